@@ -19,6 +19,7 @@ from sluice.monitor.status import statuses
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Status
 from sluice.store import replications
+from sluice.vendors.postgresql.load import tables
 
 pytestmark = [pytest.mark.postgres]
 
@@ -62,6 +63,20 @@ def test_an_update_brings_slaves_to_normal_and_a_second_one_as_well(world):
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
         assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
         assert world.differences() == {}
+
+
+def test_a_table_of_the_slave_that_stays_locked_ends_its_update_and_says_so(world, monkeypatch):
+    monkeypatch.setattr(tables, "_PATIENCE", "300ms")
+    world.update("zurich")
+    world.verify("zurich", initial=True)
+    world.inhibit("zurich")
+    with world.session("zurich") as reader, reader.transaction():
+        reader.execute("SELECT FROM t LIMIT 1")
+        with pytest.raises(SluiceError, match=r"SLC-036: preparing the slave's tables: .* lock timeout") as ended:
+            world.dump("zurich")
+    assert "another session holds the lock" in ended.value.hint
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
 def test_what_a_slave_held_before_is_gone(world):

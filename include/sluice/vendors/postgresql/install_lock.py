@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import psycopg
-from psycopg import sql
 
 from sluice.errors import TransientError
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
 
 # Longer than another job of ours needs the lock, but limited: a forgotten lock must not block us for ever.
 _PATIENCE = "30s"
@@ -30,7 +29,7 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
     Raises:
         TransientError: SLC-374, somebody holds the lock, and does not end.
     """
-    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+    limit_lock_waits(connection, _PATIENCE)
     try:
         with connection.transaction():
             if table not in relations.existing(connection, [table]):
@@ -41,7 +40,7 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
     except psycopg.errors.LockNotAvailable:
         holders = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
         raise _lock_timeout(table, holders.fetchall()) from None
-    connection.execute("SET LOCAL lock_timeout = 0")
+    limit_lock_waits(connection, 0)
 
 
 def _lock_timeout(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:

@@ -181,6 +181,15 @@ def expect_same(connection: Connection, found: str | None) -> None:
         raise another_session(connection)
 
 
+def limit_lock_waits(connection: Connection, most: str | int) -> None:
+    """Wait for a lock no longer than this, until the transaction ends; then SLC-036, `LockTimeout`.
+
+    Args:
+        most: milliseconds, or with a unit, such as "5s"; 0 for as long as it takes.
+    """
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(most))
+
+
 def another_session(connection: Connection) -> SluiceError:
     """A transaction was not in the session that was begun, which ends with this."""
     where = f"{connection.info.host}:{connection.info.port}/{connection.info.dbname}"

@@ -44,6 +44,7 @@ from sluice.vendors.postgresql.session import (
     another_session,
     composed,
     expect_same_session,
+    limit_lock_waits,
     refuse_read_only,
     translated,
 )
@@ -101,7 +102,7 @@ class PostgresSlave:
         with translated("looking at the slave's tables"), self._open().transaction():
             refuse_read_only(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self.schema])
-            self._open().execute("SET LOCAL lock_timeout = '10s'")
+            limit_lock_waits(self._open(), "10s")
             self._open().execute("SET TRANSACTION READ ONLY")
             found = preflight.loadable(
                 self._open(),
@@ -114,7 +115,7 @@ class PostgresSlave:
                 resume=resume,
             )
         with translated("looking at definitions"), self._open().transaction(force_rollback=True):
-            self._open().execute("SET LOCAL lock_timeout = '10s'")
+            limit_lock_waits(self._open(), "10s")
             preflight.expect_trusted(self._open(), self.mapper, as_ours(tables), wanted)
         return found
 

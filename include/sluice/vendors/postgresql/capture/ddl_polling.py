@@ -18,7 +18,7 @@ from sluice.vendors.postgresql.capture import event_triggers
 from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
 
 _AGAIN_S = 60.0
 _MODE = "SHARE ROW EXCLUSIVE"
@@ -137,7 +137,7 @@ def _unseen(
         passed = locked(connection, parts)
         try:
             with connection.transaction():
-                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+                limit_lock_waits(connection, LOOK_WAIT_MS)
                 left_out = {"left_out": [one.relation for one in passed]}
                 return connection.execute(composed("capture/ddl/unrecorded_ddl", **parts), left_out).fetchall(), passed
         except psycopg.errors.LockNotAvailable as error:
@@ -176,7 +176,7 @@ def _call_locked(
             triggers.lock(connection, [name], mode, tries)
             if relations.existing(connection, [name]).get(name, (None,))[0] != relation:
                 return False
-        connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+        limit_lock_waits(connection, LOOK_WAIT_MS)
         connection.execute(sql.SQL("SELECT ") + function, [relation])
     return True
 
@@ -267,7 +267,7 @@ class MissedDdl:
         failed = [key for (key,) in connection.execute(composed("capture/ddl/unrecorded", **parts))]
         try:
             with connection.transaction():
-                connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+                limit_lock_waits(connection, LOOK_WAIT_MS)
                 unseen = connection.execute(
                     composed("capture/ddl/unrecorded_ddl", **parts), {"left_out": []}
                 ).fetchone()

@@ -11,7 +11,7 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql.capture.ddl_polling import LOOK_WAIT_MS
 from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
 
 Parts = Mapping[str, sql.Composable]
 
@@ -39,9 +39,9 @@ def expect_recorded(connection: Connection, parts: Parts, names: Sequence[TableN
         return []
     triggers.lock(connection, names, "ACCESS EXCLUSIVE")
     # To print a default, the server locks the table that has it, while we hold those (R9).
-    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+    limit_lock_waits(connection, LOOK_WAIT_MS)
     rows = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts), {"left_out": []}).fetchall()
-    connection.execute("SET LOCAL lock_timeout = 0")
+    limit_lock_waits(connection, 0)
     if rows:
         others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table, *_ in rows)
         raise TransientError(

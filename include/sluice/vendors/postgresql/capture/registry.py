@@ -16,7 +16,7 @@ from sluice.vendors.postgresql.capture.ddl_polling import LOOK_WAIT_MS
 from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
 
 _OK = "OK"
 _WANTED = sql.Literal("WANTED")
@@ -95,14 +95,14 @@ def list_wanted(
         ConfigError: SLC-041 if the name of a trigger could not be given to one of them.
         TransientError: SLC-036 if somebody makes one at this moment.
     """
-    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(LOOK_WAIT_MS))
+    limit_lock_waits(connection, LOOK_WAIT_MS)
     connection.execute(composed("capture/registry/unlist", **parts))
     for name, watch in watched.items():
         triggers.name_for(resources, 0, name, watch.trigger)
         connection.execute(
             sql.SQL("SELECT {}(%s::text, %s::text)").format(parts["list_wanted"]), [name.schema, name.table]
         )
-    connection.execute("SET LOCAL lock_timeout = 0")
+    limit_lock_waits(connection, 0)
 
 
 def keep_order(connection: Connection, parts: Mapping[str, sql.Composable], order: Sequence[TableName]) -> None:

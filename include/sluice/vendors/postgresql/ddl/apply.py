@@ -26,7 +26,7 @@ from sluice.vendors.postgresql.ddl.constraints import open_to_all, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.slave_definition import mapped
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
-from sluice.vendors.postgresql.session import Connection, explained
+from sluice.vendors.postgresql.session import Connection, explained, limit_lock_waits
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, there_already
@@ -65,7 +65,7 @@ def define(
     loop_filter.expect_recorded([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
-    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+    limit_lock_waits(connection, _PATIENCE)
     one = _Defining(connection, mapper, references, silent=silent)
     with _failing(change), connection.transaction():
         if change.before is None:
@@ -75,7 +75,7 @@ def define(
             one.drop(change.before)
         else:
             one.alter(change.before, change.after)
-    connection.execute("SET LOCAL lock_timeout = 0")
+    limit_lock_waits(connection, 0)
     loop_filter.record()
 
 

@@ -30,7 +30,7 @@ from sluice.vendors.postgresql.load import deferred_indexes
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import between
-from sluice.vendors.postgresql.session import Connection, composed, expect_same_session, translated
+from sluice.vendors.postgresql.session import Connection, composed, expect_same_session, limit_lock_waits, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.load import Sorted, TableDefinition
@@ -152,7 +152,7 @@ class PostgresRanges:
         tables = {self._mapper.table(one.table) for one in self.found(update)}
         without = [self._mapper.table(name) for name in lacking]
         with translated("making foreign keys"), self._open().transaction():
-            self._open().execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+            limit_lock_waits(self._open(), _PATIENCE)
             if self._open().execute(composed("read/hold", **self._parts), ours).fetchone() is None:
                 return
             loop_filter = LoopFilter(self._open(), self._masters)

@@ -32,10 +32,13 @@ from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import Expected, TableDefinition, importing
+
+# Readers of the slave's tables are not to queue behind us for longer.
+_PATIENCE = "60s"
 
 
 class FilledPostgres(Protocol):
@@ -136,8 +139,10 @@ class PostgresTables:
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
                 that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped, SLC-320
                 a table is not made by itself; see `wipe_out`, `to_make`.
+            TransientError: SLC-036, another session keeps a table locked.
         """
         with self._sessions.writing("preparing the slave's tables") as session:
+            limit_lock_waits(session, _PATIENCE)
             if self._wiped and not (self._goes_on or staying):
                 wipe_out(session, self._wiped, migrations.IN_SLAVE)
             # What blocks had brought is gone with this.

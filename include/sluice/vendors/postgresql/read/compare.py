@@ -21,7 +21,16 @@ from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
-from sluice.vendors.postgresql.session import Connection, composed, connect, exported, plain_id, read_as_of, translated
+from sluice.vendors.postgresql.session import (
+    Connection,
+    composed,
+    connect,
+    exported,
+    limit_lock_waits,
+    plain_id,
+    read_as_of,
+    translated,
+)
 from sluice.vendors.protocol.compare import Comparison
 from sluice.verify.merge_compare import Difference, compare, equal
 
@@ -123,7 +132,7 @@ def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master
 
 def keep_shape(session: Connection, table: TableName) -> None:
     """Lock a table against rewrites and renames while it is read; see `expect_shown`."""
-    session.execute("SET LOCAL lock_timeout = '3s'")
+    limit_lock_waits(session, "3s")
     planned_code.lock_table(session, table)
     expect_shown(session, table)
 

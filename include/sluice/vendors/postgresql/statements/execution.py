@@ -19,7 +19,15 @@ from sluice.model.statement import Answer, NodeOutcome, Statement, compared
 from sluice.vendors.postgresql.capture import own_ddl
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import ALL_CHECKED, PINNED, PURGE, Connection, composed, explained
+from sluice.vendors.postgresql.session import (
+    ALL_CHECKED,
+    PINNED,
+    PURGE,
+    Connection,
+    composed,
+    explained,
+    limit_lock_waits,
+)
 from sluice.vendors.postgresql.statements import parser
 from sluice.vendors.postgresql.statements.parser import DefaultsTarget
 
@@ -181,7 +189,7 @@ def _answer(result: PGresult, max_rows: int, *, reads: bool) -> Answer:
 def _lock_tables(connection: Connection, parsed: parser.ParsedStatement) -> None:
     """Hold what a statement names against writers: one that has begun keeps a key below the statement's, and so comes
     first on the slaves, though the statement has not seen its rows here (R1)."""
-    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(_PATIENCE))
+    limit_lock_waits(connection, _PATIENCE)
     for schema, table in sorted(parsed.tables, key=lambda name: (name[0] or "", name[1])):
         name = sql.Identifier(schema, table) if schema else sql.Identifier(table)
         try:
@@ -191,7 +199,7 @@ def _lock_tables(connection: Connection, parsed: parser.ParsedStatement) -> None
             raise SluiceError(
                 107, f"others write to {table}, which the statement names", "nothing was changed on any node; try again"
             ) from None
-    connection.execute("SET LOCAL lock_timeout = 0")
+    limit_lock_waits(connection, 0)
 
 
 def _refuse_varying(connection: Connection, parsed: parser.ParsedStatement) -> None:
