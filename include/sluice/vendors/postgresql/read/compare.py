@@ -21,7 +21,16 @@ from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
-from sluice.vendors.postgresql.session import Connection, composed, connect, exported, plain_id, read_as_of, translated
+from sluice.vendors.postgresql.session import (
+    Connection,
+    composed,
+    connect,
+    exported,
+    plain_id,
+    read_as_of,
+    read_tables_alone,
+    translated,
+)
 from sluice.vendors.protocol.compare import Comparison
 from sluice.verify.merge_compare import Difference, compare, equal
 
@@ -76,6 +85,7 @@ def compare_table(job: Comparison) -> Difference:
         _shown(master, job.view.master.name),
         _shown(replica, job.view.layout.name),
     ):
+        read_tables_alone(master)
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
         if job.view.shaped:
             with _expected(job, connections, master) as expected:
