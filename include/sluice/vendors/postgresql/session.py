@@ -283,6 +283,15 @@ def read_as_of(session: Connection, snapshot_id: str) -> None:
     )
 
 
+def read_tables_alone(session: Connection) -> None:
+    """Let a session read no view and no foreign table of users: one that gets the name of a table after we looked
+    would run code of its owner with our rights. A lock keeps a table from being renamed, but not its schema.
+
+    Servers before the minor versions of August 2024 do not know this setting.
+    """
+    session.execute(composed("session/tables_alone"))
+
+
 def refuse_read_only(connection: Connection) -> None:
     """Say at once what the first write would say.
 

@@ -29,6 +29,7 @@ from sluice.vendors.postgresql.session import (
     limit_lock_waits,
     plain_id,
     read_as_of,
+    read_tables_alone,
     translated,
 )
 from sluice.vendors.protocol.compare import Comparison
@@ -85,6 +86,7 @@ def compare_table(job: Comparison) -> Difference:
         _shown(master, job.view.master.name),
         _shown(replica, job.view.layout.name),
     ):
+        read_tables_alone(master)
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
         if job.view.shaped:
             with _expected(job, connections, master) as expected:

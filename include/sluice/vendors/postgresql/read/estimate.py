@@ -10,7 +10,7 @@ from sluice.connections import ConnectionInfo
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.read.key_range import between
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, read_tables_alone, translated
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 
 # An estimate is not worth the wait for a locked table.
@@ -26,6 +26,7 @@ def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collectio
     """
     with translated("looking at what is left"), connect(info, "load", autocommit=True) as session:
         session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
+        read_tables_alone(session)
         return [_left(session, one, trusted) for one in ranges]
 
 

@@ -18,7 +18,15 @@ from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.key_range import between, keys
-from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, read_as_of, translated
+from sluice.vendors.postgresql.session import (
+    Connection,
+    composed,
+    connect,
+    plain_id,
+    read_as_of,
+    read_tables_alone,
+    translated,
+)
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange
 
 LOCK_TIMEOUT = "3s"
@@ -124,6 +132,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
     ):
         # DDL that waits for the dump's lock makes us wait for itself, and the dump waits for us: give way to it.
         session.execute(sql.SQL("SET lock_timeout = {}").format(LOCK_TIMEOUT))
+        read_tables_alone(session)
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         read_as_of(session, snapshot_id)
         yield PostgresReading(session, beside, trusted)

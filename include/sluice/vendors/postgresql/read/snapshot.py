@@ -22,7 +22,15 @@ from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.read.key_range import between, keys
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.table_locks import TableLocks
-from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, translated
+from sluice.vendors.postgresql.session import (
+    Connection,
+    composed,
+    connect,
+    exported,
+    read_as_of,
+    read_tables_alone,
+    translated,
+)
 from sluice.vendors.postgresql.statements.transaction_fate import beside, flush
 from sluice.vendors.protocol.read import Key, KeyRange, Leaf
 
@@ -74,6 +82,7 @@ class PostgresSnapshot:
             self._expect_own_code(self._tables)
             self._session = opened.enter_context(closing(connect(self._info, "snapshot", autocommit=True)))
             self._session.execute("SET lock_timeout = '10s'")
+            read_tables_alone(self._session)
             self._session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
             self.position, other = self._at()
             if other:
