@@ -1,8 +1,7 @@
 """`./sluice test`: the tests ring by ring, each with its time, and one line at the end that counts.
 
-Rings run together, their files spread over the cores. The last ring starts all that there is, and waits for most of its
-time: it runs beside the others and goes before them, or after them where memory is short. What runs beside others is
-printed when it ends.
+Rings run together, their files spread over the cores. The last ring starts all that there is, and its tests look at
+clocks: it runs alone, after the others. `lint` runs beside them. What runs beside others is printed when it ends.
 A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI installs what tests need.
 """
 
@@ -22,8 +21,6 @@ from pathlib import Path
 from typing import IO
 from xml.etree import ElementTree
 
-import psutil
-
 from sluice import paths
 from sluice.dev.packages import require
 from sluice.errors import SluiceError
@@ -34,10 +31,6 @@ LINT = "lint"
 RINGS = (LINT, "unit", "architecture", "dags", "properties", "faults", "integration", "e2e")
 # It starts everything that there is, and its tests look at clocks.
 WHOLE = "e2e"
-# The memory that it takes beside the others, with theirs.
-_ROOM_BYTES = 10 << 30
-# What lets it go first.
-_BEHIND = ("nice", "-n", "5")
 # The rings of `./sluice test quick`, which runs the smoke tests of integration besides.
 QUICK = "quick"
 QUICK_RINGS = (LINT, "unit", "dags")
@@ -79,22 +72,18 @@ def run(names: Sequence[str]) -> int:
     began, quick = time.monotonic(), QUICK in names
     rings = [ring for ring in RINGS if ring in names or not names or (quick and ring in QUICK_RINGS)]
     together = [ring for ring in rings if ring not in (LINT, WHOLE)]
-    beside = WHOLE in rings and bool(together) and psutil.virtual_memory().available > _ROOM_BYTES
     steps: list[Callable[[], Mapping[str, Count]]] = []
     if together:
-        before = _BEHIND if beside else ()
-        steps.append(lambda: _tests(together, before=before))
+        steps.append(lambda: _tests(together))
     if quick and "integration" not in rings:
         steps.append(lambda: _tests(["integration"], options=["-m", SMOKE], later=True))
     if LINT in rings:
         steps.append(lambda: {LINT: _lint()})
-    if beside:
-        steps.append(lambda: _tests([WHOLE], later=True))
     counts: dict[str, Count] = defaultdict(Count)
     for found in _at_once(steps):
         for ring, count in found.items():
             counts[ring].add(count)
-    if WHOLE in rings and not beside:
+    if WHOLE in rings:
         for ring, count in _tests([WHOLE]).items():
             counts[ring].add(count)
     return _conclude(counts, time.monotonic() - began)
@@ -163,19 +152,16 @@ def workers() -> int:
     return cores + _WAITING if cores > 1 else 1
 
 
-def _tests(
-    rings: Sequence[str], *, options: Sequence[str] = (), before: Sequence[str] = (), later: bool = False
-) -> dict[str, Count]:
+def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = False) -> dict[str, Count]:
     """Rings in one run of pytest; by each ring what became of its tests.
 
     Args:
         options: more words for pytest.
-        before: words that the command begins with.
         later: print what it says at its end.
     """
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
-        command = [*before, sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
+        command = [sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
         command += [f"--junit-xml={report}", "--durations=5", "--no-header", "-q"]
         if not {"unit", WHOLE} >= set(rings) and workers() > 1:
             # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
