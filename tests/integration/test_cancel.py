@@ -201,7 +201,8 @@ def test_what_is_cancelled_when_all_is_in_and_nobody_noted_it_yet_stays_cancelle
 
     monkeypatch.setattr(tables, "begin_stream", cancelled)
     load(carried)
-    assert done == list(world.slaves)
+    # Both slaves begin at once, so either may be cancelled first.
+    assert sorted(done) == sorted(world.slaves)
     with world.context.store.begin() as connection:
         (update,) = connection.execute(initial_update.select()).all()
     assert update.state == "CANCELLED"
