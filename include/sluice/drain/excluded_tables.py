@@ -49,7 +49,7 @@ def without_layouts(changes: pa.Table, numbers: Collection[int]) -> pa.Table:
 
 def _as_drop(text: str, gives: Callable[[TableName], bool], ddl: ParsedDdl) -> str:
     """The body of the DROP that an ALTER becomes for a slave that had the table; empty if it had not."""
-    change = ddl.of(text)
+    change = ddl.change(text)
     if change is None or change.before is None or not gives(change.before.name):
         return ""
     return json.dumps({name: value for name, value in json.loads(text).items() if name != "after"})

@@ -19,7 +19,7 @@ class ParsedDdl:
     def __init__(self) -> None:
         self._known: dict[str, TableChange | None] = {}
 
-    def of(self, text: str) -> TableChange | None:
+    def change(self, text: str) -> TableChange | None:
         """What a text says; None if it is no description: only the slave that is to carry it out refuses it."""
         if text not in self._known:
             try:
@@ -35,5 +35,5 @@ def parsed_ddl(changes: pa.Table) -> ParsedDdl:
     commands = are(changes["action"], _DDL)
     if pc.any(commands).as_py():
         for texts in changes["new"].filter(commands).to_pylist():
-            found.of(texts[0])
+            found.change(texts[0])
     return found

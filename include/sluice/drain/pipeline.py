@@ -103,7 +103,7 @@ class Pipeline:
 
     def see(self, changes: pa.Table, ddl: ParsedDdl) -> Seen:
         """Exclude, place DDL, map, filter."""
-        views = self.views.of(changes)
+        views = self.views.for_changes(changes)
         changes = without_excluded_tables(changes, views.excluded, self.views.gives, ddl)
         changes = without_layouts(changes, views.left_out)
         changes = with_alters_in_time(changes, views.masters(), ddl)

@@ -44,7 +44,7 @@ def _command(change: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) ->
     (row,) = change.to_pylist()
     (text,) = row["new"]
     action = Action(row["action"])
-    said = None if action is Action.STATEMENT else ddl.of(text)
+    said = None if action is Action.STATEMENT else ddl.change(text)
     return Command(action, layouts.get(row["layout"]), text, row["ordinal"], row["repl_key"], change=said)
 
 

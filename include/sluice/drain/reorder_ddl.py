@@ -46,7 +46,7 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) -> di
         first = since.get(layout.name, 0)
         since[layout.name] = index
         altered = changes["action"][index].as_py() == Action.ALTER
-        if altered and _other_columns(ddl.of(changes["new"][index].as_py()[0])):
+        if altered and _other_columns(ddl.change(changes["new"][index].as_py()[0])):
             between = numbers[first:index]
             known = (layouts.get(number) for number in np.unique(between).tolist())
             new = [one.id for one in known if one and (one.name, one.columns) == (layout.name, layout.columns)]

@@ -71,7 +71,7 @@ class SlaveViews:
         self._excluded: set[int] = set()
         self.tables: dict[TableName, WritePolicy] = {}
 
-    def of(self, changes: pa.Table) -> ViewsOfChanges:
+    def for_changes(self, changes: pa.Table) -> ViewsOfChanges:
         """The views of the layouts in changes, which are as in `CHANGES`."""
         numbers = layouts_of(changes)
         if unknown := numbers - self._views.keys() - self._excluded:

@@ -1,6 +1,5 @@
 -- A watched table is gone: its DROP goes into the stream, it is watched no more, and its function goes with it. One that the
--- configuration names is watched again when it is made again. Rows that were written since its last column went, unseen, have
--- images that list nothing, and nobody could read.
+-- configuration names is watched again when it is made again.
 CREATE OR REPLACE FUNCTION {forget}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $forget$
 DECLARE
@@ -11,12 +10,6 @@ BEGIN
     PERFORM {command}('X'::"char", relation::oid, known.definition::jsonb, NULL::jsonb, statement::text)
     WHERE known.relid IS NOT NULL;
     DELETE FROM {tables} AS entry WHERE entry.relid = relation;
-    IF jsonb_array_length(known.definition -> 'columns') > 1 THEN
-        PERFORM set_config('sluice.purge', 'on', true);
-        DELETE FROM {queue} AS change
-        WHERE change.relid = ANY (known.partitions || relation) AND '()' IN (change.content, change.oldcontent);
-        PERFORM set_config('sluice.purge', '', true);
-    END IF;
     PERFORM {list_wanted}(known.schemaname::text, known.relname::text);
     IF to_regprocedure(function || '()') IS NOT NULL THEN
         BEGIN

@@ -6,7 +6,6 @@ CREATE OR REPLACE FUNCTION {poll}(relation oid) RETURNS boolean
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $poll$
 DECLARE
     known  {current_tables};
-    called text := (SELECT entry.trigger_name FROM {tables} AS entry WHERE entry.relid = relation);
     now    jsonb := {table_definition}(relation::oid);
     parts  oid[];
     leaf   oid;
@@ -20,7 +19,17 @@ BEGIN
         PERFORM {adopt}(relation::oid, NULL::text);
         RETURN true;
     ELSIF now IS NULL THEN
-        PERFORM {release_table}(relation::oid, called::text), {forget}(relation::oid, NULL::text);
+        IF EXISTS (SELECT FROM pg_class WHERE oid = relation) THEN
+            PERFORM {release_table}(relation::oid, entry.trigger_name::text) FROM {tables} AS entry WHERE entry.relid = relation;
+            -- Rows that were written since its last column went have images that list nothing, and nobody could read.
+            IF jsonb_array_length(known.definition -> 'columns') > 1 THEN
+                PERFORM set_config('sluice.purge', 'on', true);
+                DELETE FROM {queue} AS change
+                WHERE change.relid = ANY (known.partitions || relation) AND '()' IN (change.content, change.oldcontent);
+                PERFORM set_config('sluice.purge', '', true);
+            END IF;
+        END IF;
+        PERFORM {forget}(relation::oid, NULL::text);
         RETURN true;
     END IF;
     parts := {partitions}(relation::oid);

@@ -194,9 +194,9 @@ class _Defining:
     def _lacking(self, name: TableName, before: DefinedTable, after: DefinedTable) -> set[tuple[str, str]]:
         """Checks and exclusions that stay, and that the slave's table has not: perhaps somebody has rejected them. Not
         even a model has them, since to make it runs what they call with constants."""
-        existing = {key for key, _ in definition.read(self._connection, name).constraints}
-        stay = set(before.constraints) & set(after.constraints)
-        return {one for one in stay if one[0] not in existing and one[1].startswith(_EVALUATED)}
+        stay = {one for one in set(before.constraints) & set(after.constraints) if one[1].startswith(_EVALUATED)}
+        existing = {key for key, _ in definition.read(self._connection, name).constraints} if stay else set()
+        return {one for one in stay if one[0] not in existing}
 
     def _seen(self, table: DefinedTable, lacking: Collection[tuple[str, str]] = ()) -> definition.PostgresTable:
         """The table in the slave's words, with the columns that it gets, without these of its constraints."""
