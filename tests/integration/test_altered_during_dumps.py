@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
 from support.waiting import until
 from support.world import SOURCE
@@ -25,11 +26,11 @@ from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Event, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 from sluice.vendors.postgresql.read import compare
 from sluice.vendors.postgresql.read.rows import reading
 from sluice.vendors.postgresql.session import connect, exported
-from sluice.vendors.protocol import read
 from sluice.vendors.protocol.read import Chunk, KeyRange, Leaf
 from sluice.vendors.protocol.tasks import Share
 
@@ -52,7 +53,7 @@ YIELDS_S = 2.0
 @pytest.fixture
 def world(updating, monkeypatch):
     """Tables in chunks of a few blocks; nobody fills geneva."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     monkeypatch.setattr(progress, "SECONDS", 0.1)
     made = updating(DDL, TABLES, source={"yields_after_s": YIELDS_S})
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
@@ -209,7 +210,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world, what):
         holding.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         with reading(world.infos["master"], exported(holding)[0]) as source, world.session() as altering:
             if what == "chunk":
-                rows = source.chunk(Chunk(0, Leaf(name, name, 100), 0, None), columns, binary=True)
+                rows = source.chunk(Chunk(0, Leaf(name, name, 100, 1), 0, None), columns, BINARY)
             elif what == "table":
                 rows = source.table(name, columns)
             else:
@@ -221,7 +222,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world, what):
 
 
 def test_who_is_to_wait_as_long_as_it_takes_does(world, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 1000 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 1000 * BLOCK_BYTES)
     world.configure(lambda settings: settings["sources"][SOURCE].update(yields_after_s=0))
     application = Application(world, "ALTER TABLE last ADD new int", "INSERT INTO last VALUES (0, 'new')")
 

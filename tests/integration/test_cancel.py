@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 from support.carrying import Carried
+from support.sizes import BLOCK_BYTES
 from support.updating import background, compare_here, load_here
 from support.world import SOURCE
 
@@ -22,7 +23,6 @@ from sluice.store import replications, transfers
 from sluice.store.tables import initial_update
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 from sluice.vendors.postgresql.load.tables import PostgresTables
-from sluice.vendors.protocol import read
 from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
@@ -35,7 +35,7 @@ INSERT INTO t SELECT g, repeat('x', 200) FROM generate_series(1, 1000) AS g;
 
 @pytest.fixture
 def world(updating, airflow, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     world = updating(DDL, ["public.t"])
     world.infos[world.context.config.airflow_api] = airflow.info()
     return world
@@ -71,8 +71,8 @@ class InMidChunk:
     def __call__(self, job):
         begin = PostgresReceiver.begin
 
-        def stopping(receiver, table, *, binary):
-            begin(receiver, table, binary=binary)
+        def stopping(receiver, table, form):
+            begin(receiver, table, form)
             self._chunks += 1
             if self._chunks == 2:
                 self.reached.set()

@@ -31,7 +31,7 @@ from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.initial_update.chunks.task import load_chunks
 
-plan.CHUNK_BYTES, end, stored = 8 * plan.BLOCK_BYTES, FilesReceiver.end, []
+plan.CHUNK_BYTES, end, stored = 8 * 8192, FilesReceiver.end, []
 
 def counted(receiver, chunk, rows):
     end(receiver, chunk, rows)

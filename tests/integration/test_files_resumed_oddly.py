@@ -107,7 +107,7 @@ def test_a_task_that_is_late_writes_nothing_into_what_another_dump_goes_on_with(
     def second(job):
         before = there(interrupted)
         assert late[0].claim_next() is not None
-        late[0].begin(TableName("public", "keyed"), binary=False)
+        late[0].begin(TableName("public", "keyed"), "text")
         with pytest.raises(FencedError, match="SLC-050: another dump took over"):
             late[0].write(b"1\t1\tlate\n")
         assert there(interrupted) == before

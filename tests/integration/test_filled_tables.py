@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import background, blocks_here, load_here
 from support.world import SOURCE
 
@@ -17,7 +18,6 @@ from sluice.initial_update.dump import EXTERNAL, ONLINE
 from sluice.monitor import check
 from sluice.state.replication import Event, Status
 from sluice.store import replications
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -60,7 +60,7 @@ def refused(world, **chosen):
 
 
 def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_says(updating, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     world = updating(DDL, TABLES)
     zurich = refused(world)
     assert [sum(world.rows("zurich", table).values()) for table in TABLES] == [2, 1, 1], "nothing was touched"

@@ -21,7 +21,7 @@ class ForeignTable:
     """A definition of another vendor, which says the rest of it in words of its own."""
 
     layout: Layout
-    undecoded: bool = False
+    formats: tuple[str, ...] = ("mysql-binary", "text")
     said: str = 'CREATE TABLE `odd "one` (...) ENGINE=InnoDB'
 
     @property

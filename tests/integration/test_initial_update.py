@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import pytest
 from support import traffic
+from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
 
 from sluice.changelog.manifest import Manifest
 from sluice.errors import TransientError
 from sluice.initial_update.chunks import plan
 from sluice.state.replication import Status
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -34,7 +34,7 @@ def world(updating):
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Chunks of a few blocks, so that small tables are cut, too."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)
 
 
 @pytest.mark.spark

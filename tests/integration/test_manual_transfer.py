@@ -16,6 +16,7 @@ import pytest
 from support import traffic
 from support.carrying import KEPT, LIMIT, ROWS, TABLES, Carried
 from support.lake import CHANGES
+from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
 from support.world import SOURCE
 
@@ -27,7 +28,6 @@ from sluice.messages.xml_reader import parse
 from sluice.monitor import status
 from sluice.publish.retention import trim
 from sluice.state.replication import Status
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -328,7 +328,7 @@ def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
 @pytest.mark.parametrize("goes_on", [True, False], ids=["the same", "another column"])
 def test_a_load_into_files_that_broke_off_goes_on_with_the_files_that_are_there(lake, tmp_path, monkeypatch, goes_on):
     """A history begins anew, since its rows say when they came."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)
     carried = Carried(lake(ROWS, TABLES, update=False).world, tmp_path / "by_hand")
     world = carried.world
     carried.store()

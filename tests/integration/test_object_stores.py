@@ -13,6 +13,7 @@ from support import traffic
 from support.carrying import LIMIT, ROWS, TABLES
 from support.interrupting import DDL, MEANWHILE, Broken, breaking
 from support.interrupting import TABLES as KEYED
+from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
 from support.world import SOURCE
 
@@ -24,7 +25,6 @@ from sluice.initial_update.release import abandon
 from sluice.monitor import status
 from sluice.storage.directory import Directory
 from sluice.store import transfers
-from sluice.vendors.protocol import read
 from sluice_airflow.arrival import FilesArrived
 
 pytestmark = [pytest.mark.postgres]
@@ -51,7 +51,7 @@ def bucket(monkeypatch):
 @pytest.fixture
 def world(updating, bucket, monkeypatch):
     """The files of zurich are copied, those of geneva are read where they were stored."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)
 
     def made(ddl, tables):
         world = updating(ddl, tables)

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
 from support.world import SOURCE
 
@@ -16,7 +17,6 @@ from sluice.initial_update.release import abandon
 from sluice.state.replication import Event
 from sluice.store import replications
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -85,7 +85,7 @@ PUT_OFF = {
 @pytest.fixture
 def world(updating, monkeypatch):
     """A slave whose tables are there, of which two come in several chunks."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     made = updating(DDL, TABLES)
     replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     made.reader("zurich").execute(THERE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from support.interrupting import DDL, MEANWHILE, Broken
 from support.issuing import execute
+from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
 from support.world import SOURCE
 
@@ -16,7 +17,6 @@ from sluice.initial_update.release import abandon
 from sluice.state.replication import Event, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -50,7 +50,7 @@ class Loads:
 def world(updating, monkeypatch, tmp_path):
     """Tables of several kinds, cut into chunks of a few blocks; updates that change nothing are in no log. A database
     and a directory, which nobody fills yet."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     tables = [f"public.{name}" for name in ("keyed", "heap", "child")]
     made = updating(DDL, tables, source={"messages": {"send_unchanged_updates": False}})
     made.infos |= {"unused": made.infos["geneva"], "geneva": ConnectionInfo("fs", extra={"path": str(tmp_path)})}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import load_here
 
 from sluice.initial_update.chunks import plan
 from sluice.vendors.postgresql.load import hint_bits
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -33,8 +33,8 @@ def logged(session):
 
 @pytest.mark.parametrize("there", [PLAIN, IN_PARTS], ids=["plain", "partitioned"])
 def test_what_came_is_read_before_a_checkpoint_makes_that_dear(updating, monkeypatch, there):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 64 * read.BLOCK_BYTES)
-    monkeypatch.setattr(hint_bits, "LARGE_BYTES", 128 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 64 * BLOCK_BYTES)
+    monkeypatch.setattr(hint_bits, "LARGE_BYTES", 128 * BLOCK_BYTES)
     world = updating(f"{PLAIN}; {ROWS}", ["public.t"])
     zurich = world.reader("zurich")
     zurich.execute(there)

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 from support.carrying import Carried
+from support.sizes import BLOCK_BYTES
 from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, program
 from support.updating import background, load_here
 from support.world import SOURCE
@@ -17,7 +18,6 @@ from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
 from sluice.paths import PROJECT
 from sluice.state.replication import Status
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -79,7 +79,7 @@ def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster,
     """Nobody shares a directory: the driver has one, and each worker has one with its own copy of the product."""
     world = updating(DDL, ["public.t", "public.heap"])
     job = runner(spark_cluster.submit(), java, tmp_path)
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     world.inhibit("zurich")
     with pytest.raises(SluiceError, match="SLC-082: 3 of"):
         world.dump("zurich", load=lambda job: load_here(replace(job, chunks=job.chunks[:3])))

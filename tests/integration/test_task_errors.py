@@ -6,11 +6,11 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import load_here
 
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks import plan
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -19,7 +19,7 @@ HEAP = "CREATE TABLE heap (a int, b text); INSERT INTO heap SELECT g, 'b' || g F
 
 @pytest.fixture
 def world(updating, monkeypatch):
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)
     return updating(HEAP, ["public.heap"])
 
 

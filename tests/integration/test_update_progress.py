@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import blocks_here, load_here
 from support.world import SOURCE
 
@@ -26,7 +27,6 @@ from sluice.monitor.status import as_json, as_table
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.store import transfers
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
-from sluice.vendors.protocol import read
 
 pytestmark = [pytest.mark.postgres]
 
@@ -45,7 +45,7 @@ class Broken(Exception):
 @pytest.fixture
 def world(updating, monkeypatch, tmp_path):
     """A table of several chunks, looked at often; slaves of files have places of their own."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 64 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 64 * BLOCK_BYTES)
     monkeypatch.setattr(progress, "SECONDS", 0.05)
     made = updating(DDL, ["public.t", "public.none"])
 
@@ -140,7 +140,7 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     last = seen[-1].loading
     assert last.rows == 3000
     # In whole blocks, chunk by chunk.
-    assert stored <= last.bytes == last.bytes_planned < stored + (last.chunks + 1) * read.BLOCK_BYTES
+    assert stored <= last.bytes == last.bytes_planned < stored + (last.chunks + 1) * BLOCK_BYTES
     assert world.standing().loading is None
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sizes import BLOCK_BYTES
 from support.updating import UpdatingWorld, load_here
 from support.world import SOURCE
 
@@ -16,7 +17,6 @@ from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receive import receive
 from sluice.initial_update.inhibit import inhibit
 from sluice.store import transfers
-from sluice.vendors.protocol import read
 
 LIMIT = 20_000
 ROWS = """
@@ -79,5 +79,5 @@ class Carried:
 @pytest.fixture
 def carried(updating, tmp_path, monkeypatch) -> Iterator[Callable[..., Carried]]:
     """Makes such worlds, in which small tables are several chunks: ``carried(ROWS, TABLES)``."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)
     return lambda ddl, tables, **more: Carried(updating(ddl, tables, **more), tmp_path)

@@ -120,7 +120,7 @@ def _opened(manifest: Any) -> None:
 
 def _packed(form: str) -> bytes:
     file = BytesIO()
-    sink = Packing(form).sink(HashingFile(file), "a", message(TableName("s", "t"), 1, 1, binary=True))  # type: ignore[arg-type]
+    sink = Packing(form).sink(HashingFile(file), "a", message(TableName("s", "t"), 1, 1, "text"))  # type: ignore[arg-type]
     sink.write(memoryview(b"PGCOPY" + bytes(range(256)) * 20))
     sink.close()
     return file.getvalue()

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from support.carrying import Carried
+from support.sizes import BLOCK_BYTES
 from support.updating import Load, UpdatingWorld, background, load_here
 from support.world import SOURCE
 
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.initial_update.release import abandon
-from sluice.vendors.protocol import read
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoaded
 
 DDL = """
@@ -68,7 +68,7 @@ def breaking(most: int) -> Load:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks of a few blocks."""
-    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * read.BLOCK_BYTES)
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def plan(*parts, slaves=("zurich",), source="flights", nothing=(), kept=()):
 
 
 def chunk(rows):
-    return StoredChunk(table=TableName("public", "t"), binary=True, rows=rows, files=())
+    return StoredChunk(table=TableName("public", "t"), format="postgresql-binary", rows=rows, files=())
 
 
 def test_a_try_goes_on_counting_where_the_one_before_ended_which_is_late_from_then_on(root):

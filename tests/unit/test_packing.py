@@ -16,7 +16,7 @@ from sluice.model.names import TableName
 from sluice.storage.files import HashingFile
 
 PIECE = bytes(range(256)) * 50 + b"]]>&\r\n"
-SAID = message(TableName("public", "t"), 7, 2, binary=True)
+SAID = message(TableName("public", "t"), 7, 2, "postgresql-binary")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_every_byte_comes_back(key, form, encrypted):
 
 def test_a_message_says_what_is_in_it():
     found = parse(packed(Packing("xml"))).description
-    said = {"schema": "public", "tableName": "t", "piece": "2", "format": "binary"}
+    said = {"schema": "public", "tableName": "t", "piece": "2", "format": "postgresql-binary"}
     assert (found.command, found.ident, found.attributes) == ("DUMP", "7", said)
 
 

@@ -112,7 +112,7 @@ def test_a_file_of_which_nobody_knows_yet_who_wrote_it_is_not_read_if_it_is_larg
 @pytest.mark.parametrize("form", ["zst", "xml"])
 @pytest.mark.parametrize("forged", ["other rows", "more", "fewer", "no such form"])
 def test_nothing_is_unpacked_of_a_file_before_all_of_it_is_known_to_be_the_one_that_was_checked(place, form, forged):
-    packing, said = Packing(form), message(TableName("public", "t"), 0, 0, binary=False)
+    packing, said = Packing(form), message(TableName("public", "t"), 0, 0, "text")
 
     def packed(rows: bytes) -> bytes:
         file = BytesIO()
@@ -123,7 +123,7 @@ def test_nothing_is_unpacked_of_a_file_before_all_of_it_is_known_to_be_the_one_t
 
     whole = packed(b"1\tone\n" * 1000)
     stored = StoredFile(name="f", bytes=len(whole), sha256=hashlib.sha256(whole).hexdigest())
-    chunk = StoredChunk(table=TableName("public", "t"), binary=False, rows=1000, files=(stored,))
+    chunk = StoredChunk(table=TableName("public", "t"), format="text", rows=1000, files=(stored,))
     place.write("f", whole)
     assert b"".join(StoredRows(place, chunk, packing)) == b"1\tone\n" * 1000
     other = {"other rows": packed(b"2\ttwo\n" * 1000), "more": whole + b"x", "fewer": whole[:-1]}

@@ -6,14 +6,15 @@ import pytest
 
 from sluice.initial_update.chunks.plan import CHUNK_BYTES, chunks
 from sluice.model.names import TableName
-from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
+from sluice.vendors.protocol.read import TEXT, Chunk, Leaf, TakenFormats, agreed
 
 NAME = TableName("public", "t")
+BLOCK_BYTES = 8192
 WHOLE = CHUNK_BYTES // BLOCK_BYTES
 
 
 def leaf(blocks: int, table: str = "t") -> Leaf:
-    return Leaf(NAME, TableName("public", table), blocks)
+    return Leaf(NAME, TableName("public", table), blocks * BLOCK_BYTES, blocks)
 
 
 def covered(cut: list[Chunk]) -> bool:
@@ -42,6 +43,26 @@ def test_chunks_are_numbered_largest_first_over_all_tables():
     cut = chunks([leaf(5, "small"), leaf(3 * WHOLE, "large"), leaf(50, "middling")], 2)
     assert [one.number for one in cut] == list(range(len(cut)))
     assert [one.leaf.relation.table for one in cut] == ["large"] * 4 + ["middling", "small"]
+
+
+def test_a_large_relation_that_cannot_be_cut_is_one_chunk():
+    whole = Leaf(NAME, NAME, 10 * CHUNK_BYTES, 1)
+    assert [(one.low, one.high, one.bytes) for one in chunks([whole], 2)] == [(0, None, 10 * CHUNK_BYTES)]
+
+
+def test_relations_with_other_addresses_are_ordered_by_their_bytes():
+    rows = Leaf(NAME, TableName("public", "by_rows"), 1000, 1_000_000)
+    cut = chunks([rows, leaf(50, "by_blocks")], 2)
+    assert [one.leaf.relation.table for one in cut] == ["by_blocks", "by_rows"]
+
+
+def test_rows_travel_in_the_fastest_format_that_all_slaves_take():
+    offered, other = ["fast", "slow", TEXT], TableName("public", "other")
+    both, slow, none = TakenFormats({"fast", "slow"}, {other}), TakenFormats({"slow"}), TakenFormats()
+    assert agreed(NAME, offered, [both]) == "fast"
+    assert agreed(NAME, offered, [both, slow]) == "slow"
+    assert agreed(NAME, offered, [both, slow, none]) == agreed(other, offered, [both]) == TEXT
+    assert agreed(NAME, [TEXT], [both]) == agreed(NAME, ["unknown", TEXT], [both]) == TEXT
 
 
 def test_no_table_is_no_chunk():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sluice.initial_update.progress import Done, progress
 from sluice.model.names import TableName
-from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
+from sluice.vendors.protocol.read import Chunk, Leaf
 
 MB = 1_000_000
 
@@ -28,8 +28,8 @@ def test_tables_without_rows_are_some_work():
 
 
 def test_a_chunk_is_as_large_as_its_blocks():
-    leaf = Leaf(TableName("public", "t"), TableName("public", "t"), 100)
-    assert Chunk(0, leaf, 0, 40).bytes == 40 * BLOCK_BYTES
-    assert Chunk(1, leaf, 40, None).bytes == 60 * BLOCK_BYTES
+    leaf = Leaf(TableName("public", "t"), TableName("public", "t"), 100 * 8192, 100)
+    assert Chunk(0, leaf, 0, 40).bytes == 40 * 8192
+    assert Chunk(1, leaf, 40, None).bytes == 60 * 8192
     assert Chunk(2, leaf, 0, None, since=7).bytes == 0
     assert Chunk(3, leaf, 120, None).bytes == 0

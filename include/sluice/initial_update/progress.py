@@ -17,9 +17,11 @@ from sluice.model.progress import LoadProgress
 from sluice.store import updates
 from sluice.store.engine import Store
 from sluice.vendors.protocol.load import SlaveTables
-from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk
+from sluice.vendors.protocol.read import Chunk
 
 SECONDS = 3.0
+# The work of a chunk beside its rows, in bytes.
+_CHUNK_WORK = 8192
 
 # Told of which tables there are rows to be read still.
 Unread = Callable[[Collection[TableName]], None]
@@ -35,7 +37,7 @@ class Done(NamedTuple):
     @property
     def work(self) -> int:
         """The work in bytes; an empty chunk counts as some."""
-        return self.bytes + self.chunks * BLOCK_BYTES
+        return self.bytes + self.chunks * _CHUNK_WORK
 
 
 def progress(all_: Done, first: Done, now: Done, seconds: float) -> LoadProgress:

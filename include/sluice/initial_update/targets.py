@@ -20,6 +20,7 @@ from sluice.paths import at_home
 from sluice.storage.directory import Directory
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.load import TableDefinition
+from sluice.vendors.protocol.read import TakenFormats
 from sluice.vendors.protocol.tasks import SlaveLoad
 
 
@@ -110,19 +111,19 @@ def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition]
     mapper.keep_apart(table.name for table in tables)
     wanted, seen = given(mapper, tables), fingerprints(mapper, tables)
     views = {table.name: view(mapper, table.layout) for table in wanted}
-    as_text = _taken_as_text(context, pair, wanted) if ask else set(views)
-    return Destination(pair, mapper, views, seen, as_text, partial(_merging, context, pair))
+    formats = _taken_formats(context, pair, wanted) if ask else TakenFormats()
+    return Destination(pair, mapper, views, seen, formats, partial(_merging, context, pair))
 
 
-def _taken_as_text(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:
-    """The tables whose rows the slave takes as text alone: all of them if it cannot be asked."""
+def _taken_formats(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> TakenFormats:
+    """The formats in which the slave takes rows: text alone if it cannot be asked."""
     columns = {table.name: table.layout.columns for table in tables}
     slave = context.slave(pair)
     try:
-        return slave.fit(columns).as_text
+        return slave.fit(columns).formats
     except TransientError as error:
         event("not asked", slave=pair.slave, why=error.fact)
-        return set(columns)
+        return TakenFormats()
     finally:
         slave.close()
 

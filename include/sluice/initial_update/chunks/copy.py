@@ -26,7 +26,7 @@ from sluice.state.initial_update import UpdateEvent
 from sluice.store import updates
 from sluice.store.engine import Store
 from sluice.vendors.protocol.load import Expected, SlaveTables, TableDefinition
-from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.read import Chunk, agreed
 from sluice.vendors.protocol.tasks import FromFiles, FromMaster, LoadJob, SlaveLoad, SlaveLoaded
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
@@ -147,12 +147,13 @@ def copy(
     ready = each(
         ready, lambda target: target.tables.prepare(wanted[target.name], before.staying(target), in_parts), failed
     )
+    formats = [target.tables.formats for target in ready]
     job = LoadJob(
         source=source,
         origin=dumped.origin,
         sealed=sealed_text(),
         chunks=tuple(chunks),
-        binary={one.name: _binary(one, ready) for one in dumped.definitions},
+        formats={one.name: agreed(one.name, one.formats, formats) for one in dumped.definitions},
         slaves=tuple(_plan_for(target, dumped, before.staying(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )
@@ -205,11 +206,6 @@ def _whole(target: LoadTarget, chunks: int) -> None:
     done = len(target.tables.progress())
     if done != chunks:
         raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
-
-
-def _binary(table: TableDefinition, targets: Sequence[LoadTarget]) -> bool:
-    """Whether rows may travel undecoded: no type whose number differs between databases, and none that is widened."""
-    return table.undecoded and not any(table.name in target.tables.as_text for target in targets)
 
 
 def each(

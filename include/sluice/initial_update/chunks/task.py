@@ -15,7 +15,7 @@ from sluice.initial_update.files.reader import retrieving
 from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import Chunks, Receiver
-from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.read import TEXT, Chunk
 from sluice.vendors.protocol.tasks import WHOLE, FromFiles, LoadJob, Share, SlaveLoad, SlaveLoaded
 from sluice.vendors.registry import master, vendor
 
@@ -67,10 +67,10 @@ def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave])
     """Bring a chunk to slaves that see the same of it."""
     table = chunk.leaf.table
     seen = slaves[0].plan.views[table]
-    binary = (job.binary[table] if chunk.binary is None else chunk.binary) and not seen.shaped
+    form = TEXT if seen.shaped else chunk.stored or job.formats[table]
     for slave in slaves:
-        slave.attempt(slave.receiver.begin, table, binary=binary)
-    rows = reading.chunk(chunk, seen.read, binary=binary)
+        slave.attempt(slave.receiver.begin, table, form)
+    rows = reading.chunk(chunk, seen.read, form)
     written = 0
     for buffer in rows:
         if seen.shaped:

@@ -21,6 +21,7 @@ from sluice.messages.xml_writer import render
 from sluice.model.names import TableName
 from sluice.storage.keys import secret
 from sluice.storage.private_files import Readable
+from sluice.vendors.protocol.read import RowFormat
 from sluice.vendors.protocol.tasks import Form
 
 BUFFER_BYTES = 1024 * 1024
@@ -150,9 +151,8 @@ class _Whole:
         return self._file.write(self._packing.closed(content, self._name))
 
 
-def message(table: TableName, chunk: int, piece: int, *, binary: bool) -> Description:
-    """The description of an XML message with COPY data."""
-    form = "binary" if binary else "text"
+def message(table: TableName, chunk: int, piece: int, form: RowFormat) -> Description:
+    """The description of an XML message with rows in a format."""
     attributes = {"schema": table.schema, "tableName": table.table, "piece": str(piece), "format": form}
     return Description(DUMP, str(chunk), attributes=attributes)
 

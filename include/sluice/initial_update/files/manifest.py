@@ -22,7 +22,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
 from sluice.vendors.protocol.load import TableDefinition
-from sluice.vendors.protocol.read import BLOCK_BYTES, Chunk, Leaf
+from sluice.vendors.protocol.read import Chunk, Leaf, RowFormat
 from sluice.vendors.protocol.tasks import Form
 from sluice.vendors.protocol.visibility import ReadSnapshot
 
@@ -47,12 +47,17 @@ class StoredFile(_Part):
 
 
 class StoredChunk(_Part):
-    """Rows of one table; its files, one after the other, are one COPY."""
+    """Rows of one table; its files, one after the other, are one stream of rows in its format."""
 
     table: TableName
-    binary: bool
+    format: Annotated[RowFormat, Field(pattern=r"^[a-z][a-z0-9\-]*$", max_length=63)]
     rows: Annotated[int, Field(ge=0)]
     files: tuple[StoredFile, ...]
+
+    @property
+    def bytes(self) -> int:
+        """How large its files are."""
+        return sum(file.bytes for file in self.files)
 
 
 class StoredOverlap(_Part):
@@ -136,10 +141,9 @@ class StoredDump(_Part):
     @property
     def plan(self) -> list[Chunk]:
         """The chunks as they are claimed, about as large as their files."""
-        sizes = (-(-sum(file.bytes for file in one.files) // BLOCK_BYTES) for one in self.chunks)
         return [
-            Chunk(number, Leaf(one.table, one.table, size), 0, None, binary=one.binary)
-            for number, (one, size) in enumerate(zip(self.chunks, sizes, strict=True))
+            Chunk(number, Leaf(one.table, one.table, one.bytes, 1), 0, None, stored=one.format)
+            for number, one in enumerate(self.chunks)
         ]
 
     def written(self) -> bytes:

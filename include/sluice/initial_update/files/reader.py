@@ -13,7 +13,7 @@ from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredFile
 from sluice.storage.directory import Directory
 from sluice.storage.private_files import copied
-from sluice.vendors.protocol.read import Chunk
+from sluice.vendors.protocol.read import TEXT, Chunk, RowFormat
 from sluice.vendors.protocol.tasks import FromFiles
 
 
@@ -36,7 +36,7 @@ class FilesReading:
         self._stored = stored
         self._packing = packing
 
-    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> StoredRows:
+    def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> StoredRows:
         """The rows of a chunk, as they were stored: with the columns that the slave's view had then."""
         return StoredRows(self._directory, self._stored.chunks[chunk.number], self._packing)
 
@@ -56,7 +56,7 @@ class StoredRows:
 
     def __iter__(self) -> Iterator[bytes]:
         """Raises SluiceError SLC-186, if a file is not what it was when all were checked."""
-        if self._stored.binary:
+        if self._stored.format != TEXT:
             yield from self._bytes()
             return
         begun = b""

@@ -156,11 +156,11 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
     then = stored.slaves.get(pair.slave) or next((seen for seen in stored.slaves.values() if seen == now), {})
     slave = context.slave(pair)
     try:
-        as_text = slave.fit({table.name: table.layout.columns for table in given(mapper, dumped.definitions)}).as_text
+        formats = slave.fit({table.name: table.layout.columns for table in given(mapper, dumped.definitions)}).formats
     finally:
         slave.close()
     differ = [name for name in now if now[name] != then.get(name)]
-    differ += sorted({str(one.table) for one in stored.chunks if one.binary and one.table in as_text})
+    differ += sorted({str(one.table) for one in stored.chunks if not formats.takes(one.table, one.format)})
     if differ:
         raise SluiceError(
             187,

@@ -12,6 +12,7 @@ from sluice.initial_update.files.manifest import StoredChunk, StoredFile
 from sluice.messages.message import Description
 from sluice.model.names import TableName
 from sluice.storage.directory import Directory
+from sluice.vendors.protocol.read import RowFormat
 from sluice.vendors.protocol.tasks import IntoFiles, Share
 
 
@@ -45,9 +46,9 @@ class FilesReceiver:
         self._chunk = chunk
         return chunk not in self._ended
 
-    def begin(self, table: TableName, *, binary: bool) -> None:
+    def begin(self, table: TableName, form: RowFormat) -> None:
         """Begin a chunk."""
-        self._table, self._binary = table, binary
+        self._table, self._form = table, form
         self._files: list[StoredFile] = []
         # Never the name of an earlier attempt, whose last bytes may still be on their way.
         self._attempt = token_hex(4)
@@ -67,7 +68,7 @@ class FilesReceiver:
         self._end_file()
         self._directory.flush([file.name for file in self._files])
         self._notes.fence(self._chunks)
-        stored = StoredChunk(table=self._table, binary=self._binary, rows=rows, files=tuple(self._files))
+        stored = StoredChunk(table=self._table, format=self._form, rows=rows, files=tuple(self._files))
         self._notes.end(chunk, stored)
         self._ended.add(chunk)
 
@@ -81,7 +82,7 @@ class FilesReceiver:
         self._notes.fence(self._chunks)
         number, chunk, form = len(self._files), self._into.first + self._chunk, self._into.form
         name = f"{self._into.begin}-{chunk:08}-{number:08}-{self._attempt}.{form}"
-        description = message(self._table, chunk, number, binary=self._binary)
+        description = message(self._table, chunk, number, self._form)
         return _File(self._directory, name, self._into.max_bytes, self._packing, description)
 
     def _end_file(self) -> None:

@@ -23,6 +23,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
 from sluice.vendors.protocol.load import Expected, TableDefinition
+from sluice.vendors.protocol.read import TakenFormats
 from sluice.vendors.protocol.tasks import IntoFiles
 
 # The guide's priority of initial data: before all else that is sent to a slave.
@@ -36,7 +37,7 @@ class Destination:
     Attributes:
         views: what it sees of the tables that it gets.
         seen: the same of all tables, see `fingerprints`.
-        as_text: tables whose rows it takes as text alone.
+        formats: in which formats it takes rows.
         merging: asks it into which of some tables rows of several snapshots may come.
     """
 
@@ -44,12 +45,12 @@ class Destination:
     mapper: Mapper
     views: Views
     seen: dict[str, str]
-    as_text: set[TableName]
+    formats: TakenFormats
     merging: Callable[[Sequence[TableDefinition]], set[TableName]]
 
     def gets_like(self, other: Destination) -> bool:
         """Whether both get the same rows, in the same format."""
-        same = self.views.keys() == other.views.keys() and self.as_text == other.as_text
+        same = self.views.keys() == other.views.keys() and self.formats == other.formats
         return same and all(one.reads_like(other.views[name]) for name, one in self.views.items())
 
 
@@ -87,7 +88,7 @@ class StoredTables:
             first,
         )
         self.mapper: Mapper = slaves[0].mapper
-        self.as_text: set[TableName] = slaves[0].as_text
+        self.formats = slaves[0].formats
         self.upserted: set[TableName] = set()
         self.overlap: Overlap | None = None
         self._directory = directory
@@ -112,7 +113,7 @@ class StoredTables:
 
     def _rows(self, part: str, note: str | None) -> int | None:
         stored = self._left.notes.stored(note) if self._left and note else None
-        if stored is None or note is None or (stored.binary and stored.table in self.as_text):
+        if stored is None or note is None or not self.formats.takes(stored.table, stored.format):
             return None
         if any(self._stored_files.get(file.name) != file.bytes for file in stored.files):
             return None

@@ -25,7 +25,6 @@ from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.protocol.load import DumpSnapshot, Programs, TableDefinition, importing
 from sluice.vendors.protocol.master import Source
-from sluice.vendors.protocol.read import BLOCK_BYTES
 from sluice.vendors.protocol.tasks import FromMaster, LoadJob, SlaveLoad, SlaveLoaded
 from sluice.vendors.registry import master, vendor
 
@@ -176,7 +175,7 @@ class ProgramUpdate(NoResume):
     def _reporting(self, job: LoadJob) -> ProgressReporter:
         """Reports the sizes of the slaves' tables compared with the master's, also before programs commit."""
         given_ = {name for plan in job.slaves for name in plan.views}
-        planned = sum(leaf.blocks * BLOCK_BYTES for leaf in self._first.leaves() if leaf.table in given_)
+        planned = sum(leaf.bytes for leaf in self._first.leaves() if leaf.table in given_)
 
         def far(plan: SlaveLoad) -> Done:
             size, info = vendor(plan.vendor).size, self._context.connection(plan.connection)

@@ -67,7 +67,7 @@ class ParquetSlave:
         with reachable(f"looking at the directory of {self.pair.slave}"):
             if not (directory.is_dir() and os.access(directory, os.W_OK)):
                 raise FileNotFoundError(2, "there is no such directory, or it cannot be written to", str(directory))
-        return TableFit(as_text=set(tables))
+        return TableFit()
 
     def loadable(
         self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False

@@ -31,6 +31,7 @@ from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished, merges
+from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import apply
 from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
@@ -53,6 +54,7 @@ from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
+from sluice.vendors.protocol.read import TakenFormats
 from sluice.vendors.protocol.slave import Replayed, StepsOf
 
 
@@ -82,7 +84,7 @@ class PostgresSlave:
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Check that existing tables can take all rows of the master; returns warnings about them."""
-        found = TableFit()
+        found = TableFit(TakenFormats({BINARY}))
         with translated("looking at the slave's tables"):
             refuse_read_only(self._open())
             self._open().execute("SELECT quote_ident(%s)::regnamespace", [self.schema])
@@ -92,7 +94,7 @@ class PostgresSlave:
                 if existing := fitting(self._open(), layout, names):
                     found.warnings.extend(warnings.for_slave(self._open(), layout))
                 if other_types(layout, existing, names):
-                    found.as_text.add(name)
+                    found.formats.as_text.add(name)
         return found
 
     def loadable(

@@ -15,7 +15,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.protocol.read import Chunk, Key, KeyRange, Leaf
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, Leaf, RowFormat, TakenFormats
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class TableFit:
     """The result of checking a slave's tables for the rows of the master's.
 
     Attributes:
-        as_text: those that take them as text alone, since the types of their columns are others.
+        formats: in which formats they take them.
         warnings: what is worth knowing of them.
     """
 
-    as_text: set[TableName] = field(default_factory=set)
+    formats: TakenFormats = field(default_factory=TakenFormats)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -70,8 +70,8 @@ class TableDefinition(Protocol):
         """Its columns, with the log's names of types; see `sluice.model.logical_type`."""
 
     @property
-    def undecoded(self) -> bool:
-        """Whether rows may be copied without being decoded."""
+    def formats(self) -> Sequence[RowFormat]:
+        """The formats in which the master gives its rows, the fastest first and `TEXT` last."""
 
     def to_json(self) -> dict[str, Any]:
         """A plain form for the manifest."""
@@ -129,18 +129,18 @@ class DumpSnapshot(Protocol):
 
 
 class CopyStream(Protocol):
-    """Rows on their way, in buffers of whole rows as COPY writes them; how many there were is known at the end."""
+    """Rows on their way, in buffers of whole rows in one format; how many there were is known at the end."""
 
     rows: int
 
     def __iter__(self) -> Iterator[bytes]:
-        """The buffers. In the text format each row is a line: values between tabs, escaped, NULL as ``\\N``."""
+        """The buffers. In the format `TEXT` each row is a line: values between tabs, escaped, NULL as ``\\N``."""
 
 
 class Chunks(Protocol):
     """The origin of the rows of a dump."""
 
-    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyStream:
+    def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> CopyStream:
         """The rows of a chunk."""
 
 
@@ -174,7 +174,7 @@ class Receiver(Protocol):
     def claim(self, chunk: int) -> bool:
         """Claim this very chunk, if the slave lacks it."""
 
-    def begin(self, table: TableName, *, binary: bool) -> None:
+    def begin(self, table: TableName, form: RowFormat) -> None:
         """Begin to write rows of the chunk that is claimed, with the columns that the slave's view copies, in order.
 
         Args:
@@ -208,12 +208,12 @@ class SlaveTables(Protocol):
     """A slave's tables during an initial update, fenced by the dump's epoch.
 
     Attributes:
-        as_text: tables that take rows as text alone.
+        formats: in which formats tables take rows; `prepare` finds out.
         upserted: tables with rows of the slave's, of which those become the master's that bear a key of his.
     """
 
     mapper: Mapper
-    as_text: set[TableName]
+    formats: TakenFormats
     upserted: set[TableName]
 
     def begin(self) -> Sequence[Expected]:

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sluice.model.names import TableName
 
-BLOCK_BYTES = 8192
+# The name of a format in which rows stand in buffers.
+RowFormat = str
+# One row a line as COPY writes it, each value in its canonical text (`include/docs/types.md`): every vendor reads it.
+TEXT: RowFormat = "text"
+
+
+@dataclass
+class TakenFormats:
+    """The formats in which a slave takes rows: `TEXT`, and those that its vendor knows beside it.
+
+    Attributes:
+        as_text: tables that take `TEXT` alone, since the types of their columns are not the master's.
+    """
+
+    known: Collection[RowFormat] = ()
+    as_text: set[TableName] = field(default_factory=set)
+
+    def takes(self, table: TableName, form: RowFormat) -> bool:
+        """Whether rows of a table may come in a format."""
+        return form == TEXT or (form in self.known and table not in self.as_text)
+
+
+def agreed(table: TableName, offered: Sequence[RowFormat], slaves: Collection[TakenFormats]) -> RowFormat:
+    """The first of the formats which the master offers for a table that all slaves take."""
+    return next((form for form in offered if all(slave.takes(table, form) for slave in slaves)), TEXT)
 
 
 @dataclass(frozen=True)
@@ -15,22 +40,26 @@ class Leaf:
     """A relation that holds rows of a watched table: the table itself, or one of its partitions.
 
     Attributes:
+        bytes: about how large it is where it is read.
+        extent: its rows lie at the addresses ``[0, extent)``, and later ones beyond. Only the vendor knows what an
+            address is; a relation that cannot be cut has one.
         written_as: another text once its rows were written to another file, or its capture was interrupted.
     """
 
     table: TableName
     relation: TableName
-    blocks: int
+    bytes: int
+    extent: int
     written_as: str = ""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows of one relation whose blocks are in ``[low, high)``; `high` None has no end.
+    """Rows of one relation whose addresses are in ``[low, high)``; `high` None has no end.
 
     Attributes:
         since: only rows that this transaction, or a later one, wrote; as `Visibility.since` gives it.
-        binary: whether its rows are stored so; None if they are stored nowhere.
+        stored: the format in which its rows are stored; None if they are stored nowhere.
     """
 
     number: int
@@ -38,13 +67,15 @@ class Chunk:
     low: int
     high: int | None
     since: str | None = None
-    binary: bool | None = None
+    stored: RowFormat | None = None
 
     @property
     def bytes(self) -> int:
-        """How large it is where it is read, about; 0 if it is read for its newer rows alone."""
-        high = self.leaf.blocks if self.high is None else self.high
-        return 0 if self.since is not None else max(high - self.low, 0) * BLOCK_BYTES
+        """About how large it is where it is read; 0 if it is read for its newer rows alone."""
+        if self.since is not None:
+            return 0
+        high = self.leaf.extent if self.high is None else self.high
+        return max(high - self.low, 0) * self.leaf.bytes // max(self.leaf.extent, 1)
 
 
 # The values of a row's key, as texts.

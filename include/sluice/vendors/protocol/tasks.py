@@ -11,7 +11,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Position
 from sluice.storage.directory import Directory
-from sluice.vendors.protocol.read import Chunk, KeyRange
+from sluice.vendors.protocol.read import Chunk, KeyRange, RowFormat
 
 # What the names of stored files end with: compressed, or messages of XML.
 Form = Literal["zst", "xml"]
@@ -88,6 +88,7 @@ class LoadJob:
     """A dump, as the tasks see it. Nothing in here is secret: `sealed` opens only with the deployment's key file.
 
     Attributes:
+        formats: the format of each table's rows on their way.
         tasks: how many copy at the same time.
     """
 
@@ -95,7 +96,7 @@ class LoadJob:
     origin: FromMaster | FromFiles
     sealed: str
     chunks: tuple[Chunk, ...]
-    binary: dict[TableName, bool]
+    formats: dict[TableName, RowFormat]
     slaves: tuple[SlaveLoad, ...]
     tasks: int
 

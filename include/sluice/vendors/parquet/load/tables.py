@@ -36,6 +36,7 @@ from sluice.vendors.parquet.types import refuse_ours, typed
 from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.parquet.write.mode import MODES, WriteMode
 from sluice.vendors.protocol.load import Expected, TableDefinition
+from sluice.vendors.protocol.read import RowFormat, TakenFormats
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
 
 
@@ -95,7 +96,7 @@ class LakeTables:
         self._nothing: list[int] = []
         self._loading = slave.directory.loading(epoch)
         self.mapper: Mapper = slave.mapper
-        self.as_text: set[TableName] = set()
+        self.formats = TakenFormats()
         self.upserted: set[TableName] = set()
 
     def begin(self) -> Sequence[Expected]:
@@ -125,7 +126,6 @@ class LakeTables:
     ) -> None:
         """Write down what the columns are. What is current stays so for now. Raises as `admitted`."""
         self._tables = admitted(self._slave, tables)
-        self.as_text.update(self._tables)
         known = [[name.schema, name.table, table.to_json()] for name, table in self._tables.items()]
         wanted = json.dumps({"keeps": self._slave.kind.name, "tables": known})
         with reachable("preparing the load"):
@@ -211,7 +211,7 @@ class LakeReceiver:
         """Lock this very chunk, if it is not in."""
         return self._claim(chunk, wait=True)
 
-    def begin(self, table: TableName, *, binary: bool) -> None:
+    def begin(self, table: TableName, form: RowFormat) -> None:
         """Begin the chunk's file."""
         self._columns = self._tables[table].kept
         self._table = table

@@ -17,10 +17,11 @@ from sluice.model.names import TableName
 from sluice.model.table_definition import DefinedColumn, DefinedTable, ForeignKey, UserType
 from sluice.vendors.postgresql.catalog import user_types
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import definition_text
 from sluice.vendors.postgresql.ddl.names import SlaveNames
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.protocol.read import Leaf
+from sluice.vendors.protocol.read import TEXT, Leaf, RowFormat
 
 _PRIMARY = "PRIMARY KEY"
 _WHOLE = {"smallint", "integer", "bigint"}
@@ -71,6 +72,11 @@ class PostgresTable:
     types: tuple[UserType, ...] = ()
     undecoded: bool = False
     rewritten: bool = False
+
+    @property
+    def formats(self) -> Sequence[RowFormat]:
+        """The formats in which COPY gives its rows."""
+        return (BINARY, TEXT) if self.undecoded else (TEXT,)
 
     @property
     def layout(self) -> Layout:

@@ -21,6 +21,7 @@ from sluice.vendors.postgresql.catalog import relations, user_types
 from sluice.vendors.postgresql.catalog.definition import PostgresTable, for_slave
 from sluice.vendors.postgresql.catalog.row_identity import is_keyed, is_unfinished
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import expect_makeable, understood
@@ -30,6 +31,7 @@ from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.load import TableFit
+from sluice.vendors.protocol.read import TakenFormats
 
 
 def loadable(
@@ -55,7 +57,7 @@ def loadable(
     Raises:
         SluiceError: see `sluice.vendors.protocol.slave.SlaveDatabase.loadable`.
     """
-    found = TableFit(warnings=[*warnings.for_slave_role(session), *tls.remarks(session)])
+    found = TableFit(TakenFormats({BINARY}), [*warnings.for_slave_role(session), *tls.remarks(session)])
     names = names_of(session, mapper)
     if wiped and not resume:
         expect_wipeable(session, wiped, ours)
@@ -80,7 +82,7 @@ def loadable(
             continue
         existing = fitting(session, layout, names)
         if other_types(layout, existing, names):
-            found.as_text.add(table.name)
+            found.formats.as_text.add(table.name)
         found.warnings.extend(warnings.for_slave(session, layout))
         policy = mapper.filled(table.name)
         if policy is not Filled.MERGE:

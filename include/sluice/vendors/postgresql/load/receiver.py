@@ -17,10 +17,12 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.vendors.postgresql import fence
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
+from sluice.vendors.postgresql.copy_formats import copy_format
 from sluice.vendors.postgresql.load import hint_bits
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.write import side_effects
+from sluice.vendors.protocol.read import RowFormat
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
 
 P = ParamSpec("P")
@@ -116,7 +118,7 @@ class PostgresReceiver:
         return self._claim(range(chunk, chunk + 1), "") is not None
 
     @_explained
-    def begin(self, table: TableName, *, binary: bool) -> None:
+    def begin(self, table: TableName, form: RowFormat) -> None:
         """Open the COPY."""
         view = self._plan.views[table]
         parts = {
@@ -133,7 +135,7 @@ class PostgresReceiver:
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
         elif table in self._large:
             self._hint_bits = hint_bits.HintBits(self._session, view.layout.name)
-        into = composed("load/copy_in", **parts, format=sql.SQL("binary" if binary else "text"))
+        into = composed("load/copy_in", **parts, format=copy_format(form))
         self._copying = ExitStack()
         self._copy = self._copying.enter_context(self._session.cursor().copy(into))
 

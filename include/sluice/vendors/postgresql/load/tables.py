@@ -25,6 +25,7 @@ from sluice.vendors.postgresql.catalog.definition import PostgresTable, for_slav
 from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED, is_unfinished, merges
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
+from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import schemas, trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import to_make, understood
@@ -36,6 +37,7 @@ from sluice.vendors.postgresql.session import Connection, composed, limit_lock_w
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import Expected, TableDefinition, importing
+from sluice.vendors.protocol.read import TakenFormats
 
 # Readers of the slave's tables are not to queue behind us for longer.
 _PATIENCE = "60s"
@@ -71,7 +73,7 @@ class PostgresTables:
     """One slave of one dump, fenced by the dump's epoch (R6).
 
     Attributes:
-        as_text: tables whose columns have wider types here, so that rows cannot travel in the binary format.
+        formats: tables whose columns have wider types here take no `BINARY`.
     """
 
     def __init__(self, slave: FilledPostgres, epoch: int, earlier: int | None, wiped: WipeOut | None) -> None:
@@ -83,7 +85,7 @@ class PostgresTables:
         self._goes_on = self._broke_off = False
         self._unfinished: dict[TableName, PostgresTable] = {}
         self.mapper = slave.mapper
-        self.as_text: set[TableName] = set()
+        self.formats = TakenFormats({BINARY})
         self.upserted: set[TableName] = set()
 
     def begin(self) -> list[Expected]:
@@ -182,7 +184,7 @@ class PostgresTables:
                 if name in present:
                     existing = fitting(session, layout, names)
                     if other_types(layout, existing, names):
-                        self.as_text.add(table.name)
+                        self.formats.as_text.add(table.name)
                     if self._emptied(session, table, stays=stays):
                         emptied.append(name)
                     if (name in emptied and table.name in in_parts) or (self._goes_on and table.name not in staying):

@@ -15,6 +15,7 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
+from sluice.vendors.postgresql.copy_formats import copy_format
 from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.key_range import between, keys
@@ -27,7 +28,7 @@ from sluice.vendors.postgresql.session import (
     read_tables_alone,
     translated,
 )
-from sluice.vendors.protocol.read import Chunk, Key, KeyRange
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
 LOCK_TIMEOUT = "3s"
 
@@ -40,7 +41,7 @@ class PostgresReading:
         self._beside = beside
         self._trusted = trusted
 
-    def chunk(self, chunk: Chunk, columns: Sequence[str], *, binary: bool) -> CopyOut:
+    def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> CopyOut:
         """The rows of a chunk."""
         self._begin(chunk.leaf.relation)
         # A column tells the lower half of a transaction's number.
@@ -52,7 +53,7 @@ class PostgresReading:
             low=sql.Literal(f"({chunk.low},0)"),
             high=sql.Literal(f"({chunk.high if chunk.high is not None else 2**32 - 2},0)"),
             newer=composed("read/newer", since=since) if since else sql.SQL("true"),
-            format=sql.SQL("binary" if binary else "text"),
+            format=copy_format(form),
         )
         return self._rows(out, chunk.leaf.relation)
 

@@ -159,7 +159,7 @@ class PostgresSnapshot:
 
     def cuts(self, within: KeyRange, parts: int) -> list[Key]:
         """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
-        blocks = sum(leaf.blocks for leaf in self._leaves if leaf.table == within.table)
+        blocks = sum(leaf.extent for leaf in self._leaves if leaf.table == within.table)
         with self._reading("planning the blocks") as session:
             order = relations.order(session, within.table)
             if order is None or blocks < _BLOCKS_A_PART * parts:

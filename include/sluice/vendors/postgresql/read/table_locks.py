@@ -54,10 +54,10 @@ class TableLocks:
     def _ordered(
         self, parts: Mapping[str, sql.Composable], stages: Sequence[Sequence[TableName]]
     ) -> Sequence[TableName]:
-        blocks: Counter[TableName] = Counter()
+        sizes: Counter[TableName] = Counter()
         for leaf in definition.leaves(self.session, parts, [name for stage in stages for name in stage]):
-            blocks[leaf.table] += leaf.blocks
-        return [name for stage in stages for name in sorted(stage, key=lambda name: -blocks[name])]
+            sizes[leaf.table] += leaf.bytes
+        return [name for stage in stages for name in sorted(stage, key=lambda name: -sizes[name])]
 
 
 def _lock(index: int, table: TableName) -> sql.Composed:
