@@ -246,6 +246,11 @@ def broken_off(world):
     return before
 
 
+def kept_from(world):
+    """The position from which the store has the log kept for a slave."""
+    return replications.get(world.context.store, world.pair("zurich")).position
+
+
 def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world):
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     begun(world, "zurich")
@@ -259,7 +264,14 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
         there = broken_off(world)
         assert cancel(world.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
         assert '"mode": "online", "resume": true' in world.standing("zurich").why
-        begun(world, "zurich", resume=True)
+        left = world.position("zurich")
+        world.inhibit("zurich")
+        abandon(world.context, SOURCE, ["zurich"])
+        assert kept_from(world) > left, "another update, which ended early, moved it"
+        world.inhibit("zurich", resume=True)
+        assert dump(world.context, SOURCE, ["zurich"], load_here, mode="online", resume=True)["failed"] == {}
+        assert kept_from(world) == left
+        world.release("zurich")
         assert reached(world) == there
         loaded(world, "zurich")
         assert world.verify("zurich", initial=True) == {"zurich": 0}

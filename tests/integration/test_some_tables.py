@@ -10,14 +10,25 @@ from support.world import SOURCE
 from sluice.capture.reconcile import make_inconsistent
 from sluice.errors import SluiceError
 from sluice.initial_update.release import abandon
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
+from sluice.model.row_conflict import RejectedChange
 from sluice.state.replication import Event, Status
-from sluice.store import blocked, replications
+from sluice.store import blocked, rejected_changes, replications
 from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
 
 PARENT, HEAP = (TableName("public", name) for name in ("parent", "heap"))
+
+# Of geneva, which has `branch` for `public`: schema, table, and whether that is as the master calls it.
+REJECTED = [
+    ("branch", "parent", False),
+    ("public", "heap", True),
+    ("branch", "child", False),
+    ("public", "child", True),
+    ("public", "parent", False),
+]
 
 
 @pytest.fixture
@@ -43,7 +54,21 @@ def damage(world):
         there.execute(f"DELETE FROM {schema}.parent WHERE id % 3 = 0; INSERT INTO {schema}.heap VALUES (1, 'mine')")
 
 
+def reject(world):
+    """Changes of these tables and of another are kept that geneva did not carry out, some under the master's names."""
+    for number, (schema, table, unseen) in enumerate(REJECTED):
+        layout = Layout(0, TableName(schema, table), (Column("id", "integer"),))
+        change = RejectedChange(layout, None, "I", 1, number + 1, ["1"], None, unseen)
+        rejected_changes.keep(world.context.store, world.pair("geneva"), [change])
+
+
+def rejected(world):
+    kept = (one.change for one in rejected_changes.kept(world.context.store, world.pair("geneva")))
+    return [(*one.layout.name, one.unseen) for one in kept]
+
+
 def test_the_others_go_on_exactly_under_constant_writes(world):
+    reject(world)
     with background(*traffic.jobs(world.session)):
         with world.running():
             before = files(world)
@@ -56,6 +81,7 @@ def test_the_others_go_on_exactly_under_constant_writes(world):
             )
             assert [one["different"] for one in found["slaves"].values()] == [0, 0]
         assert files(world) == before
+        assert rejected(world) == REJECTED[2:], "what was rejected of these tables is there now"
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
     world.catch_up()
     assert world.differences() == {}

@@ -105,7 +105,7 @@ def inhibit(
         # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
         # failure ends in INCONSISTENT. Somebody may have cancelled it by now for some of them.
         if not (only or resume):
-            pairs = restart(context.store, pairs, context.manifest(source).end(), number)
+            pairs = restart(context, pairs, context.manifest(source).end(), number)
         for pair in pairs:
             fence_out(context, pair, held[pair])
             event("inhibited", slave=pair.slave, update=number)

@@ -67,22 +67,26 @@ def apart(
     )
 
 
-def restart(store: Store, pairs: Sequence[Pair], position: Position, update: int) -> list[Pair]:
+def restart(context: Context, pairs: Sequence[Pair], position: Position, update: int) -> list[Pair]:
     """Let the log be kept from a position on for slaves whose update goes on; which these are.
 
     Raises:
         SluiceError: SLC-085, it was given up for all of them.
     """
-    going_on = [pair for pair in pairs if _restarted(store, pair, position, update)]
+    going_on = [pair for pair in pairs if _restarted(context, pair, position, update)]
     if not going_on:
         names = ", ".join(pair.slave for pair in pairs)
         raise SluiceError(85, f"the update of {names} was given up meanwhile", f"see `{shell.status()}`")
     return going_on
 
 
-def _restarted(store: Store, pair: Pair, position: Position, update: int) -> bool:
+def _restarted(context: Context, pair: Pair, position: Position, update: int) -> bool:
+    store, mapper = context.store, context.mapper(pair)
+    only = {name: mapper.table(name) for name in updates.tables(store, update)} or None
+    # What is outside of key ranges stays as it is, and so does what was rejected of it.
+    whole = {} if updates.keys(store, update) else only
     try:
-        replications.restart_at(store, pair, position, update, updates.tables(store, update))
+        replications.restart_at(store, pair, position, update, whole)
     except SluiceError as error:
         event("left alone", slave=pair.slave, why=error.fact)
         return False

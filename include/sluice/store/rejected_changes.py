@@ -18,9 +18,8 @@ from sluice.model.names import Pair
 from sluice.model.row_conflict import RejectedChange, RowConflict
 from sluice.store import replications
 from sluice.store.engine import Store
-from sluice.store.tables import for_pair, rejected
+from sluice.store.tables import REMOVED, REMOVED_UNSEEN, for_pair, rejected
 
-_REMOVED, _UNSEEN = "removed", "removed unseen"
 _IN_ORDER = (rejected.c.ordinal, rejected.c.repl_key, rejected.c.part)
 
 
@@ -59,7 +58,7 @@ def keep_in(connection: Connection, pair: Pair, changes: Iterable[RejectedChange
             "ordinal": one.ordinal,
             "repl_key": one.repl_key,
             "part": part,
-            "reason": one.conflict or (_UNSEEN if one.unseen else _REMOVED),
+            "reason": one.conflict or (REMOVED_UNSEEN if one.unseen else REMOVED),
             "layout": one.layout and one.layout.to_json(),
             "action": one.action,
             "new": null() if one.new is None else one.new,
@@ -108,13 +107,13 @@ def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[Kep
             row.at,
             RejectedChange(
                 row.layout and Layout.from_json(row.layout),
-                None if row.reason in (_REMOVED, _UNSEEN) else RowConflict(row.reason),
+                None if row.reason in (REMOVED, REMOVED_UNSEEN) else RowConflict(row.reason),
                 row.action,
                 row.ordinal,
                 row.repl_key,
                 row.new,
                 row.old,
-                unseen=row.reason == _UNSEEN,
+                unseen=row.reason == REMOVED_UNSEEN,
             ),
         )
         for row in rows

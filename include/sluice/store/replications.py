@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import ColumnElement, Connection, Row, Table, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import hints, log, shell
@@ -23,6 +23,7 @@ from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, aft
 from sluice.store import pending_runs
 from sluice.store.engine import Store
 from sluice.store.tables import (
+    REMOVED_UNSEEN,
     audit,
     for_pair,
     hold,
@@ -214,12 +215,13 @@ def conflicts(store: Store, pair: Pair) -> Tolerated:
 
 
 def restart_at(
-    store: Store, pair: Pair, position: Position, update_id: int, only: Collection[TableName] = frozenset()
+    store: Store, pair: Pair, position: Position, update_id: int, only: Mapping[TableName, TableName] | None = None
 ) -> None:
-    """Set the position an initial update begins with, which may be behind or ahead of the last one.
+    """Set the position an initial update begins with, which may be behind or ahead of the last one. Forget what is
+    known of differences between the slave and its master in the tables that the update fills.
 
     Args:
-        only: tables that it is for, if these are not all.
+        only: the tables that it fills whole, with the slave's names for them; None for all that there are.
 
     Raises:
         SluiceError: SLC-021 if the update is over.
@@ -228,12 +230,29 @@ def restart_at(
         _held_by(connection, pair, update_id)
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(for_pair(replication, pair)).values(values))
-        # Its rows are those of the master again.
-        for name in only:
-            which = (for_pair(skipped, pair), skipped.c.schema == name.schema, skipped.c.table == name.table)
-            connection.execute(skipped.delete().where(*which))
-        for table in () if only else (tolerated, rejected, stuck, question, skipped):
-            connection.execute(table.delete().where(for_pair(table, pair)))
+        if only is None:
+            for table in (tolerated, rejected, stuck, question, skipped):
+                connection.execute(table.delete().where(for_pair(table, pair)))
+        for masters, slaves in (only or {}).items():
+            connection.execute(skipped.delete().where(for_pair(skipped, pair), *_names(skipped, masters)))
+            connection.execute(tolerated.delete().where(for_pair(tolerated, pair), *_names(tolerated, slaves)))
+            connection.execute(rejected.delete().where(for_pair(rejected, pair), _rejected_of(masters, slaves)))
+
+
+def _names(table: Table, name: TableName) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    return table.c.schema == name.schema, table.c.table == name.table
+
+
+def _rejected_of(masters: TableName, slaves: TableName) -> ColumnElement[bool]:
+    """Rejected changes of a table; images of which the slave's view failed are the master's, and so is their name."""
+    unseen, layout = rejected.c.reason == REMOVED_UNSEEN, rejected.c.layout
+    whose = ((unseen, masters), (~unseen, slaves))
+    return or_(
+        *(
+            and_(which, layout["schema"].astext == name.schema, layout["table"].astext == name.table)
+            for which, name in whose
+        )
+    )
 
 
 def hand_over(connection: Connection, pair: Pair, update_id: int, other: int) -> None:

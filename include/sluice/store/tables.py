@@ -108,6 +108,10 @@ tolerated = Table(
     Column("duplicate", BigInteger, nullable=False, server_default="0"),
 )
 
+# Why a change is kept, where no conflict is the reason: it was removed, as the slave sees it or, if that failed, as the
+# master does.
+REMOVED, REMOVED_UNSEEN = "removed", "removed unseen"
+
 # A change that a slave did not carry out; with its values, which no log has.
 rejected = Table(
     "rejected",

@@ -22,7 +22,7 @@ from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.watched import chosen
-from sluice.store import blocked, rejected_changes, updates
+from sluice.store import blocked, rejected_changes, replications, updates
 from sluice.vendors.protocol.load import DumpSnapshot, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.registry import online
@@ -144,7 +144,7 @@ class BlockPlan:
             wanted = {(name, order, seen) for name, order in self._orders.items()}
             if {(one.table, one.order, one.seen) for one in ranges} != wanted:
                 return False
-            if not self._followed(pair, earlier, position):
+            if not self._followed(pair, earlier, position, update):
                 return False
             opened.adopt(target.plan.epoch, update)
         updates.go_on(self._context.store, update, earlier)
@@ -153,11 +153,13 @@ class BlockPlan:
         )
         return True
 
-    def _followed(self, pair: Pair, earlier: int, position: Position) -> bool:
-        """Whether a slave has had every change since its stream began, or can have it yet."""
+    def _followed(self, pair: Pair, earlier: int, position: Position, update: int) -> bool:
+        """Whether a slave has had every change since its stream began, or can have it yet: the log is kept for it."""
         store = self._context.store
         if not began(store, earlier) or blocked.left_out(store, pair) or rejected_changes.kept(store, pair):
             return False
+        # An update that broke off since then may have let the log be trimmed up to its own position.
+        replications.restart_at(store, pair, position, update, only={})
         try:
             self._context.manifest(pair.source).ahead("", position)
         except SluiceError:

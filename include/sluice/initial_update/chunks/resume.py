@@ -119,7 +119,7 @@ class Resumption:
         stay = self._found(target, found) if self._wanted else LoadedTables(self._read_snapshot)
         if stay.pieces and self._log_is_complete(stay):
             # From here on the log has to be kept.
-            restart(self._context.store, target.pairs, stay.oldest.position, self._update)
+            restart(self._context, target.pairs, stay.oldest.position, self._update)
             event("resumed", slave=target.name, chunks=len(stay.pieces), rows=sum(rows for _, rows in stay.pieces))
         else:
             stay = LoadedTables(self._read_snapshot)

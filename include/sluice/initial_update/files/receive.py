@@ -94,7 +94,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         updates.load_ended(context.store, awaited, rows)
         if between:
             # The log before that is not needed any more, not even to load everything again.
-            restart(context.store, [pair], dumped.position, awaited.update)
+            restart(context, [pair], dumped.position, awaited.update)
     return _over(context, replace(awaited, rows=rows), len(stored.chunks))
 
 
