@@ -12,8 +12,7 @@ from psycopg import sql
 from sluice.bench.report import Report
 from sluice.context import Context
 from sluice.demo.by_files import PATIENCE_S
-from sluice.demo.data import load_flights
-from sluice.demo.run import SOURCE
+from sluice.demo.master import SOURCE, install, load
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.runtime.handle import Runtime
@@ -66,8 +65,9 @@ def _replicate(runtime: Runtime, context: Context, slaves: list[str], progress: 
     """The demo's data on the master and on every slave, and the DAGs at work."""
     dags = context.dags()
     with progress.step("loading the master"), runtime.connect("master") as session:
-        load_flights(session)
-    context.store.migrate()
+        load(session)
+    with progress.step("installing on the master"), runtime.connect("master") as session:
+        install(context, session)
     with progress.step("waiting for the DAGs"):
         names = [("initial_update",), ("verify",), ("publish", SOURCE), *(("drain", SOURCE, slave) for slave in slaves)]
         for one in names:

@@ -11,12 +11,10 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from sluice.capture.grants import grants
-from sluice.capture.reconcile import bootstrap
 from sluice.config import configuration
 from sluice.context import Context
 from sluice.demo import by_files
-from sluice.demo.data import load_flights
+from sluice.demo.master import SOURCE, install, load
 from sluice.demo.writer import DemoWriter
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import TableName
@@ -28,7 +26,6 @@ from sluice.runtime.terminal import Progress
 from sluice.runtime.up import down, up
 from sluice.state.replication import Status
 
-SOURCE = "flights"
 WRITE_ON_S = 8.0
 # Statements to try in the master after the demo.
 CHANGE = "UPDATE airlines SET name = 'Sluice Air' WHERE carrier = 'AA'"
@@ -97,10 +94,9 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> DemoResult:
     context = Context(configuration.load(), runtime.connections())
     slaves = context.config.slaves_of(SOURCE)
     dags = context.dags()
-    with progress.step(f"installing on the master; a superuser runs what `./sluice grants {SOURCE}` prints"):
-        bootstrap(context, SOURCE)
-        with _master(runtime) as session:
-            session.execute(grants(context, SOURCE).encode())
+    title = f"installing on the master; a superuser runs what `./sluice grants {SOURCE}` prints"
+    with progress.step(title), _master(runtime) as session:
+        install(context, session)
     with progress.step("waiting for the DAGs"):
         names = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
         for one in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
@@ -137,9 +133,7 @@ def _load(cluster: Cluster, progress: Progress) -> None:
     """Before any DAG can run: a source without its tables stops publishing."""
     title = "loading 336,776 flights and their airports, planes, weather into the master"
     with progress.step(title), cluster.admin("master") as session:
-        # They belong to the role that captures them, which is no superuser.
-        session.execute("SET ROLE sluice_master")
-        load_flights(session)
+        load(session)
 
 
 def _catch_up(context: Context, runtime: Runtime, report: Callable[[str], None]) -> None:
