@@ -71,10 +71,10 @@ def at_row_of(world, table, do, chunk=0):
     """A load that does something once, with the rows of a chunk of a table half read."""
     write, begin, begun = PostgresReceiver.write, PostgresReceiver.begin, []
 
-    def noted(receiver, name, **how):
+    def noted(receiver, name, form):
         if name.table == table:
             begun.append(receiver)
-        begin(receiver, name, **how)
+        begin(receiver, name, form)
 
     def written(receiver, buffer):
         if len(begun) > chunk and begun[chunk] is receiver and receiver not in done:

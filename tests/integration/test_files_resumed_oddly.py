@@ -92,7 +92,7 @@ def test_rows_that_were_stored_as_text_and_others_go_together(interrupted):
     world.configure(lambda plain: None)
     resumed(interrupted)
     chunks = manifest(interrupted)["chunks"]
-    assert {one["binary"] for one in chunks if one["table"]["table"] == "keyed"} == {True, False}
+    assert {one["format"] for one in chunks if one["table"]["table"] == "keyed"} == {"postgresql-binary", "text"}
     exact(interrupted)
 
 

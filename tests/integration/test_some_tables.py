@@ -64,7 +64,7 @@ def reject(world):
 
 def rejected(world):
     kept = (one.change for one in rejected_changes.kept(world.context.store, world.pair("geneva")))
-    return [(*one.layout.name, one.unseen) for one in kept]
+    return [(one.layout.name.schema, one.layout.name.table, one.unseen) for one in kept]
 
 
 def test_the_others_go_on_exactly_under_constant_writes(world):

@@ -231,7 +231,7 @@ MANIFESTS: tuple[Any, ...] = (
              "sequence": {"schema": "public", "table": "t_id_seq"}, "last": 5, "cycle": False}
         ],
         "chunks": [
-            {"table": {"schema": "public", "table": "t"}, "binary": True, "rows": 7,
+            {"table": {"schema": "public", "table": "t"}, "format": "text", "rows": 7,
              "files": [{"name": "0-a.zst", "bytes": 10, "sha256": "0" * 64}]}
         ],
         "overlap": {"tables": [{"schema": "public", "table": "t"}], "snapshot": "9:9:", "segment": 1, "ordinal": 4,

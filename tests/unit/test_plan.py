@@ -70,6 +70,6 @@ def test_no_table_is_no_chunk():
 
 
 def test_what_has_a_lower_sequence_is_cut_first_however_small():
-    late = Leaf(TableName("public", "late"), TableName("public", "late"), 50)
+    late = Leaf(TableName("public", "late"), TableName("public", "late"), 50 * BLOCK_BYTES, 50)
     cut = chunks([late, leaf(1)], 2, [[NAME], [late.table]])
     assert [one.leaf.relation.table for one in cut] == ["t", "late"]
