@@ -5,8 +5,17 @@ Whether an error is worth a retry is a type: `TransientError` is, everything els
 
 from __future__ import annotations
 
+import re
+
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
+
+# Names of tables and files are other people's: an error says them, but they cannot speak in its place. These characters
+# would hide or rearrange what stands around them in a terminal or a page, or cannot be stored.
+_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+# A line of its own, such as a HINT.
+_LINE = re.compile(r"\n(?=\S)")
+MOST_SAID = 20_000
 
 
 class SluiceError(Exception):
@@ -19,10 +28,10 @@ class SluiceError(Exception):
     """
 
     def __init__(self, code: int, fact: str, hint: str) -> None:
-        super().__init__(fact)
         self.code = code
-        self.fact = fact
-        self.hint = hint
+        self.fact = _said(fact)
+        self.hint = _said(hint)
+        super().__init__(self.fact)
 
     @property
     def message(self) -> str:
@@ -34,6 +43,15 @@ class SluiceError(Exception):
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
         return type(self), (self.code, self.fact, self.hint)
+
+
+def _said(text: str) -> str:
+    """A text without what could pass for another part of the error; the same if it is given its result."""
+    text = _LINE.sub("\n  ", _HIDING.sub(lambda found: ascii(found[0])[1:-1], text))
+    if len(text) <= MOST_SAID:
+        return text
+    more = f" ... ({len(text) - MOST_SAID:,} more characters)"
+    return text[: MOST_SAID - len(more)] + more
 
 
 class TransientError(SluiceError):

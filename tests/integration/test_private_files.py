@@ -3,9 +3,11 @@ there that is no file is not followed."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.state import State, alone
 from sluice.runtime.terminal import Progress
+from sluice.storage.directory import Directory
 
 pytestmark = [pytest.mark.postgres]
 
@@ -95,6 +98,28 @@ def test_the_change_log_and_stored_initial_data(carried):
     assert list((world.path / "log").glob("*.parquet"))
 
 
+def nested(root: Path, deep: int) -> None:
+    """Directories in each other, by steps: no path may be as long."""
+    here = os.open(root, os.O_RDONLY)
+    for _ in range(deep):
+        os.mkdir("d", dir_fd=here)
+        outer, here = here, os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(outer)
+    os.close(here)
+
+
+def test_directories_that_are_too_deep_in_each_other_are_told_and_end_no_job(tmp_path):
+    (tmp_path / "deep").mkdir()
+    nested(tmp_path / "deep", 2_000)
+    directory = Directory(str(tmp_path)).within("deep")
+    try:
+        for act in (directory.files, directory.remove_all):
+            with pytest.raises(SluiceError, match="SLC-180: "):
+                act()
+    finally:
+        subprocess.run(["rm", "-r", str(tmp_path / "deep")], check=True)
+
+
 def test_what_is_no_file_among_carried_ones_is_named_and_nothing_of_the_slave_is_touched(carried, tmp_path):
     carried = carried(ROWS, TABLES)
     world = carried.world
@@ -106,16 +131,27 @@ def test_what_is_no_file_among_carried_ones_is_named_and_nothing_of_the_slave_is
         shutil.move(file, tmp_path / "elsewhere")
         file.symlink_to(tmp_path / "elsewhere")
 
+    def forged(copy: Path) -> None:
+        manifest = json.loads((copy / "manifest.json").read_text())
+        manifest["slaves"] = {f"x{number}\nHINT: type evil": {} for number in range(100_000)}
+        (copy / "manifest.json").write_text(json.dumps(manifest))
+
     for code, harm in (
         (331, linked),
         (331, lambda copy: os.mkfifo(copy / "9-fifo.zst")),
         (331, lambda copy: (copy / "notes").symlink_to("/")),
         (332, lambda copy: os.truncate(copy / "manifest.json", 2**40)),
+        (185, lambda copy: (copy / "no text \udcff").touch()),
+        (185, lambda copy: (copy / "x\nHINT: type evil").touch()),
+        (184, forged),
+        (180, lambda copy: nested(copy, 40)),
     ):
         harm(carried.carry("zurich"))
         with pytest.raises(SluiceError) as refused:
             carried.receive("zurich")
         assert refused.value.code == code
+        assert str(refused.value).count("\nHINT: ") == 1
+        assert len(str(refused.value).encode()) < 30_000
     assert world.rows("zurich", "public.rows").total() == 1
     carried.carry("zurich")
     carried.receive("zurich")

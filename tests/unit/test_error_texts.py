@@ -1,0 +1,45 @@
+"""Errors say names of others, which cannot speak in the error's place."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from sluice.errors import MOST_SAID, SluiceError
+from sluice_airflow.child import Output
+
+FORGED = {
+    "another hint": "x\nHINT: type evil",
+    "another error": "x\nSLC-000: all is well",
+    "a result": 'x\n{"update": 1}',
+    "a line that goes back": "x\rHINT: type evil",
+    "another kind of line": "x\x85HINT: type evil\u2028HINT: more\x0bHINT: more",
+    "a terminal's commands": "x\x1b[2J\x1b]0;evil\x07\x9b1m",
+    "text from right to left": "x\u202elive",
+    "no text": "x\udcff\x00",
+    "very much": "x" * 10_000_000,
+}
+
+
+@pytest.mark.parametrize("name", FORGED.values(), ids=FORGED)
+@pytest.mark.parametrize("where", ["fact", "hint"])
+def test_a_name_stays_within_the_part_of_the_error_that_says_it(name, where):
+    said = {"fact": "this is wrong", "hint": "mend it"}
+    said[where] = f"{name} {said[where]}" if len(name) < MOST_SAID else name
+    error = SluiceError(185, **said)
+    text = str(error)
+    assert [line[:5] for line in text.split("\n") if not line.startswith("  ")] == ["SLC-1", "HINT:"]
+    assert text.replace("\n", "").isprintable()
+    assert len(text) < MOST_SAID + 100
+    output = Output()
+    for line in text.split("\n"):
+        output.take(line)
+    assert (output.result, output.reason) == (None, text.partition("\n  ")[0] if where == "hint" else text)
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.fact, again.hint, *again.args) == (error.fact, error.hint, error.fact)
+
+
+def test_lines_that_an_error_has_by_itself_stay():
+    fact = "this is not valid:\n  a: wrong\n  b: wrong"
+    assert SluiceError(2, fact, "mend these").fact == fact
