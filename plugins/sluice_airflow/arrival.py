@@ -59,8 +59,16 @@ class FilesArrived(BaseTrigger):
         except (OSError, ArrowException) as error:
             self.log.warning("directory=%s cannot be reached: %s", self.url, error)
             return frozenset()
-        seen = (one for one in found if one.type == fs.FileType.File and not one.base_name.startswith("."))
-        return frozenset((one.base_name, one.size, one.mtime_ns) for one in seen)
+        seen = ((_name(one), one) for one in found if one.type == fs.FileType.File)
+        return frozenset((name, one.size, one.mtime_ns) for name, one in seen if not name.startswith("."))
+
+
+def _name(found: fs.FileInfo) -> str:
+    try:
+        return str(found.base_name)
+    except UnicodeDecodeError:
+        # It is one of the files; that it is no right one the job that follows says.
+        return "no text"
 
 
 class ArrivalSensor(BaseSensorOperator):

@@ -49,3 +49,13 @@ def test_a_directory_fires_when_it_has_all_files_and_they_have_settled(tmp_path)
 
     assert asyncio.run(fires()).payload == {"files": 3}
     assert (place / "b").read_text() == "22", "not before the last change"
+
+
+def test_a_name_that_is_no_text_does_not_end_the_waiting(tmp_path):
+    (tmp_path / "a").touch()
+    (tmp_path / "b\udcff").touch()
+
+    async def fires():
+        return await anext(FilesArrived(str(tmp_path), files=2, quiet_s=0.02, poll_s=0.01).run())
+
+    assert asyncio.run(fires()).payload == {"files": 2}

@@ -198,7 +198,8 @@ class Directory:
                 "nothing was read or written by way of it; find out who made it, put the file itself there, or remove "
                 "it, then run this again",
             ) from None
-        except (OSError, pa.ArrowException) as error:
+        # Directories that are in each other, too many for one process to go through.
+        except (OSError, RecursionError, pa.ArrowException) as error:
             raise TransientError(
                 180,
                 f"the directory {self.url} cannot be {done}: {str(error).partition(chr(10))[0]}",

@@ -18,6 +18,9 @@ from typing import IO
 from sluice.storage import private_files
 from sluice.storage.private_files import IrregularFile
 
+# Nobody carries directories in directories as deep as this; whoever made them means to end us.
+_DEEPEST = 32
+
 
 @dataclass(frozen=True)
 class PrivateTree:
@@ -140,6 +143,8 @@ def _found(here: int, path: str) -> Iterator[tuple[str, int]]:
         for one in entries:
             about = one.stat(follow_symlinks=False)
             if stat.S_ISDIR(about.st_mode):
+                if path.count("/") == _DEEPEST:
+                    raise OSError(errno.ELOOP, f"more than {_DEEPEST} directories, one in the other", path)
                 inner = _step(here, one.name)
                 try:
                     yield from _found(inner, f"{path}{one.name}/")
