@@ -197,6 +197,12 @@ FILES = {
         "slaves.zurich.tables.p.*: a column that is left out has no name on the slave: a",
         "check",
     ),
+    "a function whose schema is not clear": (
+        EXAMPLE.replace("{connection: zurich}", "{connection: zurich, trusts: [a.b.c]}"),
+        2,
+        "'a.b.c' is no function: write schema.function, with double quotes around a part that has a dot",
+        "check",
+    ),
     "one name for the tables of a wildcard": (
         EXAMPLE.replace("{connection: zurich}", "{connection: zurich, tables: {public.*: {as: x}}}"),
         2,

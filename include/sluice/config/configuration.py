@@ -40,7 +40,7 @@ from sluice.errors import ConfigError
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
-from sluice.model.watched import Pattern, chosen, distinct, split_pattern
+from sluice.model.watched import Pattern, chosen, distinct, split_pattern, split_table
 from sluice.paths import PROJECT, at_home
 
 CONFIG_ENV = "SLUICE_CONFIG"
@@ -157,10 +157,23 @@ class Slave(Part):
     def mapper(self) -> Mapper:
         """The slave's mapping of names, and its exclusions."""
         entries = {split_pattern(name): entry for name, entry in self.tables.items()}
-        return Mapper(self.schemas, entries, on_existing_rows=self.on_existing_rows, trusted=frozenset(self.trusts))
+        return Mapper(
+            self.schemas,
+            entries,
+            on_existing_rows=self.on_existing_rows,
+            trusted=frozenset(map(split_table, self.trusts)),
+        )
 
     @model_validator(mode="after")
     def _entries_make_sense(self) -> Slave:
+        for function in self.trusts:
+            try:
+                split_table(function)
+            except ValueError:
+                raise ValueError(
+                    f"{function!r} is no function: write schema.function, with double quotes "
+                    "around a part that has a dot"
+                ) from None
         for name, pattern in distinct(self.tables).items():
             if pattern.wildcard and self.tables[name].as_:
                 raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")

@@ -35,7 +35,7 @@ class Mapper:
         tables: what it sees of tables, by entry; for each table the closest one counts, and it alone.
         stylesheet: what the messages of its tables pass.
         allowed: casts of columns of the slave that may lose something, by table.
-        trusted: functions of the slave that definitions of the master may call, as `schema.function`.
+        trusted: functions of the slave that definitions of the master may call, each with its schema.
         on_existing_rows: what an initial update does about rows that a table has, if its entry does not say.
         ours: whether a name of the slave belongs to Sluice itself.
     """
@@ -44,7 +44,7 @@ class Mapper:
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
     on_existing_rows: Filled = Filled.TRUNCATE
-    trusted: frozenset[str] = frozenset()
+    trusted: frozenset[tuple[str, str]] = frozenset()
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
     ours: Callable[[TableName], bool] = _nothing
 

@@ -40,10 +40,16 @@ WITH RECURSIVE printed (name, tree) AS (
     FROM as_json
     JOIN pg_cast ON castsource = as_json.type AND casttarget IN ('json'::regtype, 'jsonb'::regtype)
 ), doubted (name, what) AS (
-    SELECT run.name, coalesce(format('%I.%I', namespace.nspname, function.proname), 'an operator without a function')
+    SELECT run.name, coalesce(format('%I.%I', namespace.nspname, function.proname)
+        || CASE WHEN trusted.so THEN format(' of %I', pg_get_userbyid(function.proowner)) ELSE '' END, 'an operator without a function')
     FROM run
     LEFT JOIN pg_proc AS function ON function.oid = run.function
     LEFT JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
+    CROSS JOIN LATERAL (
+        SELECT EXISTS (
+            SELECT FROM unnest({schemas}::text[], {functions}::text[]) AS named (schema, function_name)
+            WHERE named.schema = namespace.nspname AND named.function_name = function.proname)
+    ) AS trusted (so)
     WHERE run.function IS DISTINCT FROM 0
       -- What came with the server has a number below this. Others cannot make anything there.
       AND NOT coalesce(function.oid < 16384 AND namespace.nspname = 'pg_catalog' AND (
@@ -69,7 +75,12 @@ WITH RECURSIVE printed (name, tree) AS (
               -- words
               'get_current_ts_config', 'json_to_tsvector', 'jsonb_to_tsvector', 'phraseto_tsquery', 'plainto_tsquery',
               'to_tsquery', 'to_tsvector', 'websearch_to_tsquery'])), false)
-      AND NOT coalesce(format('%s.%s', namespace.nspname, function.proname) = ANY ({trusted}::text[]), false)
+      -- A name is no function: others may make more of it, where they may make things at all. Meant are those of ours, of
+      -- superusers, and of whoever owns the schema, and could put another in its place.
+      AND NOT coalesce(
+          trusted.so AND (pg_has_role(function.proowner, current_user, 'MEMBER') OR function.proowner = CASE
+              WHEN pg_get_userbyid(namespace.nspowner) <> 'pg_database_owner' THEN namespace.nspowner
+              ELSE (SELECT datdba FROM pg_database WHERE datname = current_database()) END), false)
     UNION
     SELECT name, 'the node ' || found[1]
     FROM printed, regexp_matches(tree, '(?:^|[ (])\{{(\w+)', 'g') AS found

@@ -83,11 +83,13 @@ def doubts(
 
 
 def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[TableName] = ()) -> dict[str, list[str]]:
+    trusted = sorted(names.mapper.trusted)
     query = composed(
         "catalog/doubtful",
         model=sql.Literal(regclass(_MODEL)),
         domains=sql.Literal([regclass(name) for name in domains]),
-        trusted=sql.Literal(sorted(names.mapper.trusted)),
+        schemas=sql.Literal([schema for schema, _ in trusted]),
+        functions=sql.Literal([function for _, function in trusted]),
     )
     return dict(connection.execute(query).fetchall())
 
@@ -107,7 +109,7 @@ def expect_trusted(
             f"{'; '.join(found)}",
             "nothing was changed. Make the table, or the type, on the slave by hand, as its rows need it: it is then "
             "filled as it is. Or add what it calls to `trusts` of the slave, if that may run there with the rights of "
-            f"{connection.info.user}",
+            f"{connection.info.user}; that means functions of this role, of superusers, and of the schema's owner",
         )
 
 
