@@ -89,7 +89,8 @@ class ArrivalSensor(BaseSensorOperator):
         assert isinstance(self.expected, Mapping), "it is rendered"
         self.log.info("waiting for %s files in %s", self.expected["files"], self.expected["url"])
         self.defer(
-            trigger=FilesArrived(**self.expected),
+            # People can edit a result: how often is looked is not for it to say, since all triggers share one thread.
+            trigger=FilesArrived(**{name: self.expected[name] for name in ("url", "files", "quiet_s")}),
             method_name="arrived",
             timeout=timedelta(seconds=float(self.timeout)),
         )

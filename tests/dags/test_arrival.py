@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from airflow.sdk.exceptions import TaskDeferred
 
-from sluice_airflow.arrival import ArrivalSensor, FilesArrived
+from sluice_airflow.arrival import POLL_S, ArrivalSensor, FilesArrived
 
 
 def test_the_sensor_defers_to_a_trigger_that_can_be_made_again():
@@ -18,6 +18,13 @@ def test_the_sensor_defers_to_a_trigger_that_can_be_made_again():
     path, told = deferred.value.trigger.serialize()
     assert path == "sluice_airflow.arrival.FilesArrived"
     assert vars(FilesArrived(**told)).items() >= expected.items()
+
+
+def test_a_result_that_somebody_edited_cannot_have_the_trigger_look_without_a_pause():
+    edited = {"url": "/arrived/x", "files": 3, "quiet_s": 10.0, "poll_s": -1}
+    with pytest.raises(TaskDeferred) as deferred:
+        ArrivalSensor(task_id="arrived", expected=edited).execute({"ti": SimpleNamespace()})
+    assert deferred.value.trigger.serialize()[1]["poll_s"] == POLL_S
 
 
 def test_a_directory_fires_when_it_has_all_files_and_they_have_settled(tmp_path):
