@@ -6,13 +6,19 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
-from airflow.sdk.exceptions import TaskDeferred
+from airflow.sdk.exceptions import AirflowFailException, TaskDeferred
 
 from sluice_airflow.arrival import POLL_S, ArrivalSensor, FilesArrived
 
 
-def test_the_sensor_defers_to_a_trigger_that_can_be_made_again():
-    expected = {"url": "/arrived/x", "files": 3, "quiet_s": 10.0}
+@pytest.fixture
+def place(deployment):
+    """Where carried files arrive, by default."""
+    return str(deployment.path / "home" / "initial_files")
+
+
+def test_the_sensor_defers_to_a_trigger_that_can_be_made_again(place):
+    expected = {"url": f"{place}/x", "files": 3, "quiet_s": 10.0}
     with pytest.raises(TaskDeferred) as deferred:
         ArrivalSensor(task_id="arrived", expected=expected).execute({"ti": SimpleNamespace()})
     path, told = deferred.value.trigger.serialize()
@@ -20,11 +26,18 @@ def test_the_sensor_defers_to_a_trigger_that_can_be_made_again():
     assert vars(FilesArrived(**told)).items() >= expected.items()
 
 
-def test_a_result_that_somebody_edited_cannot_have_the_trigger_look_without_a_pause():
-    edited = {"url": "/arrived/x", "files": 3, "quiet_s": 10.0, "poll_s": -1}
+def test_a_result_that_somebody_edited_cannot_have_the_trigger_look_without_a_pause(place):
+    edited = {"url": f"{place}/x", "files": 3, "quiet_s": 10.0, "poll_s": -1}
     with pytest.raises(TaskDeferred) as deferred:
         ArrivalSensor(task_id="arrived", expected=edited).execute({"ti": SimpleNamespace()})
     assert deferred.value.trigger.serialize()[1]["poll_s"] == POLL_S
+
+
+@pytest.mark.parametrize("url", ["/", "/etc", "s3://b/x?endpoint_override=e", "{0}", "{0}/..", "{0}/x/y", "{0}/../x"])
+def test_no_other_directory_is_looked_at_whatever_an_edited_result_says(place, url):
+    edited = {"url": url.format(place), "files": 3, "quiet_s": 10.0}
+    with pytest.raises(AirflowFailException, match="no slave waits for files in"):
+        ArrivalSensor(task_id="arrived", expected=edited).execute({"ti": SimpleNamespace()})
 
 
 def test_a_directory_fires_when_it_has_all_files_and_they_have_settled(tmp_path):

@@ -163,7 +163,7 @@ def test_what_a_person_allows_is_what_was_shown(run, deployment, eva):
 @pytest.fixture
 def receive(run, deployment):
     """A run for files that are there: how it and its tasks end, and what `release` was told, if it ran."""
-    there = f"""print('{{"url": "{deployment.path.as_uri()}", "files": 0, "quiet_s": 0}}')"""
+    there = f"""print('{{"url": "{deployment.path / "home" / "initial_files" / "x"}", "files": 0, "quiet_s": 0}}')"""
     said = deployment.path / "said"
     noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
 
