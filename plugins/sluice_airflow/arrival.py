@@ -13,10 +13,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from pyarrow import ArrowException, fs
 
-from sluice.changelog import initial_data
 from sluice.config import configuration
-from sluice.paths import at_home
-from sluice.storage.directory import Directory
 
 POLL_S = 5.0
 
@@ -69,13 +66,6 @@ class FilesArrived(BaseTrigger):
         return frozenset((name, one.size, one.mtime_ns) for name, one in seen if not name.startswith("."))
 
 
-def _is_known(url: str) -> bool:
-    """Whether it is a directory in one of those where carried files arrive, or initial data is kept."""
-    settings, name = configuration.load(), url.partition("?")[0].rpartition("/")[2]
-    places = {initial_data.location(settings), *(one.initial_files.location for one in settings.slaves.values())}
-    return name not in ("", ".", "..") and url in {Directory(at_home(one)).within(name).url for one in places}
-
-
 def _name(found: fs.FileInfo) -> str:
     try:
         return str(found.base_name)
@@ -100,7 +90,7 @@ class ArrivalSensor(BaseSensorOperator):
 
     def execute(self, context: Context) -> None:
         assert isinstance(self.expected, Mapping), "it is rendered"
-        if not _is_known(str(self.expected["url"])):
+        if not configuration.load().receives_in(str(self.expected["url"])):
             # People can edit a result, and a trigger may reach more than they do.
             raise AirflowFailException(f"no slave waits for files in {self.expected['url']!r}: nothing was looked at")
         self.log.info("waiting for %s files in %s", self.expected["files"], self.expected["url"])

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from sluice.changelog import initial_data
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.initial_update.files.encoding import Packing, message
 from sluice.initial_update.files.manifest import StoredChunk, StoredFile
@@ -156,4 +155,4 @@ def test_a_url_may_name_a_user_and_a_server(read):
 
 def test_what_waits_in_a_change_log_of_hadoops_is_found_by_the_name_that_pyarrow_has_for_it(read):
     for url, there in (("s3a://b/log/", "s3://b/log"), ("hdfs://name/log", "hdfs://name/log"), ("/log", "/log")):
-        assert initial_data.location(read(f"change_log: {url}{EXAMPLE}")) == f"{there}/initial_files"
+        assert read(f"change_log: {url}{EXAMPLE}").initial_data_url == f"{there}/initial_files"

@@ -15,22 +15,16 @@ from sluice.store.tables import initial_update, kept_version, replication, trans
 from sluice.store.transfers import Transfer
 
 
-def location(config: Config) -> str:
-    """The URL of the directory of initial data, in pyarrow's form: `s3a` of Hadoop becomes `s3`."""
-    log = config.change_log_url.rstrip("/")
-    return f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
-
-
 def holds(config: Config, awaited: Transfer) -> bool:
     """Whether the initial data that a slave waits for is stored here, so that no files have to be carried."""
-    return awaited.url == f"{location(config)}/{awaited.name}"
+    return awaited.url == f"{config.initial_data_url}/{awaited.name}"
 
 
 def sweep(config: Config, store: Store) -> None:
     """Remove initial data that no slave waits for, unless a dump is writing."""
     used = any(one.when_unreachable == "store" for one in config.slaves.values())
     if (
-        "://" in location(config)
+        "://" in config.initial_data_url
         and not used
         and not any(one.initial_files.versions for one in config.sources.values())
     ):
@@ -40,13 +34,13 @@ def sweep(config: Config, store: Store) -> None:
     dumping = dumping.where(replication.c.status == Status.INITIAL, initial_update.c.state != UpdateState.PUT_OFF)
     try:
         # Listed before the store is read: directories that are created later are not in it yet.
-        existing = Directory(location(config)).directories()
+        existing = Directory(config.initial_data_url).directories()
         with store.begin() as connection:
             written = connection.execute(dumping.limit(1)).first()
             named = set(connection.execute(select(transfer.c.name).union(select(kept_version.c.name))).scalars())
         for name in [] if written else existing:
             if name not in named:
-                Directory(location(config)).within(name).remove_all()
+                Directory(config.initial_data_url).within(name).remove_all()
                 event("swept", directory=name)
     except SluiceError as error:
         event("not swept", why=error.fact)

@@ -42,6 +42,7 @@ from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import Pattern, chosen, distinct, split_pattern, split_table
 from sluice.paths import PROJECT, at_home
+from sluice.storage.directory import Directory
 
 CONFIG_ENV = "SLUICE_CONFIG"
 
@@ -285,6 +286,22 @@ class Config(Part):
             raise ConfigError(209, f"{text!r} names no replication", "write `source/slave`; nothing was changed")
         self.replication(source, slave)
         return Pair(source, slave)
+
+    @property
+    def initial_data_url(self) -> str:
+        """The directory of initial data in the change log, in pyarrow's form: `s3a` of Hadoop becomes `s3`."""
+        log = self.change_log_url.rstrip("/")
+        return (
+            f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
+        )
+
+    def receives_in(self, url: str) -> bool:
+        """Whether a directory is one in those where carried files arrive, or initial data is kept."""
+        name = url.partition("?")[0].rpartition("/")[2]
+        if name in ("", ".", ".."):
+            return False
+        places = {self.initial_data_url, *(one.initial_files.location for one in self.slaves.values())}
+        return url in {Directory(at_home(place)).within(name).url for place in places}
 
     def slaves_of(self, source: str) -> list[str]:
         """The slaves that this source feeds, in the file's order."""

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 
 from sluice import hints, shell
 from sluice.capture.reconcile import reconcile
-from sluice.changelog import initial_data
 from sluice.context import Context
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
@@ -199,7 +198,7 @@ def _copied(
         FromMaster(settings.vendor, settings.connection, snapshot.id, tuple(settings.trusted_code)),
     )
     targets = [slave_target(context, pair, lease) for pair, lease in here]
-    log = None if asked.store else initial_data.location(context.config)
+    log = None if asked.store else context.config.initial_data_url
     files, unmade = directories(
         context, update, [pair for pair, _ in away], dumped.definitions, log, resume=asked.goes_on
     )

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from sluice.apply.mapping.table_view import BoundView, view
-from sluice.changelog import initial_data
 from sluice.changelog.segment_files import expect_directory
 from sluice.config.mapper import Mapper
 from sluice.config.models import OutgoingFiles
@@ -151,7 +150,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
         elif choices.storable and any(one.when_unreachable == "store" for one in away):
             if "://" not in context.config.change_log_url:
                 expect_directory(context.config.change_log_url)
-            _expect_place(OutgoingFiles(location=initial_data.location(context.config)))
+            _expect_place(OutgoingFiles(location=context.config.initial_data_url))
     except SluiceError as error:
         error.hint = _unchanged(error.hint)
         raise

@@ -130,7 +130,7 @@ def _transfer_directory(context: Context, awaited: Transfer) -> Directory:
 def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
     """The settings of the incoming files: the slave's, unless they are stored beside the change log."""
     if initial_data.holds(context.config, awaited):
-        return IncomingFiles(location=initial_data.location(context.config), quiet_s=0)
+        return IncomingFiles(location=context.config.initial_data_url, quiet_s=0)
     return context.config.slave(awaited.pair.slave).initial_files
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from sluice.changelog import initial_data
 from sluice.config.models import IncomingFiles
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -42,7 +41,7 @@ def keep(
     wrong: dict[str, SluiceError] = {}
     everybody = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     targets, failed = directories(
-        context, update, everybody, dumped.definitions, initial_data.location(context.config), named
+        context, update, everybody, dumped.definitions, context.config.initial_data_url, named
     )
     try:
         done, wrong = copy(context, source, update, dumped, targets, load, NoResume(every()))
@@ -86,7 +85,7 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     mapper, read_snapshot = context.mapper(pair), context.read_snapshot(pair.source)
     for one in kept_versions.kept(context.store, pair, version):
         stored = opened(
-            Directory(at_home(initial_data.location(context.config))).within(one.name),
+            Directory(at_home(context.config.initial_data_url)).within(one.name),
             one,
             IncomingFiles(),
             read_snapshot,
