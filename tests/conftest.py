@@ -16,6 +16,7 @@ import pytest
 from psycopg import sql
 from support.older import SERVER_ENV, cluster
 from support.places import port, server_directory
+from support.templates import Templates
 
 from sluice import shell
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
@@ -39,6 +40,7 @@ class Server:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
+        self.templates = Templates(self)
         self._session: psycopg.Connection[tuple[Any, ...]] | None = None
 
     def start(self, settings: str = "", first: int | None = None) -> None:
@@ -64,6 +66,16 @@ class Server:
     def create_store(self) -> ConnectionInfo:
         """A control store, with its tables and nothing in them."""
         return self.create_database(template=self._store)
+
+    def copy_database(self, of: ConnectionInfo) -> ConnectionInfo:
+        """A database with an owner of its own, to whom all belongs that belongs to the other one's owner in that."""
+        # What is reassigned in the copy includes the databases of that role, which is to be the copy alone.
+        self._admin.execute(sql.SQL("ALTER DATABASE {} OWNER TO CURRENT_USER").format(sql.Identifier(of.database)))
+        made = self.create_database(template=of.database)
+        reassign = sql.SQL("REASSIGN OWNED BY {} TO {}")
+        with self.cluster.admin(made.database) as admin:
+            admin.execute(reassign.format(sql.Identifier(of.login), sql.Identifier(made.login)))
+        return made
 
     def drop_databases(self, infos: Iterable[ConnectionInfo]) -> None:
         """Drop those of them that are on this server. What is left would be vacuumed, and written to the disk."""

@@ -163,7 +163,7 @@ def updating(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     def one(
         ddl: str, tables: Sequence[str], renamed: Mapping[str, str] = {"public": "branch"}, **more: Any
     ) -> UpdatingWorld:
-        world = UpdatingWorld(server, tmp_path / f"world{len(made)}", ddl, tables, renamed, **more)
+        world = UpdatingWorld(server, tmp_path / f"world{len(made)}", ddl, tables, renamed, copied=not made, **more)
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
         monkeypatch.setenv(HOME_ENV, str(world.path))
         made.append(world)

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,6 +18,7 @@ import psycopg
 import pytest
 import yaml
 from psycopg import sql
+from support.templates import copyable
 
 from sluice.config.configuration import CONFIG_ENV, Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
@@ -48,6 +50,7 @@ class World:
         tables: what is watched, as in the configuration: names, or names with their settings.
         source: more settings of the source, as ``segments``.
         slave: more settings of each slave, as ``max_batch``.
+        copied: whether a copy will do. Two copies have one identity: no test may have two.
     """
 
     def __init__(
@@ -61,14 +64,12 @@ class World:
         elsewhere: Mapping[str, Any] = {},
         source: Mapping[str, Any] = {},
         slave: Mapping[str, Any] = {},
+        copied: bool = False,
     ) -> None:
         path.mkdir(parents=True, exist_ok=True)
         self.path = path
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
-        self.infos: dict[str, ConnectionInfo] = {
-            name: at.create_store() if name == "control" else at.create_database() for name, at in self._servers.items()
-        }
         watched = tables if isinstance(tables, Mapping) else {name: {} for name in tables}
         at_once = {"run_for_s": 0, "poll_s": 0.01}
         self.settings: dict[str, Any] = {
@@ -78,14 +79,31 @@ class World:
             "slaves": {name: {"connection": name, **slave} for name in slaves},
             "replications": [{"source": SOURCE, "slave": name, "schedule": at_once} for name in slaves],
         }
-        self.context = Context(Config.model_validate(self.settings), self.infos)
         self._sessions: list[psycopg.Connection[Any]] = []
         self._readers: dict[str, psycopg.Connection[Any]] = {}
+        kind = repr((ddl, {**self.settings, "change_log": ""}))
+        templates = getattr(server, "templates", None)
+        # A kind of world that has this test's files in its settings does not come again.
+        as_copy = copied and templates and not elsewhere and copyable(ddl) and str(path.parent) not in kind
+        if as_copy:
+            more = {"slaves": slaves, "source": source, "slave": slave}
+            self.infos = templates.copied(kind, lambda: made(server, ddl, tables, more))
+        else:
+            self.infos = {
+                name: at.create_store() if name == "control" else at.create_database()
+                for name, at in self._servers.items()
+            }
+        self.context = Context(Config.model_validate(self.settings), self.infos)
         self.master = self.session()
-        for name in ("master", *slaves):
+        if not as_copy:
+            self._begin(ddl)
+
+    def _begin(self, ddl: str) -> None:
+        """Make the tables, watch those of the master, and say that the slaves are equal."""
+        for name in ("master", *self.slaves):
             self.reader(name).execute(ddl.encode())
         publish(self.context, SOURCE, once=True)
-        for name in slaves:
+        for name in self.slaves:
             for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
                 replications.happen(self.context.store, self.pair(name), event)
 
@@ -244,6 +262,15 @@ class World:
         return Position(*row) if row else Position(0, 0)
 
 
+def made(server: Any, ddl: str, tables: Any, more: Mapping[str, Any]) -> Mapping[str, ConnectionInfo]:
+    """The databases of a world in which nothing has happened yet, and that nobody uses."""
+    with tempfile.TemporaryDirectory() as directory:
+        world = World(server, Path(directory) / "world", ddl, tables, **more)
+        assert not world.log()
+        world.close()
+    return world.infos
+
+
 def rows_of(session: psycopg.Connection[Any], table: str) -> Rows:
     """The rows of a table as texts, counted."""
     query = sql.SQL("SELECT to_json(t)::text FROM {} AS t").format(_identifier(table))
@@ -263,7 +290,7 @@ def build(server: Any, tmp_path: Path) -> Iterator[Callable[..., World]]:
     made: list[World] = []
 
     def one(ddl: str, tables: Any, **more: Any) -> World:
-        made.append(World(server, tmp_path / f"world{len(made)}", ddl, tables, **more))
+        made.append(World(server, tmp_path / f"world{len(made)}", ddl, tables, copied=not made, **more))
         return made[-1]
 
     yield one
