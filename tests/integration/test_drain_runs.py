@@ -154,7 +154,7 @@ def test_an_airflow_that_is_silent_is_asked_once_a_minute_for_all_slaves(build, 
 def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, airflow, asking, kind):
     replications.shut(world.context.store, world.pair("zurich"), kind, "for a test")
     airflow.pause("eva")
-    assert asking(3_000) == []
+    assert asking(700) == []
     airflow.paused = False
     assert len(asking(8)) == 1
 
