@@ -70,6 +70,8 @@ def test_the_line_that_changes_the_master_can_be_pasted_and_the_status_is_quick(
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     # Of a processor: how long it takes depends on what else the machine does.
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
+    rows = json.loads(sluice("status", "--json").stdout)
+    assert {row["slave"]: row["different"] for row in rows} == {"zurich": 0, "geneva": 0}
 
 
 def test_no_minute_passes_in_silence(shown):

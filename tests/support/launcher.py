@@ -10,8 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
-from sluice import paths
+from sluice import paths, shell
+from sluice.cli.context import context as at_shell
+from sluice.monitor.status import as_json, statuses
 
 
 def sluice(*words: str, seconds: int = 600) -> subprocess.CompletedProcess[str]:
@@ -46,5 +49,14 @@ def wait_until(true: Callable[[], bool], what: str, seconds: float = 120) -> Non
 
 
 def standing(slave: str) -> dict[str, object]:
-    rows = json.loads(sluice("status", "--json").stdout)
+    """What `./sluice status --json` says of a slave. Tests ask again and again: here that takes no process of its own,
+    whose time Airflow would lack, for which they wait."""
+    with pytest.MonkeyPatch.context() as patch:
+        # It words commands as they are typed here.
+        patch.setenv(shell.CLI_ENV, "./sluice")
+        context = at_shell()
+        try:
+            rows = json.loads(as_json(statuses(context)))
+        finally:
+            context.store.close()
     return next(row for row in rows if row["slave"] == slave)
