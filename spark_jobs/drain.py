@@ -8,6 +8,7 @@ from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.monitor.status import brief
 from sluice.spark.job import arguments, run
+from sluice.spark.steps import steps
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
 def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Deliver, and say in the run's note where the slave stands."""
     pair = Pair(options.source, options.slave)
-    return drain(context, pair, once=options.once, describe=partial(brief, context, pair))
+    return drain(context, pair, once=options.once, describe=partial(brief, context, pair), steps=steps(context))
 
 
 if __name__ == "__main__":

@@ -130,3 +130,42 @@ def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
         done, _ = job(world, "verify", *SLAVES, "--initial")
     assert done.returncode == 0, done.stderr
     assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
+
+
+@pytest.mark.parametrize("job", ["connect", "submit", "cluster"], indirect=True)
+def test_drains_work_in_tasks(updating, job):
+    world = updating(DDL, ["public.t", "public.heap"])
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    world.master.execute("UPDATE t SET amount = -amount WHERE id < 700; DELETE FROM heap WHERE a = 1")
+    world.reader("zurich").execute("DELETE FROM t WHERE id = 5")
+    world.publish()
+    done, delivered = job(world, "drain", "--slave", "zurich", "--once")
+    assert done.returncode == 0, done.stderr
+    assert (delivered["changes"], delivered["tolerated"]) == (866, 1)
+    assert world.differences().keys() == {("geneva", "t"), ("geneva", "heap")}
+    world.reader("geneva").execute("ALTER TABLE branch.t ADD CHECK (amount > 0) NOT VALID")
+    done, _ = job(world, "drain", "--slave", "geneva", "--once")
+    assert done.returncode == 3
+    # spark-submit prints both on its standard output.
+    assert "The slave stands in front of transaction" in done.stderr + done.stdout
+    assert world.standing("geneva").stuck
+
+
+def test_the_event_log_tells_who_works_for_whom(updating, spark_server, java, tmp_path):
+    world = updating(DDL, ["public.t", "public.heap"])
+    there = {"SPARK_REMOTE": spark_server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+    job = runner([sys.executable], java, tmp_path, there)
+
+    def tasks():
+        logs = [file for file in (spark_server.directory / "events").rglob("events*") if file.is_file()]
+        return sum(file.read_text().count('"Event":"SparkListenerTaskEnd"') for file in logs), logs
+
+    world.update()
+    world.master.execute("UPDATE t SET amount = 1 WHERE id = 1")
+    world.publish()
+    before, _ = tasks()
+    assert job(world, "drain", "--slave", "zurich", "--once")[1]["changes"] == 1
+    after, logs = tasks()
+    assert after == before + 1
+    assert any("Tag_sluice drain flights to zurich" in file.read_text() for file in logs)

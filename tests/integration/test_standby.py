@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from sluice import steps
 from sluice.airflow_api import pause
 from sluice.errors import SluiceError
 from sluice.state.dispatcher import Hold
@@ -56,6 +59,8 @@ def test_unpausing_lifts_the_standby_and_delivers_although_the_source_was_idle_s
 
 def test_a_running_drain_looks_at_the_gate_between_batches(world, airflow, monkeypatch):
     monkeypatch.setattr(pause, "SECONDS_BETWEEN_LOOKS", 0.0)
+    monkeypatch.setattr(steps, "LOOK_S", 0.1)
+    monkeypatch.setattr("sluice.drain.pipeline.reached", lambda _: time.sleep(0.2))
     for number in range(2, 12):
         world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
     world.publish()

@@ -82,8 +82,10 @@ def test_a_worker_has_room_beside_what_its_executors_may_have():
     for name in ("spark-worker-1", "spark-worker-2"):
         given = SERVICES[name]["environment"]
         limits = SERVICES[name]["deploy"]["resources"]["limits"]
-        assert limits["cpus"] == given["SPARK_WORKER_CORES"]
-        assert int(limits["memory"].removesuffix("g")) > int(given["SPARK_WORKER_MEMORY"].removesuffix("g"))
+        slots, memory = int(given["SPARK_WORKER_CORES"]), int(limits["memory"].removesuffix("g"))
+        # Tasks wait for databases most of the time. A Python process of an executor takes up to 0.4 GB.
+        assert int(limits["cpus"]) <= slots
+        assert memory - int(given["SPARK_WORKER_MEMORY"].removesuffix("g")) >= 0.4 * slots
 
 
 def test_what_is_published_is_so_on_the_loopback_unless_somebody_says_otherwise():

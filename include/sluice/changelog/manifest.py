@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Row, Select, func, select, update
+from sqlalchemy import Connection, Row, ScalarSelect, Select, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.changelog.segment_files import Written
@@ -74,7 +74,7 @@ class Manifest:
             answered: a request for a point, and the exported snapshot that this segment's end equals (R10).
 
         Raises:
-            FencedError: SLC-050, the lease was taken over.
+            FencedError: SLC-050, the lease was taken over, or somebody else who has it was faster.
         """
         with self._store.begin() as connection:
             epoch = connection.execute(
@@ -85,22 +85,24 @@ class Manifest:
             for number, body in layouts.items():
                 values = {"source": self._source, "id": number, "body": body.to_json()}
                 connection.execute(insert(layout).values(values).on_conflict_do_nothing())
-            connection.execute(
-                segment.insert().values(
-                    source=self._source,
-                    number=new.number,
-                    name=new.written.name,
-                    sha256=new.written.sha256,
-                    bytes=new.written.bytes,
-                    first_ordinal=new.first_ordinal,
-                    last_ordinal=new.last_ordinal,
-                    changes=new.changes,
-                    incarnation=new.incarnation,
-                    snapshot=new.snapshot,
-                    sequences=[value.to_json() for value in new.sequences],
-                    epoch=held.epoch,
-                )
+            listed = insert(segment).values(
+                source=self._source,
+                number=new.number,
+                name=new.written.name,
+                sha256=new.written.sha256,
+                bytes=new.written.bytes,
+                first_ordinal=new.first_ordinal,
+                last_ordinal=new.last_ordinal,
+                changes=new.changes,
+                incarnation=new.incarnation,
+                snapshot=new.snapshot,
+                sequences=[value.to_json() for value in new.sequences],
+                epoch=held.epoch,
             )
+            if not connection.execute(listed.on_conflict_do_nothing()).rowcount:
+                raise FencedError(
+                    50, f"{held.name} was taken over by a copy of itself, which listed segment {new.number}"
+                )
             if answered:
                 answer(connection, *answered, new.end)
             notify.send(connection, self._source)
@@ -120,20 +122,9 @@ class Manifest:
             SluiceError: SLC-042 if the log was trimmed past the slave.
         """
         needed = self._all().where(segment.c.last_ordinal > position.ordinal).order_by(segment.c.number)
-        stop = (
-            select(func.min(point.c.ordinal))
-            .join(barrier, barrier.c.point == point.c.id)
-            .where(
-                point.c.source == self._source,
-                barrier.c.slave == slave,
-                ~barrier.c.passed,
-                ~point.c.closed,
-                point.c.ordinal.is_not(None),
-                point.c.deadline > func.clock_timestamp(),
-            )
-        )
+        stop = self._stop(slave)
         with self._store.begin() as connection:
-            rows = connection.execute(needed.add_columns(stop.scalar_subquery().label("stop"))).all()
+            rows = connection.execute(needed.add_columns(stop.label("stop"))).all()
         if (rows and rows[0].first_ordinal > position.ordinal + 1) or any(row.trimmed_at for row in rows):
             raise LogTrimmed(
                 42,
@@ -142,6 +133,14 @@ class Manifest:
                 "what it lacks is gone; it has to be filled anew by initial_update",
             )
         return [_segment(row) for row in rows if beyond or row.stop is None or row.last_ordinal <= row.stop]
+
+    def has_ahead(self, slave: str, position: Position) -> bool:
+        """Whether there is anything that `ahead` would give, or raise."""
+        stop = self._stop(slave)
+        needed = segment.c.source == self._source, segment.c.last_ordinal > position.ordinal
+        found = exists().where(*needed, or_(stop.is_(None), segment.c.last_ordinal <= stop))
+        with self._store.begin() as connection:
+            return bool(connection.execute(select(found)).scalar())
 
     def layouts(self, numbers: Iterable[int]) -> dict[int, Layout]:
         """Layouts by id."""
@@ -199,6 +198,22 @@ class Manifest:
         )
         with self._store.begin() as connection:
             return int(connection.execute(size).scalar_one())
+
+    def _stop(self, slave: str) -> ScalarSelect[int]:
+        """The ordinal at which a slave must stop to be compared; NULL if there is none."""
+        return (
+            select(func.min(point.c.ordinal))
+            .join(barrier, barrier.c.point == point.c.id)
+            .where(
+                point.c.source == self._source,
+                barrier.c.slave == slave,
+                ~barrier.c.passed,
+                ~point.c.closed,
+                point.c.ordinal.is_not(None),
+                point.c.deadline > func.clock_timestamp(),
+            )
+            .scalar_subquery()
+        )
 
     def _all(self) -> Select[tuple[object, ...]]:
         return select(segment).where(segment.c.source == self._source)

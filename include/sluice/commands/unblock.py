@@ -7,7 +7,7 @@ from functools import partial
 
 from sluice.context import Context
 from sluice.drain.remove_transaction import no_obstacle
-from sluice.drain.run import drain_of
+from sluice.drain.step import drain_of
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen, split_table

@@ -118,6 +118,11 @@ class Drain:
                 "initial_update for all slaves of this source",
             )
 
+    @property
+    def narrowing(self) -> bool:
+        """Whether a batch failed, and the transaction that is the reason was not found yet."""
+        return any(one > self.position.ordinal for one in self._refused)
+
     def deliver(self) -> Delivered | None:
         """The next batch, if there is one.
 

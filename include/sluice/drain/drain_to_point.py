@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from sluice.changelog.points import PointWait
 from sluice.context import Context
-from sluice.drain.run import drain_of
+from sluice.drain.step import drain_of
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.row_conflict import Tolerated

@@ -38,7 +38,13 @@ class Gate:
             replications.shut(self._store, self._pair, Hold.ADMIN, "the drain DAG was paused", who)
         if paused:
             return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
-        for note in holds.values():
-            return f"{note.kind}: {note.reason}"
-        status = replications.get(self._store, self._pair).status
-        return "" if status in DELIVERING else f"the replication is {status}"
+        return held(self._store, self._pair)
+
+
+def held(store: Store, pair: Pair) -> str:
+    """Why the control store holds a gate, or "" if it does not; where nobody can ask Airflow that is all there is to
+    ask. A pause is in there as soon as the drain's process has seen it."""
+    for note in replications.holds(store, pair).values():
+        return f"{note.kind}: {note.reason}"
+    status = replications.get(store, pair).status
+    return "" if status in DELIVERING else f"the replication is {status}"

@@ -97,7 +97,8 @@ def client_environment(layout: RuntimePaths, port: int) -> dict[str, str]:
 def _properties(layout: RuntimePaths, port: int) -> dict[str, str]:
     return {
         "spark.app.name": "sluice",
-        "spark.master": "local[2]",
+        # More than cores: tasks wait for databases most of the time. A dump holds two of them until it ends.
+        "spark.master": "local[6]",
         "spark.driver.memory": "1g",
         # The rows go from Python to the databases, not through this JVM: what it needs is to be ready soon. Without the
         # second compiler a start takes half the processor time.

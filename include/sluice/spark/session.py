@@ -8,6 +8,13 @@ from functools import cache
 from pyspark.sql import SparkSession
 
 REMOTE_ENV = "SPARK_REMOTE"
+# Set in a process that spark-submit started.
+_SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
+
+
+def is_there() -> bool:
+    """Whether this process was started with a Spark of its own, or with the address of one."""
+    return bool(os.environ.get(REMOTE_ENV) or os.environ.get(_SUBMITTED_ENV))
 
 
 @cache
@@ -17,3 +24,11 @@ def spark() -> SparkSession:
     if remote := os.environ.get(REMOTE_ENV):
         return builder.remote(remote).getOrCreate()
     return builder.getOrCreate()
+
+
+def renewed() -> SparkSession:
+    """A new session in place of one that the server does not know any more."""
+    spark.cache_clear()
+    if remote := os.environ.get(REMOTE_ENV):
+        SparkSession.builder.appName("sluice").remote(remote).create()
+    return spark()

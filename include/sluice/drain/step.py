@@ -1,0 +1,187 @@
+"""A step of a drain: deliver to one slave from where it stands, for some seconds or until all is delivered.
+
+It opens log and slave by itself, under the epoch of the drain that asks for it, and tells the control store how far the
+slave is and what stops it. The drain's process has the lease and the pause switch; it is `run.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+
+from sluice import extensions, hints
+from sluice.connections import salt_of
+from sluice.context import Context
+from sluice.drain import shared_tables
+from sluice.drain.ddl_policy import DdlPermission, UndecidedDdl
+from sluice.drain.drain import Delivered, Drain
+from sluice.drain.gate import held
+from sluice.errors import SluiceError, TransientError
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.row_conflict import RejectedChange, Tolerated
+from sluice.state.ddl_question import QuestionState
+from sluice.state.replication import Status
+from sluice.steps import Result
+from sluice.store import blocked, ddl_questions, rejected_changes, replications, statement_results
+from sluice.store.engine import Store
+from sluice.vendors.protocol.slave import SlaveDatabase
+
+Keep = Callable[[Store, Pair, Sequence[RejectedChange]], None]
+
+_DURABLE_S = 3.0
+
+
+@dataclass
+class StepDone:
+    """What a step did.
+
+    Attributes:
+        position: the slave's, which is durable.
+        conflicts: rows that were not as expected: schema and table of the slave, the kind, how many.
+        shut: it ended because the control store holds the slave's gate.
+    """
+
+    segment: int = 0
+    ordinal: int = 0
+    transactions: int = 0
+    changes: int = 0
+    conflicts: list[tuple[str, str, str, int]] = field(default_factory=list)
+    shut: bool = False
+
+    @property
+    def position(self) -> Position:
+        """The slave's position."""
+        return Position(self.segment, self.ordinal)
+
+
+def deliver(context: Context, pair: Pair, epoch: int, seconds: float, *, after_crash: bool = False) -> Result:
+    """Deliver until nothing is left, the store holds the gate, or so many seconds are over at the end of a batch.
+
+    Args:
+        epoch: of the lease under which this is asked for.
+        after_crash: begin with a small batch.
+
+    Returns:
+        the fields of `StepDone`.
+
+    Raises:
+        SluiceError: terminal; the store has the transaction that the slave stands in front of, and the question if
+            there is one, and the HINT says what to type.
+    """
+    slave = context.slave(pair)
+    drain: Drain | None = None
+    try:
+        drain = drain_of(context, pair, slave)
+        return asdict(_Step(context.store, pair, drain, epoch, after_crash=after_crash).deliver(seconds))
+    except TransientError:
+        raise
+    except SluiceError as error:
+        if not extensions.leaving.is_set():
+            # Else a signal interrupted whatever was at work: that says nothing of the slave.
+            _explain(context.store, pair, error, drain)
+        raise
+    finally:
+        if drain:
+            drain.close()
+        slave.close()
+
+
+def drain_of(
+    context: Context,
+    pair: Pair,
+    slave: SlaveDatabase,
+    keep: Keep = rejected_changes.keep,
+    left_out: Collection[TableName] = frozenset(),
+) -> Drain:
+    """The drain of a slave as it is configured.
+
+    Args:
+        keep: keeps what the slave does not carry out.
+        left_out: tables of the master that it is not given, beside those that somebody had left out.
+    """
+    settings, own = context.config.replication(pair.source, pair.slave), context.config.slave(pair.slave)
+    return Drain(
+        slave,
+        context.manifest(pair.source),
+        context.files(),
+        own.max_batch,
+        context.read_snapshot(pair.source),
+        answered=partial(statement_results.answered, context.store, pair) if settings.statements else None,
+        collected=settings.collected,
+        salt=salt_of(context.connections, own.salt),
+        rejected=partial(keep, context.store, pair),
+        permission=DdlPermission(
+            settings.policies,
+            ddl_questions.decided(context.store, pair),
+            slave.mapper.excludes,
+            partial(shared_tables.others, context, pair),
+            slave.doubts,
+        ),
+        skipped={*left_out, *blocked.left_out(context.store, pair)},
+    )
+
+
+def _explain(store: Store, pair: Pair, error: SluiceError, drain: Drain | None) -> None:
+    """Complete the error of a slave that stands, and keep in the store what it stands in front of."""
+    updating = replications.get(store, pair).status is Status.TRANSITION
+    stuck = drain.stuck if drain else None
+    hints.for_drain(error, pair, stuck, updating=updating)
+    if stuck:
+        blocked.stand(store, pair, stuck)
+    if isinstance(error, UndecidedDdl):
+        ddl_questions.put(store, pair, error.asking, QuestionState.WAITING if error.asked else QuestionState.STOPPED)
+
+
+class _Step:
+    def __init__(self, store: Store, pair: Pair, drain: Drain, epoch: int, *, after_crash: bool) -> None:
+        self._store = store
+        self._pair = pair
+        self._drain = drain
+        drain.begin(epoch, after_crash=after_crash)
+        # What is told, not what the slave has: a drain that died may have come further than it said.
+        self._durable = replications.get(store, pair).position
+        self._durable_at = time.monotonic()
+        self._done = StepDone()
+        self._tolerated = Tolerated()
+        self._skipped: Counter[TableName] = Counter()
+
+    def deliver(self, seconds: float) -> StepDone:
+        end = time.monotonic() + seconds
+        try:
+            # What fails is looked for in one step: the next one would begin with all of it again.
+            while time.monotonic() < end or self._drain.narrowing:
+                if held(self._store, self._pair):
+                    self._done.shut = True
+                    break
+                if (delivered := self._drain.deliver()) is None:
+                    break
+                self._count(delivered)
+                if time.monotonic() - self._durable_at > _DURABLE_S:
+                    self._record()
+        finally:
+            self._record()
+        position = self._drain.position
+        self._done.segment, self._done.ordinal = position.segment, position.ordinal
+        return self._done
+
+    def _count(self, delivered: Delivered) -> None:
+        self._done.transactions += delivered.transactions
+        self._done.changes += delivered.changes
+        self._done.conflicts += [
+            (name.schema, name.table, kind, rows) for (name, kind), rows in delivered.tolerated.items()
+        ]
+        self._tolerated += delivered.tolerated
+        self._skipped += delivered.skipped
+
+    def _record(self) -> None:
+        """Make the slave durable, then tell the store how far it is."""
+        if self._drain.position != self._durable:
+            self._durable = self._drain.make_durable()
+            replications.delivered(self._store, self._pair, self._durable, self._tolerated)
+            blocked.count(self._store, self._pair, self._skipped)
+            self._tolerated, self._skipped = Tolerated(), Counter()
+            self._durable_at = time.monotonic()

@@ -1,0 +1,121 @@
+"""Steps as Spark tasks: one task each, on whichever executor is free."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from threading import Event, Thread
+from uuid import uuid4
+
+import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException, PythonException
+
+from sluice.connections import open_sealed, sealed_text
+from sluice.context import Context
+from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.log import event
+from sluice.spark import session
+from sluice.spark.errors import as_text, raise_any
+from sluice.steps import LocalSteps, Result, RunningStep, Steps, ThreadStep, Work
+
+# For how long a Spark that does not answer is asked again: a server that restarts needs no more.
+_PATIENCE_S = 60.0
+_AGAIN_S = 1.0
+_PARTING_S = 3.0
+_Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_RESULT = "result string, failure string"
+_SCHEMA = pa.schema([("result", pa.string()), ("failure", pa.string())])
+
+
+def steps(context: Context) -> Steps:
+    """Steps as Spark tasks; in this process if it has no Spark, or if only its own session reaches the change log."""
+    through_session = "://" in context.config.change_log_url
+    return SparkSteps(context) if session.is_there() and not through_session else LocalSteps(context)
+
+
+class SparkSteps:
+    """See `sluice.steps.Steps`."""
+
+    def __init__(self, context: Context) -> None:
+        # What is relative there is so to this process's home.
+        self._config = context.config.model_copy(update={"change_log": context.config.change_log_url})
+        self._sealed = sealed_text()
+
+    def start(self, name: str, work: Work) -> RunningStep:
+        """Start a task."""
+        config, sealed = self._config, self._sealed
+
+        def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for _ in batches:
+                try:
+                    row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
+                except SluiceError as error:
+                    row = {"failure": as_text(error)}
+                yield pa.RecordBatch.from_pylist([row], schema=_SCHEMA)
+
+        one = _SparkTask(name, task)
+        return ThreadStep(name, one.result, one.cancel)
+
+
+class _SparkTask:
+    def __init__(self, name: str, task: _Task) -> None:
+        self._name = name
+        self._task = task
+        # Of what interrupts it: the name may be that of an earlier one, too.
+        self._tag = f"step-{uuid4().hex}"
+        self._cancelled = Event()
+
+    def cancel(self) -> None:
+        """End the task where it is."""
+        self._cancelled.set()
+        # A server that is gone is asked for minutes, and who cancels is about to end.
+        asking = Thread(target=self._interrupt, daemon=True)
+        asking.start()
+        asking.join(_PARTING_S)
+
+    def _interrupt(self) -> None:
+        with suppress(PySparkException, Py4JError):
+            session.spark().interruptTag(self._tag)
+
+    def result(self) -> Result:
+        """Wait for it; do it again if Spark loses it.
+
+        Raises:
+            SluiceError: what it failed with; SLC-376, Spark does not answer, or loses it again and again.
+        """
+        end = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                return self._collected()
+            except PythonException:
+                # The executor lacks the product, or has another version of it, or this is a defect.
+                raise
+            except (PySparkException, Py4JError) as error:
+                reason = _reason(error)
+                if self._cancelled.is_set() or time.monotonic() > end:
+                    raise TransientError(
+                        376,
+                        f"Spark lost the step {self._name!r}: {reason}",
+                        f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}",
+                    ) from None
+                # A step begins where the last one came to, so it may be done again.
+                event("step again", step=self._name, why=reason)
+                time.sleep(_AGAIN_S)
+                with suppress(PySparkException, Py4JError):
+                    session.renewed()
+
+    def _collected(self) -> Result:
+        spark = session.spark()
+        for tag in (self._tag, self._name):
+            spark.addTag(tag)
+        rows = spark.range(0, 1, 1, 1).mapInArrow(self._task, _RESULT).collect()
+        raise_any(row.failure for row in rows if row.failure)
+        found: Result = json.loads(rows[0].result)
+        return found
+
+
+def _reason(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -1,0 +1,81 @@
+"""Steps are fenced by the epoch they are given: one that Spark runs twice, or whose driver is gone, does no harm."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+from support.world import SOURCE
+
+from sluice.drain.step import StepDone, deliver
+from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.steps import LocalSteps, done
+from sluice.store.leases import acquire
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int)"
+COPIES = 4
+
+
+@pytest.fixture
+def world(build):
+    world = build(DDL, ["public.t", "public.heap"], slave={"max_batch": 20})
+    for number in range(300):
+        world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
+        world.master.execute("INSERT INTO heap VALUES (%s)", [number % 3])
+    return world
+
+
+def copies(work):
+    """Do a step several times at once; its results, and the errors of copies that were refused."""
+
+    def attempt(_):
+        try:
+            return work()
+        except TransientError as error:
+            return error
+
+    with ThreadPoolExecutor(COPIES) as pool:
+        return list(pool.map(attempt, range(COPIES)))
+
+
+def test_copies_of_a_step_deliver_each_change_once(world):
+    world.publish()
+    pair = world.pair("zurich")
+    draining = acquire(world.context.store, f"drain {pair}")
+    results = copies(partial(deliver, world.context, pair, draining.epoch, 30.0))
+    assert any(isinstance(one, dict) for one in results)
+    last = StepDone(**deliver(world.context, pair, draining.epoch, 30.0))
+    assert last.position == world.position() == world.context.manifest(SOURCE).end()
+    assert world.differences() == {}
+
+
+def test_a_step_whose_driver_was_replaced_changes_nothing(world):
+    world.publish()
+    pair = world.pair("zurich")
+    first = acquire(world.context.store, f"drain {pair}")
+    second = acquire(world.context.store, f"drain {pair}", force=True)
+    StepDone(**deliver(world.context, pair, second.epoch, 0.0))
+    with pytest.raises(FencedError):
+        deliver(world.context, pair, first.epoch, 30.0)
+    assert world.rows("zurich", "public.t").total() == 0
+
+
+def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
+    def failing(_):
+        raise SluiceError(1, "it fails", "type: nothing")
+
+    def lost():
+        raise FencedError(50, "taken over")
+
+    def slow(_):
+        world.context.store.session().execute("SELECT pg_sleep(2)")
+        return {}
+
+    steps = LocalSteps(world.context)
+    with pytest.raises(SluiceError, match="it fails"):
+        done(steps, "failing", failing, lambda: None)
+    with pytest.raises(FencedError):
+        done(steps, "slow", slow, lost)
