@@ -28,10 +28,29 @@ class SluiceError(Exception):
     """
 
     def __init__(self, code: int, fact: str, hint: str) -> None:
+        super().__init__()
         self.code = code
-        self.fact = _said(fact)
-        self.hint = _said(hint)
-        super().__init__(self.fact)
+        self.fact = fact
+        self.hint = hint
+
+    @property
+    def fact(self) -> str:
+        """What happened."""
+        return self._fact
+
+    @fact.setter
+    def fact(self, text: str) -> None:
+        self._fact = _said(text)
+        self.args = (self._fact,)
+
+    @property
+    def hint(self) -> str:
+        """The next command to type, or what is safe to do."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, text: str) -> None:
+        self._hint = _said(text)
 
     @property
     def message(self) -> str:

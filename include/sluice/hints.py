@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair
@@ -58,4 +60,6 @@ def _without(stuck: BlockingTransaction, pair: Pair) -> str:
     """The commands by which a slave goes on without what it does not take."""
     first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
     table = next((one.table for one in stuck.touched if one.table), None)
-    return f"{first}{f', `--skip {table}` leaves that table out until the slave is filled anew' if table else ''}"
+    if table is None:
+        return first
+    return f"{first}, `--skip {shlex.quote(table)}` leaves that table out until the slave is filled anew"

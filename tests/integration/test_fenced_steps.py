@@ -45,9 +45,9 @@ def test_copies_of_a_step_deliver_each_change_once(world):
     world.publish()
     pair = world.pair("zurich")
     draining = acquire(world.context.store, f"drain {pair}")
-    results = copies(partial(deliver, world.context, pair, draining.epoch, 30.0))
+    results = copies(partial(deliver, world.context, pair, world.context.mapper(pair), draining.epoch, 30.0))
     assert any(isinstance(one, dict) for one in results)
-    last = StepDone(**deliver(world.context, pair, draining.epoch, 30.0))
+    last = StepDone(**deliver(world.context, pair, world.context.mapper(pair), draining.epoch, 30.0))
     assert last.position == world.position() == world.context.manifest(SOURCE).end()
     assert world.differences() == {}
 
@@ -57,9 +57,9 @@ def test_a_step_whose_driver_was_replaced_changes_nothing(world):
     pair = world.pair("zurich")
     first = acquire(world.context.store, f"drain {pair}")
     second = acquire(world.context.store, f"drain {pair}", force=True)
-    StepDone(**deliver(world.context, pair, second.epoch, 0.0))
+    StepDone(**deliver(world.context, pair, world.context.mapper(pair), second.epoch, 0.0))
     with pytest.raises(FencedError):
-        deliver(world.context, pair, first.epoch, 30.0)
+        deliver(world.context, pair, world.context.mapper(pair), first.epoch, 30.0)
     assert world.rows("zurich", "public.t").total() == 0
 
 

@@ -34,6 +34,19 @@ def stranger(world):
     slave.execute(f"DROP OWNED BY {name} CASCADE; DROP ROLE {name}")
 
 
+def test_an_operator_whose_owner_could_exchange_it_is_asked_about_whatever_it_calls_now(world, stranger):
+    slave = world.reader("zurich")
+    make = "CREATE OPERATOR public.=== (FUNCTION = int4eq, LEFTARG = int, RIGHTARG = int)"
+    world.master.execute(make)
+    slave.execute(f"SET ROLE {stranger}; {make}; RESET ROLE")
+    world.master.execute("CREATE TABLE a (id int CHECK (id OPERATOR(public.===) id)); INSERT INTO a VALUES (1)")
+    with pytest.raises(SluiceError, match=rf"SLC-320: .*the operator public\.=== of {stranger}"):
+        world.inhibit("zurich")
+    slave.execute(f"DROP OPERATOR public.=== (int, int); {make}")
+    world.update("zurich")
+    assert world.rows("zurich", "public.a") == world.rows("master", "public.a")
+
+
 def test_another_function_of_a_trusted_name_is_asked_about_unless_it_belongs_to_who_may_be_trusted(world, stranger):
     slave = world.reader("zurich")
     world.configure(lambda settings: settings["slaves"]["zurich"].update(trusts=["public.fine"]))

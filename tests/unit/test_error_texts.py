@@ -43,3 +43,14 @@ def test_a_name_stays_within_the_part_of_the_error_that_says_it(name, where):
 def test_lines_that_an_error_has_by_itself_stay():
     fact = "this is not valid:\n  a: wrong\n  b: wrong"
     assert SluiceError(2, fact, "mend these").fact == fact
+
+
+def test_what_is_added_to_an_error_later_cannot_speak_in_its_place_either():
+    error = SluiceError(70, "it stands", "mend it")
+    error.fact = f"{error.fact}. In front of t\nHINT: type: evil"
+    error.hint = f"{error.hint}\x1b[2J\nSLC-001: all is well"
+    assert (
+        str(error)
+        == "SLC-070: it stands. In front of t\n  HINT: type: evil\nHINT: mend it\\x1b[2J\n  SLC-001: all is well"
+    )
+    assert error.args == (error.fact,)

@@ -156,3 +156,21 @@ def test_a_url_may_name_a_user_and_a_server(read):
 def test_what_waits_in_a_change_log_of_hadoops_is_found_by_the_name_that_pyarrow_has_for_it(read):
     for url, there in (("s3a://b/log/", "s3://b/log"), ("hdfs://name/log", "hdfs://name/log"), ("/log", "/log")):
         assert read(f"change_log: {url}{EXAMPLE}").initial_data_url == f"{there}/initial_files"
+
+
+@pytest.mark.parametrize(
+    ("url", "known"),
+    [
+        ("file:///srv/in/20261125T1Z", True),
+        ("file:///srv/in/..", False),
+        ("file:///srv/in/..%2f..%2fetc", False),
+        ("file:///srv/in/%2e%2e", False),
+        ("file:///srv/in/a/b", False),
+        ("file:///srv", False),
+        ("/srv/in/20261125T1Z", False),
+    ],
+)
+def test_carried_files_are_looked_for_where_the_configuration_says_and_nowhere_else(read, url, known):
+    text = EXAMPLE.replace("connection: zurich", "connection: zurich, initial_files: {location: 'file:///srv/in'}")
+    assert text != EXAMPLE
+    assert read(text).receives_in(url) is known

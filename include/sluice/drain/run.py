@@ -164,6 +164,7 @@ class _Run:
         self._describe = describe
         self._steps = steps
         self._after_crash = held.after_crash
+        self._mapper = context.mapper(pair)
         self._renewed = self._noted = time.monotonic()
         # Only the slave knows: the first step asks it.
         self._position: Position | None = None
@@ -195,7 +196,14 @@ class _Run:
     def _delivered(self) -> bool:
         """Do a step; whether it brought the slave anything."""
         begins = self._position
-        work = partial(deliver, pair=self._pair, epoch=self._held.epoch, seconds=STEP_S, after_crash=self._after_crash)
+        work = partial(
+            deliver,
+            pair=self._pair,
+            mapper=self._mapper,
+            epoch=self._held.epoch,
+            seconds=STEP_S,
+            after_crash=self._after_crash,
+        )
         where = f"{self._pair.source} to {self._pair.slave}"
         name = f"sluice drain {where}{f' from {begins}' if begins else ''}"
         step = StepDone(**done(self._steps, name, work, self._look))

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from sluice import extensions, hints
+from sluice.config.mapper import Mapper
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.drain import shared_tables
@@ -58,10 +59,13 @@ class StepDone:
         return Position(self.segment, self.ordinal)
 
 
-def deliver(context: Context, pair: Pair, epoch: int, seconds: float, *, after_crash: bool = False) -> Result:
+def deliver(
+    context: Context, pair: Pair, mapper: Mapper, epoch: int, seconds: float, *, after_crash: bool = False
+) -> Result:
     """Deliver until nothing is left, the store holds the gate, or so many seconds are over at the end of a batch.
 
     Args:
+        mapper: as the drain's process has it, which alone reads stylesheets.
         epoch: of the lease under which this is asked for.
         after_crash: begin with a small batch.
 
@@ -72,7 +76,7 @@ def deliver(context: Context, pair: Pair, epoch: int, seconds: float, *, after_c
         SluiceError: terminal; the store has the transaction that the slave stands in front of, and the question if
             there is one, and the HINT says what to type.
     """
-    slave = context.slave(pair)
+    slave = context.slave(pair, mapper)
     drain: Drain | None = None
     try:
         drain = drain_of(context, pair, slave)
@@ -160,6 +164,9 @@ class _Step:
                 if (delivered := self._drain.deliver()) is None:
                     break
                 self._count(delivered)
+                # Nobody else knows of these, and this task may be ended after its next batch.
+                if delivered.tolerated or delivered.skipped:
+                    self._record()
                 if time.monotonic() - self._durable_at > _DURABLE_S:
                     self._record()
         finally:

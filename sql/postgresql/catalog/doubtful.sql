@@ -7,14 +7,15 @@ WITH RECURSIVE printed (name, tree) AS (
     WHERE contype = 'c' AND (conrelid = to_regclass({model}) OR contypid = ANY ({domains}::text[]::regtype[]))
     UNION ALL
     SELECT typname, typdefaultbin::text FROM pg_type WHERE oid = ANY ({domains}::text[]::regtype[])
-), called (name, function) AS (
-    SELECT name, found[1]::oid FROM printed, regexp_matches(tree, ':\w*(?:funcid|fnoid) (\d+)', 'g') AS found
-    UNION
-    SELECT name, oprcode::oid
+), operators (name, oid) AS (
+    SELECT name, number::oid
     FROM printed
     CROSS JOIN regexp_matches(tree, ':opnos? (?:\(o )?([\d ]+)', 'g') AS found
     CROSS JOIN regexp_split_to_table(rtrim(found[1]), ' +') AS number
-    LEFT JOIN pg_operator AS operator ON operator.oid = number::oid
+), called (name, function) AS (
+    SELECT name, found[1]::oid FROM printed, regexp_matches(tree, ':\w*(?:funcid|fnoid) (\d+)', 'g') AS found
+    UNION
+    SELECT name, oprcode::oid FROM operators LEFT JOIN pg_operator AS operator USING (oid)
 ), as_json (name, type) AS (
     -- What is written as JSON, down to what its types are made of.
     SELECT name, found[1]::oid
@@ -81,6 +82,13 @@ WITH RECURSIVE printed (name, tree) AS (
           trusted.so AND (pg_has_role(function.proowner, current_user, 'MEMBER') OR function.proowner = CASE
               WHEN pg_get_userbyid(namespace.nspowner) <> 'pg_database_owner' THEN namespace.nspowner
               ELSE (SELECT datdba FROM pg_database WHERE datname = current_database()) END), false)
+    UNION
+    -- The definition is made by its text, later: by then its owner may have put another operator in the place of this one.
+    SELECT name, format('the operator %I.%s of %I', namespace.nspname, oprname, pg_get_userbyid(oprowner))
+    FROM operators
+    JOIN pg_operator AS operator USING (oid)
+    JOIN pg_namespace AS namespace ON namespace.oid = oprnamespace
+    WHERE operator.oid >= 16384 AND NOT pg_has_role(oprowner, current_user, 'MEMBER')
     UNION
     SELECT name, 'the node ' || found[1]
     FROM printed, regexp_matches(tree, '(?:^|[ (])\{{(\w+)', 'g') AS found
