@@ -95,7 +95,12 @@ class World:
             }
         self.context = Context(Config.model_validate(self.settings), self.infos)
         self.master = self.session()
-        if not as_copy:
+        if as_copy:
+            # As one that is made has them: a test may move a database away, or its store.
+            assert self.context.store.id
+            for name in ("master", *slaves):
+                self.reader(name)
+        else:
             self._begin(ddl)
 
     def _begin(self, ddl: str) -> None:
