@@ -83,7 +83,7 @@ def test_a_worker_has_room_beside_what_its_executors_may_have():
         given = SERVICES[name]["environment"]
         limits = SERVICES[name]["deploy"]["resources"]["limits"]
         slots, memory = int(given["SPARK_WORKER_CORES"]), int(limits["memory"].removesuffix("g"))
-        # Tasks wait for databases most of the time. A Python process of an executor takes up to 0.4 GB.
+        # Tasks wait for databases most of the time, and each has a Python process beside the executor's memory.
         assert int(limits["cpus"]) <= slots
         assert memory - int(given["SPARK_WORKER_MEMORY"].removesuffix("g")) >= 0.4 * slots
 

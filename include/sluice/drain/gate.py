@@ -31,14 +31,13 @@ class Gate:
 
     def shut(self) -> str:
         """Why the gate is shut, or "" if it is open."""
-        paused = self._switch.paused()
+        if not (paused := self._switch.paused()):
+            return held(self._store, self._pair)
         holds = replications.holds(self._store, self._pair)
-        if paused and Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
+        if Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
             who = paused.actor or "somebody"
             replications.shut(self._store, self._pair, Hold.ADMIN, "the drain DAG was paused", who)
-        if paused:
-            return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
-        return held(self._store, self._pair)
+        return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
 
 
 def held(store: Store, pair: Pair) -> str:

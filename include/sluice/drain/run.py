@@ -12,22 +12,19 @@ from functools import partial
 
 from sluice import extensions
 from sluice.airflow_api import outbox
+from sluice.config.mapper import Mapper
 from sluice.config.models import DrainSchedule
 from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.drain.gate import Gate
-from sluice.drain.step import StepDone, deliver
+from sluice.drain.step import StepDone, deliver, explain
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.position import Position
 from sluice.state.dispatcher import Hold
 from sluice.steps import STEP_S, LocalSteps, Steps, done
-from sluice.store import (
-    leases,
-    replications,
-    updates,
-)
+from sluice.store import leases, replications, updates
 from sluice.store.leases import Lease
 from sluice.store.notify import SegmentListener
 
@@ -142,6 +139,17 @@ def _deliver(
         raise
 
 
+def _mapper(context: Context, pair: Pair) -> Mapper:
+    """The slave's mapper with its stylesheet, which is here and not where steps run."""
+    try:
+        return context.mapper(pair)
+    except TransientError:
+        raise
+    except SluiceError as error:
+        explain(context.store, pair, error)
+        raise
+
+
 class _Run:
     """One lease of a drain: steps, one after the other, and a look at lease and gate while they are at work."""
 
@@ -164,7 +172,7 @@ class _Run:
         self._describe = describe
         self._steps = steps
         self._after_crash = held.after_crash
-        self._mapper = context.mapper(pair)
+        self._mapper = _mapper(context, pair)
         self._renewed = self._noted = time.monotonic()
         # Only the slave knows: the first step asks it.
         self._position: Position | None = None

@@ -86,7 +86,7 @@ def deliver(
     except SluiceError as error:
         if not extensions.leaving.is_set():
             # Else a signal interrupted whatever was at work: that says nothing of the slave.
-            _explain(context.store, pair, error, drain)
+            explain(context.store, pair, error, drain)
         raise
     finally:
         if drain:
@@ -129,7 +129,7 @@ def drain_of(
     )
 
 
-def _explain(store: Store, pair: Pair, error: SluiceError, drain: Drain | None) -> None:
+def explain(store: Store, pair: Pair, error: SluiceError, drain: Drain | None = None) -> None:
     """Complete the error of a slave that stands, and keep in the store what it stands in front of."""
     updating = replications.get(store, pair).status is Status.TRANSITION
     stuck = drain.stuck if drain else None

@@ -81,7 +81,7 @@ def restart(context: Context, pairs: Sequence[Pair], position: Position, update:
 
 
 def _restarted(context: Context, pair: Pair, position: Position, update: int) -> bool:
-    store, mapper = context.store, context.mapper(pair)
+    store, mapper = context.store, context.config.slave(pair.slave).mapper
     only = {name: mapper.table(name) for name in updates.tables(store, update)} or None
     # What is outside of key ranges stays as it is, and so does what was rejected of it.
     whole = {} if updates.keys(store, update) else only
