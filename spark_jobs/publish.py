@@ -4,6 +4,7 @@ import argparse
 
 from sluice.publish.run import publish
 from sluice.spark.job import arguments, run
+from sluice.spark.steps import steps
 
 
 def parser() -> argparse.ArgumentParser:
@@ -14,4 +15,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(parser(), lambda context, options: publish(context, options.source, once=options.once))
+    run(parser(), lambda context, options: publish(context, options.source, once=options.once, steps=steps(context)))

@@ -49,10 +49,11 @@ class Manifest:
 
     def tail(self) -> Segment | None:
         """The newest segment, trimmed or not."""
-        newest = self._all().order_by(segment.c.number.desc()).limit(1)
-        with self._store.begin() as connection:
-            row = connection.execute(newest).one_or_none()
-        return _segment(row) if row else None
+        return self._newest(self._all())
+
+    def newest_kept(self) -> Segment | None:
+        """The newest segment that is still part of the log."""
+        return self._newest(self._all().where(segment.c.trimmed_at.is_(None)))
 
     def end(self) -> Position:
         """The position of a slave that has everything published so far."""
@@ -214,6 +215,11 @@ class Manifest:
             )
             .scalar_subquery()
         )
+
+    def _newest(self, among: Select[tuple[object, ...]]) -> Segment | None:
+        with self._store.begin() as connection:
+            row = connection.execute(among.order_by(segment.c.number.desc()).limit(1)).one_or_none()
+        return _segment(row) if row else None
 
     def _all(self) -> Select[tuple[object, ...]]:
         return select(segment).where(segment.c.source == self._source)

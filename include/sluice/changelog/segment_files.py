@@ -84,6 +84,9 @@ class SegmentFiles(Protocol):
             TransientError: SLC-053 if nothing of the log is there.
         """
 
+    def has(self, name: str) -> bool:
+        """Whether a segment of that name is there."""
+
     def names(self) -> list[str]:
         """Names of all files, listed or not. Raises TransientError SLC-053 if they cannot be read."""
 
@@ -158,6 +161,10 @@ class PlainDirectory:
             return sorted(name.removesuffix(_SUFFIX) for name in _named(self._directory, directories=False))
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+        return self._path(name).is_file()
 
     def remove(self, name: str) -> None:
         """Delete a file, if it exists. A failure is logged only: the log does not need the file any more."""

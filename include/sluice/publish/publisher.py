@@ -7,6 +7,7 @@ the disk can no longer be lost by the source.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -41,6 +42,15 @@ class Published:
     changes: int = 0
     more: bool = False
 
+    def __add__(self, later: Published) -> Published:
+        """The result of both, one after the other."""
+        return Published(
+            self.segments + later.segments,
+            self.transactions + later.transactions,
+            self.changes + later.changes,
+            later.more,
+        )
+
 
 @dataclass(frozen=True)
 class PointRequest:
@@ -68,7 +78,11 @@ class _Counted:
 
 
 class Publisher:
-    """Publishes one source under one lease."""
+    """Publishes one source under one lease.
+
+    Args:
+        logged: values of sequences that are in the log already; others are logged again.
+    """
 
     def __init__(
         self,
@@ -79,15 +93,21 @@ class Publisher:
         lease: Lease,
         outgoing: PublishFilter = EVERYTHING,
         genuine: QueueGuard | None = None,
+        logged: Iterable[SequenceValue] = (),
     ) -> None:
         self._source = source
         self._database = database
         self._manifest = manifest
         self._files = files
         self._lease = lease
-        self._sequences: dict[object, SequenceValue] = {}
+        self._sequences: dict[object, SequenceValue] = {one.use: one for one in logged}
         self._outgoing = outgoing
         self._genuine = genuine
+
+    @property
+    def logged(self) -> list[SequenceValue]:
+        """The values of sequences that are in the log, as far as this knows."""
+        return list(self._sequences.values())
 
     def begin(self) -> None:
         """Fence out an earlier publisher, then throw away files it wrote and never listed.
@@ -96,14 +116,25 @@ class Publisher:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
         self._database.capture.take_over(self._lease.epoch)
+        self.open_log()
         listed = {segment.written.name for segment in self._manifest.kept()}
-        self._files.begin(new=not listed)
-        names = self._files.names()
-        if listed and listed.isdisjoint(names):
-            raise absent(f"none of the {len(listed)} segments of {self._source} is where the change log should be")
-        for name in names:
+        for name in self._files.names():
             if name not in listed and _epoch(name, self._source) < self._lease.epoch:
                 self._files.remove(name)
+
+    def open_log(self) -> None:
+        """See that the change log is where it should be, which is enough for a publisher that others began.
+
+        Raises:
+            TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
+        """
+        newest = self._manifest.newest_kept()
+        self._files.begin(new=newest is None)
+        if newest is None or self._files.has(newest.written.name):
+            return
+        listed = {segment.written.name for segment in self._manifest.kept()}
+        if listed.isdisjoint(self._files.names()):
+            raise absent(f"none of the {len(listed)} segments of {self._source} is where the change log should be")
 
     def publish(self, max_changes: int | None, asked: PointRequest | None = None) -> Published:
         """One sweep.

@@ -1,29 +1,33 @@
-"""The periodic drain of ITEMS: one lease, many sweeps, until the run's time is over."""
+"""The periodic drain of ITEMS: one lease, and one step after the other, until the run's time is over.
+
+This process moves no rows. It holds the lease and the snapshots that were asked for, looks whether something is queued,
+keeps the source's triggers and the log in order, and asks for steps: `step.py`.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from sluice.capture import unwatched
 from sluice.capture.reconcile import heal, make_inconsistent, reconcile
 from sluice.changelog import points
-from sluice.config.models import Messages
 from sluice.context import Context
-from sluice.errors import AlteredMeanwhile, StrangeSource
+from sluice.errors import StrangeSource
 from sluice.log import event
 from sluice.model.unwatched import Unwatched
-from sluice.publish.change_filter import PublishFilter
 from sluice.publish.drain_runs import DrainRuns
-from sluice.publish.publisher import PointRequest, Published, Publisher
-from sluice.publish.queue_guard import QueueGuard
+from sluice.publish.publisher import PointRequest
 from sluice.publish.retention import trim
-from sluice.publish.transformer import load
+from sluice.publish.step import Swept, publisher_of, sweep
 from sluice.state.replication import Status
 from sluice.statements import issue
-from sluice.store import leases, statement_results
+from sluice.steps import STEP_S, LocalSteps, Steps, done
+from sluice.store import leases
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -34,28 +38,27 @@ _TRIM_S = _FORGET_S = 300.0
 # nothing, because an old transaction still sees them, it takes no more than this share of the time.
 _RECLAIM = 100_000
 _RECLAIM_SHARE = 0.1
-# It was restored or failed over, or captured for another control store.
 
 
-def publish(context: Context, source: str, *, once: bool = False) -> dict[str, object]:
+def publish(context: Context, source: str, *, once: bool = False, steps: Steps | None = None) -> dict[str, object]:
     """Publish until the schedule's linger time is over, or all that is queued if `once`.
+
+    Args:
+        steps: where rows are moved; in this process if nothing else is said.
 
     Returns:
         transactions, changes and segments published, the ordinal the log ends with, and that in a `note`.
     """
     settings = context.config.source(source)
-    outgoing = _outgoing(settings.messages, source)
-    genuine = QueueGuard(partial(statement_results.issued, context.store, source))
     database = context.source(source)
     if not database.capture.is_installed():
         context.store.migrate()
         reconcile(context, source)
     with leases.leased(context.store, f"publish {source}") as lease:
-        publisher = Publisher(source, database, context.manifest(source), context.files(), lease, outgoing, genuine)
-        run = _Run(context, source, database, publisher, lease)
+        run = _Run(context, source, database, lease, steps or LocalSteps(context))
         try:
             database.capture.claim(context.store.id)
-            publisher.begin()
+            publisher_of(context, source, database, lease).begin()
             issue.resolve(context, source)
             linger = 0.0 if once else settings.schedule.run_for_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
@@ -78,20 +81,20 @@ def publish(context: Context, source: str, *, once: bool = False) -> dict[str, o
 
 
 class _Run:
-    """One run: sweeps, answers to requests for points, upkeep."""
+    """One run: steps, answers to requests for points, upkeep."""
 
-    def __init__(self, context: Context, source: str, database: Source, publisher: Publisher, lease: Lease) -> None:
+    def __init__(self, context: Context, source: str, database: Source, lease: Lease, steps: Steps) -> None:
         self._context = context
         self._source = source
         self._database = database
-        self._publisher = publisher
         self._lease = lease
+        self._steps = steps
+        self._logged: Sequence[Mapping[str, Any]] = ()
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = time.monotonic()
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
-        self._looked_again = False
         self._unwatched: frozenset[Unwatched] = frozenset()
         self._reported = float("-inf")
         self.transactions = self.changes = self.segments = 0
@@ -114,19 +117,30 @@ class _Run:
             time.sleep(poll_s)
 
     def _swept(self, bound: int) -> bool:
-        """Answer who asked for a point, publish one sweep; whether there is more to do at once."""
-        try:
-            for request in points.requested(self._context.store, self._source):
-                self._answer(request, bound)
-            published = self._publisher.publish(bound) if self._database.capture.queued() else Published()
-        except AlteredMeanwhile:
-            if self._looked_again:
-                raise
-            self._looked_again = True
-            return True
-        self._looked_again = False
-        self._count(published)
-        return published.more
+        """Answer who asked for a point, publish what is queued; whether there is more to do at once."""
+        for request in points.requested(self._context.store, self._source):
+            self._answer(request, bound)
+        return self._database.capture.queued() and self._step(bound)
+
+    def _step(self, bound: int, asked: PointRequest | None = None) -> bool:
+        """Do a step; whether it left something to do at once."""
+        work = partial(
+            sweep,
+            source=self._source,
+            lease=self._lease,
+            bound=bound,
+            seconds=STEP_S,
+            logged=self._logged,
+            asked=asked,
+        )
+        swept = Swept(**done(self._steps, f"sluice publish {self._source}", work, self._keep_up))
+        if swept.segments:
+            event("swept", source=self._source, segments=swept.segments, changes=swept.changes)
+        self._logged = swept.sequences
+        self.transactions += swept.transactions
+        self.changes += swept.changes
+        self.segments += swept.segments
+        return swept.more
 
     def close(self) -> None:
         """End every snapshot still held."""
@@ -137,22 +151,13 @@ class _Run:
         stack = ExitStack()
         exported = stack.enter_context(self._database.master.exported_snapshot())
         try:
-            more = True
-            while more:
-                published = self._publisher.publish(bound, PointRequest(request, *exported))
-                self._count(published)
+            while self._step(bound, PointRequest(request, *exported)):
                 self._keep_up()
-                more = published.more
         except BaseException:
             stack.close()
             raise
         self._snapshots[request] = stack
         event("point", source=self._source, request=request, snapshot=exported[0])
-
-    def _count(self, published: Published) -> None:
-        self.transactions += published.transactions
-        self.changes += published.changes
-        self.segments += published.segments
 
     def _heal(self) -> None:
         now = time.monotonic()
@@ -202,8 +207,3 @@ class _Run:
                 keep=timedelta(hours=settings.keep_hours),
                 warn_bytes=settings.warn_bytes,
             )
-
-
-def _outgoing(settings: Messages, source: str) -> PublishFilter:
-    transformer = load(settings.transformer, source) if settings.transformer else None
-    return PublishFilter(settings.send_unchanged_updates, transformer)

@@ -106,6 +106,10 @@ class HadoopDirectory:
             raise absent(f"the change log {self._url} cannot be looked at: {_reason(error)}") from None
         return sorted({path.rsplit("/", 3)[-3] for path in paths})
 
+    def has(self, name: str) -> bool:
+        """Whether there is a directory of that name."""
+        return name in self.names()
+
     def remove(self, name: str) -> None:
         """Overwrite the directory by an empty text, which `names` passes over: Spark offers no deletion."""
         try:

@@ -219,8 +219,8 @@ class QueueCapture:
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
-        session = self._session.open()
         with translated("sweeping ITEMS"), transaction_fate.beside(self.info) as beside:
+            session = self._session.open()
             sweep = PostgresSweep(session, beside, self.info, self.parts, epoch, self._backlog, self._recorded)
             try:
                 sweep.begin(max_changes, until)

@@ -1,0 +1,106 @@
+"""A step of a publisher: sweeps of ITEMS into the change log, for some seconds or until nothing is left.
+
+It opens source and log by itself, under the lease of the publisher that asks for it; that is `run.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
+
+from sluice.config.models import Messages
+from sluice.context import Context
+from sluice.errors import AlteredMeanwhile
+from sluice.model.sequence import SequenceValue
+from sluice.publish.change_filter import PublishFilter
+from sluice.publish.publisher import PointRequest, Published, Publisher
+from sluice.publish.queue_guard import QueueGuard
+from sluice.publish.transformer import load
+from sluice.steps import Result
+from sluice.store import statement_results
+from sluice.store.leases import Lease
+from sluice.vendors.protocol.master import Source
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a step did.
+
+    Attributes:
+        more: it left changes in ITEMS that the next one can publish.
+        sequences: the values that are in the log, of sequences that moved; as `SequenceValue.to_json` writes them.
+    """
+
+    segments: int
+    transactions: int
+    changes: int
+    more: bool
+    sequences: Sequence[Mapping[str, Any]] = field(default_factory=list)
+
+
+def publisher_of(
+    context: Context, source: str, database: Source, lease: Lease, logged: Sequence[SequenceValue] = ()
+) -> Publisher:
+    """The publisher of a source as it is configured.
+
+    Args:
+        logged: values of sequences that are in the log already.
+    """
+    settings = context.config.source(source)
+    genuine = QueueGuard(partial(statement_results.issued, context.store, source))
+    outgoing = _outgoing(settings.messages, source)
+    return Publisher(source, database, context.manifest(source), context.files(), lease, outgoing, genuine, logged)
+
+
+def sweep(
+    context: Context,
+    source: str,
+    lease: Lease,
+    bound: int,
+    seconds: float,
+    logged: Sequence[Mapping[str, Any]] = (),
+    asked: PointRequest | None = None,
+) -> Result:
+    """Publish what is queued, sweep by sweep.
+
+    Args:
+        bound: of each sweep, in changes.
+        logged: values of sequences that are in the log already.
+        asked: publish up to a point, see `Publisher.publish`.
+
+    Returns:
+        the fields of `Swept`.
+
+    Raises:
+        SluiceError: see `Publisher.publish`; SLC-247, tables were altered twice between two looks at them.
+    """
+    database = context.source(source)
+    end = time.monotonic() + seconds
+    total = Published(more=True)
+    try:
+        publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(one) for one in logged])
+        publisher.open_log()
+        # The sweep compares what the tables are with what this has recorded of them.
+        database.capture.poll_ddl()
+        looked_again = False
+        while total.more and time.monotonic() < end:
+            try:
+                total += publisher.publish(bound, asked)
+                looked_again = False
+            except AlteredMeanwhile:
+                if looked_again:
+                    raise
+                looked_again = True
+                database.capture.poll_ddl()
+    finally:
+        database.close()
+    sequences = [one.to_json() for one in publisher.logged]
+    return asdict(Swept(total.segments, total.transactions, total.changes, total.more, sequences))
+
+
+def _outgoing(settings: Messages, source: str) -> PublishFilter:
+    transformer = load(settings.transformer, source) if settings.transformer else None
+    return PublishFilter(settings.send_unchanged_updates, transformer)
