@@ -14,6 +14,7 @@ from sluice.airflow_api.pause import PauseSwitch
 from sluice.airflow_api.runs import Runs
 from sluice.apply.transform.stylesheet_file import stylesheet
 from sluice.changelog.manifest import Manifest
+from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
 from sluice.config import configuration
 from sluice.config.configuration import Config
@@ -183,13 +184,9 @@ class Context:
         return Manifest(self.store, source)
 
     def files(self) -> SegmentFiles:
-        """The files of segments: in a plain directory, or on a Hadoop filesystem through Spark."""
+        """The files of segments: in a plain directory, or in an object store."""
         url = self.config.change_log_url
-        if "://" not in url:
-            return PlainDirectory(url)
-        from sluice.spark.hadoop_segments import HadoopDirectory
-
-        return HadoopDirectory(url)
+        return ObjectStore(url) if "://" in url else PlainDirectory(url)
 
     def switch(self, pair: Pair) -> PauseSwitch:
         """The pause switch of a slave's drain DAG."""

@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("libpq", "tls", "config"),
     ("store",),
     ("changelog", "spark.session"),
-    ("messages", "spark.hadoop_segments"),
+    ("messages",),
     ("apply",),
     ("verify.merge_compare",),
     ("vendors.protocol",),

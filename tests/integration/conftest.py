@@ -1,6 +1,7 @@
 """The small world for every test here."""
 
 from support.airflow import airflow
+from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
 from support.lake import lake
@@ -15,11 +16,13 @@ from support.world import build, quiet, weak
 
 __all__ = [
     "airflow",
+    "bucket",
     "build",
     "carried",
     "interrupted",
     "java",
     "lake",
+    "object_store",
     "older",
     "quiet",
     "restartable",

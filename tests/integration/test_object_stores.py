@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import logging
+from datetime import timedelta
 from itertools import islice
 
 import pytest
-from moto.server import ThreadedMotoServer
 from pyarrow import fs
 from support import traffic
+from support.buckets import SECRET
 from support.carrying import LIMIT, ROWS, TABLES
 from support.interrupting import DDL, MEANWHILE, Broken, breaking
 from support.interrupting import TABLES as KEYED
@@ -23,29 +23,12 @@ from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receive import expected, receive
 from sluice.initial_update.release import abandon
 from sluice.monitor import status
+from sluice.publish.retention import trim
 from sluice.storage.directory import Directory
 from sluice.store import transfers
 from sluice_airflow.arrival import FilesArrived
 
 pytestmark = [pytest.mark.postgres]
-
-SECRET = "wJalrXUtnFEMI"
-
-
-@pytest.fixture
-def bucket(monkeypatch):
-    """The URL of a directory in a bucket on the loopback: ``bucket("stored")``."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIA")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    try:
-        host = "{}:{}".format(*server.get_host_and_port())
-        fs.S3FileSystem(endpoint_override=host, scheme="http", allow_bucket_creation=True).create_dir("carried")
-        yield lambda name, of="carried": f"s3://{of}/{name}?endpoint_override={host}&scheme=http"
-    finally:
-        server.stop()
 
 
 @pytest.fixture
@@ -80,11 +63,12 @@ def awaited(world, slave):
 
 def copy(world, slave, names=None):
     """What somebody does with the store's own tools."""
-    files = fs.FileSystem.from_uri(awaited(world, slave).url)[0]
+    files, path = fs.FileSystem.from_uri(awaited(world, slave).url)
+    root = path.rpartition("/")[0]
     stored = Directory(awaited(world, slave).url)
     for name in stored.files() if names is None else names:
         at = f"{awaited(world, slave).name}/{name}"
-        files.copy_file(f"carried/stored/{at}", f"carried/arrived/{at}")
+        files.copy_file(f"{root}/{at}", f"{root.removesuffix('stored')}arrived/{at}")
 
 
 def noticed(world, slave):
@@ -98,7 +82,7 @@ def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_
     with background(*traffic.jobs(world.session)):
         store(world)
         said = [one.why for one in status.statuses(world.context)]
-        assert all("Manual Data transfer: WAITING (stored on 's3://carried/stored/" in one for one in said)
+        assert all("Manual Data transfer: WAITING (stored on 's3://bucket-" in one for one in said)
         assert SECRET not in str(said)
         stored = Directory(awaited(world, "zurich").url)
         copy(world, "zurich", islice(stored.files(), 3))
@@ -155,3 +139,21 @@ def test_a_bucket_that_is_missing_and_a_store_that_does_not_answer_are_named(wor
         Directory("s3://carried/stored?endpoint_override=127.0.0.1:1").files()
     placed(bucket("stored"))
     store(world)
+
+
+def test_a_change_log_there_is_published_drained_and_trimmed_and_no_row_differs(world, bucket):
+    world = world(traffic.DDL, traffic.TABLES)
+    world.configure(lambda plain: plain.update(change_log=bucket("log")))
+    with background(*traffic.jobs(world.session)):
+        world.update()
+        world.publish()
+    world.catch_up()
+    assert world.differences() == {}
+
+    def kept():
+        return sorted(one.written.name for one in world.context.manifest(SOURCE).kept())
+
+    published = kept()
+    assert world.context.files().names() == published
+    trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
+    assert world.context.files().names() == kept() != published

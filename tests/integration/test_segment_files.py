@@ -3,34 +3,61 @@
 import os
 import shutil
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import fs
+from support.buckets import SECRET
 
 from sluice import paths
+from sluice.changelog import object_store
+from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import PlainDirectory, SegmentFiles, Written
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
 from sluice.storage import private_files
+from sluice.storage.directory import opened
 
 
-@pytest.fixture(params=["plain directory", "hadoop filesystem"])
-def files(request: pytest.FixtureRequest, tmp_path: Path) -> SegmentFiles:
-    made: SegmentFiles
+@pytest.fixture(params=["plain directory", "object store"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the segments are."""
     if request.param == "plain directory":
-        made = PlainDirectory(str(tmp_path / "log"))
-    else:
-        request.getfixturevalue("spark")
-        from sluice.spark.hadoop_segments import HadoopDirectory
+        return str(tmp_path / "log")
+    return str(request.getfixturevalue("bucket")("log"))
 
-        made = HadoopDirectory(f"file://{tmp_path}/log")
+
+@pytest.fixture
+def files(place: str) -> SegmentFiles:
+    made: SegmentFiles = ObjectStore(place) if "://" in place else PlainDirectory(place)
     made.begin(new=True)
     return made
+
+
+@pytest.fixture
+def below(place: str, files: SegmentFiles) -> fs.FileSystem:
+    """The place itself, for who does harm to it."""
+    return fs.SubTreeFileSystem(place, fs.LocalFileSystem()) if "://" not in place else _tree(place)
+
+
+def _tree(url: str) -> fs.FileSystem:
+    store, path = opened(url)
+    return fs.SubTreeFileSystem(path, store)
+
+
+def content(below: fs.FileSystem, name: str) -> bytes:
+    with below.open_input_stream(f"{name}.parquet", compression=None) as stream:
+        return bytes(stream.read())
+
+
+def put(below: fs.FileSystem, name: str, octets: bytes) -> None:
+    with below.open_output_stream(f"{name}.parquet", compression=None) as stream:
+        stream.write(octets)
 
 
 def changes(first: int, count: int) -> pa.RecordBatch:
@@ -69,12 +96,8 @@ def test_reading_goes_on_behind_an_ordinal(files: SegmentFiles) -> None:
     assert {row["ordinal"] for row in read(files, written, after=7) if row["ordinal"] > 7} == {8, 9, 10}
 
 
-def test_a_large_segment_passes_in_parts(
-    files: SegmentFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_a_large_segment_passes_in_parts(files: SegmentFiles) -> None:
     """Whoever writes one, or reads it, holds a part of it at a time."""
-    if "hadoop" in request.node.name:
-        monkeypatch.setattr("sluice.spark.hadoop_segments.PART_BYTES", 1)
     batches = [changes(1 + 5 * number, 10) for number in range(3)]
     alive: list[weakref.ref[pa.RecordBatch]] = []
 
@@ -85,7 +108,6 @@ def test_a_large_segment_passes_in_parts(
             yield batches.pop(0)
 
     written = files.write("src-1-1-a", swept())
-    monkeypatch.undo()
     assert [row["repl_key"] for row in read(files, written)] == [*range(1000, 1010)] * 3
     assert {row["ordinal"] for row in read(files, written, after=8) if row["ordinal"] > 8} == set(range(9, 16))
 
@@ -97,75 +119,74 @@ def test_a_name_is_never_overwritten(files: SegmentFiles) -> None:
     assert len(read(files, written)) == 4
 
 
-@pytest.mark.parametrize("harm", ["one part", "all of it"])
+@pytest.mark.parametrize("harm", ["cut", "lost"])
 def test_a_segment_of_which_something_is_missing_once_it_is_written_is_not_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spark: object, harm: str
+    bucket: Callable[..., str], monkeypatch: pytest.MonkeyPatch, harm: str
 ) -> None:
-    """A store that loses a file, or does not show it yet."""
-    from sluice.spark.hadoop_segments import HadoopDirectory
+    """A store that loses a file, or its end."""
+    log, below, whole = ObjectStore(bucket("log")), _tree(bucket("log")), object_store.write_rows
 
-    log, look = HadoopDirectory(f"file://{tmp_path}/log"), HadoopDirectory._files
-    monkeypatch.setattr("sluice.spark.hadoop_segments.PART_BYTES", 1)
+    def harmed(name: str, file: pa.NativeFile, batches: Iterator[pa.RecordBatch]) -> Written:
+        written = whole(name, file, batches)
+        file.close()
+        if harm == "lost":
+            below.delete_file(f"{name}.parquet")
+        else:
+            put(below, name, content(below, name)[:-1])
+        return written
 
-    def lost(found: HadoopDirectory, path: str) -> object:
-        for part in (tmp_path / "log" / "src-1-1-a").iterdir():
-            if harm != "one part" or part.name == "000001":
-                shutil.rmtree(part)
-        return look(found, path)
-
-    monkeypatch.setattr(HadoopDirectory, "_files", lost)
-    with pytest.raises(TransientError, match="SLC-046: segment src-1-1-a cannot be written"):
+    monkeypatch.setattr(object_store, "write_rows", harmed)
+    with pytest.raises(TransientError, match=r"SLC-046: segment src-1-1-a cannot be written.* bytes are there"):
         log.write("src-1-1-a", [changes(1, 10), changes(6, 4), changes(8, 2)])
+    assert log.names() == []
 
 
 @pytest.mark.parametrize("harm", ["truncated", "one byte flipped", "gone"])
-def test_an_altered_segment_is_refused(files: SegmentFiles, tmp_path: Path, harm: str) -> None:
+def test_an_altered_segment_is_refused(files: SegmentFiles, below: fs.FileSystem, harm: str) -> None:
     files.write("src-2-1-b", [changes(51, 4)])
     written = files.write("src-1-1-a", [changes(1, 50)])
-    (path,) = [path for path in (tmp_path / "log").rglob("*.parquet") if path.is_file() and "src-1-1-a" in str(path)]
-    content = path.read_bytes()
-    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
+    octets = content(below, written.name)
     if harm == "gone":
-        path.unlink()
+        below.delete_file(f"{written.name}.parquet")
     elif harm == "truncated":
-        path.write_bytes(content[:-1])
+        put(below, written.name, octets[:-1])
     else:
-        path.write_bytes(content[:100] + bytes([content[100] ^ 1]) + content[101:])
+        put(below, written.name, octets[:100] + bytes([octets[100] ^ 1]) + octets[101:])
     with pytest.raises(SluiceError, match="SLC-047"):
         read(files, written)
 
 
-def forged(tmp_path: Path, name: str) -> None:
-    """Put other rows in the place of a part of a segment, the last one: a whole file, as ours are written."""
-    *_, path = sorted(path for path in (tmp_path / "log").rglob("*.parquet") if path.is_file() and name in str(path))
-    (path.parent / f".{path.name}.crc").unlink(missing_ok=True)
-    pq.write_table(pa.Table.from_batches([changes(500, 40)]), path)
+def forged(below: fs.FileSystem, name: str) -> None:
+    """Put other rows in the place of a segment: a whole file, as ours are written."""
+    # A directory's file is exchanged, so that who reads the old one goes on.
+    below.delete_file(f"{name}.parquet")
+    with below.open_output_stream(f"{name}.parquet", compression=None) as stream:
+        pq.write_table(pa.Table.from_batches([changes(500, 40)]), stream)
 
 
-def test_what_is_hashed_is_what_is_read_also_the_second_time(files: SegmentFiles, tmp_path: Path) -> None:
+def test_what_is_hashed_is_what_is_read_also_the_second_time(files: SegmentFiles, below: fs.FileSystem) -> None:
     written = files.write("src-1-1-a", [changes(1, 40)])
     assert len(read(files, written)) == 40
-    forged(tmp_path, "src-1-1-a")
+    forged(below, "src-1-1-a")
     with pytest.raises(SluiceError, match="SLC-047"):
         read(files, written)
 
 
 @pytest.mark.parametrize("in_memory", [private_files.IN_MEMORY, 0], ids=["small", "large"])
 def test_no_row_is_read_that_came_while_a_segment_was_read(
-    files: SegmentFiles, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_memory: int
+    files: SegmentFiles, below: fs.FileSystem, monkeypatch: pytest.MonkeyPatch, in_memory: int
 ) -> None:
     monkeypatch.setattr("sluice.storage.private_files.IN_MEMORY", in_memory)
-    monkeypatch.setattr("sluice.spark.hadoop_segments.PART_BYTES", 1)
     monkeypatch.setattr("sluice.changelog.segment_files.ROW_GROUP", 10)
     batches = [changes(1 + 5 * number, 10) for number in range(3)]
     written = files.write("src-1-1-a", batches)
     rows = (row for batch in files.read(written, 0, LOGGED) for row in batch.to_pylist())
     found = [next(rows)]
-    forged(tmp_path, "src-1-1-a")
+    forged(below, "src-1-1-a")
     with suppress(SluiceError):
         found += rows
     assert found == [row for batch in batches for row in batch.to_pylist()][: len(found)]
-    assert len(found) in (20, 30)
+    assert len(found) == 30
 
 
 @pytest.mark.parametrize("harm", ["a symbolic link", "a FIFO", "a directory", "larger"])
@@ -198,35 +219,49 @@ def test_a_removed_segment_holds_nothing(files: SegmentFiles) -> None:
         read(files, written)
 
 
-def test_a_log_of_which_nothing_is_there_is_waited_for(files: SegmentFiles, tmp_path: Path) -> None:
+def test_a_log_of_which_nothing_is_there_is_waited_for(files: SegmentFiles, below: fs.FileSystem) -> None:
     written = files.write("src-1-1-a", [changes(1, 4)])
-    (tmp_path / "log").rename(tmp_path / "unmounted")
+    octets = content(below, written.name)
+    below.delete_file(f"{written.name}.parquet")
     with pytest.raises(TransientError, match="SLC-053: segment src-1-1-a cannot be read"):
         read(files, written)
-    (tmp_path / "unmounted").rename(tmp_path / "log")
+    put(below, written.name, octets)
     assert len(read(files, written)) == 4
 
 
-def test_a_directory_that_cannot_be_made_loses_nothing(files: SegmentFiles, tmp_path: Path) -> None:
-    shutil.rmtree(tmp_path / "log", ignore_errors=True)
+def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path) -> None:
+    log = PlainDirectory(str(tmp_path / "log"))
+    log.begin(new=True)
+    shutil.rmtree(tmp_path / "log")
     (tmp_path / "log").write_text("a file stands where the directory should be")
     with pytest.raises(SluiceError, match="SLC-046"):
-        files.write("src-1-1-a", [changes(1, 4)])
+        log.write("src-1-1-a", [changes(1, 4)])
 
 
-def test_a_filesystem_that_cannot_be_used_is_told_with_its_reason(spark: object) -> None:
-    """As one whose jars are not there, or whose server does not answer."""
-    from sluice.spark.hadoop_segments import HadoopDirectory
-
-    log = HadoopDirectory("nosuch://host/log")
-    for code, fails in (
-        ("SLC-046", lambda: log.write("src-1-1-a", [changes(1, 4)])),
-        ("SLC-053", lambda: read(log, Written("src-1-1-a", "", 0))),
-        ("SLC-053", log.names),
-        ("SLC-053", lambda: log.remove("src-1-1-a")),
-    ):
-        with pytest.raises(TransientError, match=f"{code}: .*nosuch://host/log.*No FileSystem for scheme"):
-            fails()
+@pytest.mark.parametrize(
+    ("url", "why", "codes"),
+    [
+        ("nosuch://host/log", "Unrecognized filesystem type", ("SLC-046", "SLC-053", "SLC-053", "SLC-053")),
+        ("no bucket", "does not exist", ("SLC-046",)),
+        # One of them: each asks again for several seconds.
+        ("s3://log/x?endpoint_override=127.0.0.1:1", "connect", (None, None, "SLC-053")),
+    ],
+)
+def test_a_store_that_cannot_be_used_is_named_with_its_reason(
+    bucket: Callable[..., str], url: str, why: str, codes: tuple[str | None, ...]
+) -> None:
+    log = ObjectStore(bucket("log", "missing") if url == "no bucket" else url)
+    fails: list[Callable[[], object]] = [
+        lambda: log.write("src-1-1-a", [changes(1, 4)]),
+        lambda: read(log, Written("src-1-1-a", "", 0)),
+        log.names,
+        lambda: log.has("src-1-1-a"),
+    ]
+    for code, fail in zip(codes, fails, strict=False):
+        if code:
+            with pytest.raises(TransientError, match=f"(?i){code}: .*{why}") as failed:
+                fail()
+            assert SECRET not in str(failed.value)
 
 
 def test_a_change_log_is_not_begun_on_a_disk_that_is_not_mounted(

@@ -153,9 +153,19 @@ def test_a_url_may_name_a_user_and_a_server(read):
         assert read(f"change_log: {url}{EXAMPLE}").change_log_url == url
 
 
-def test_what_waits_in_a_change_log_of_hadoops_is_found_by_the_name_that_pyarrow_has_for_it(read):
-    for url, there in (("s3a://b/log/", "s3://b/log"), ("hdfs://name/log", "hdfs://name/log"), ("/log", "/log")):
-        assert read(f"change_log: {url}{EXAMPLE}").initial_data_url == f"{there}/initial_files"
+@pytest.mark.parametrize(
+    ("url", "log", "initial_data"),
+    [
+        ("s3a://b/log/", "s3://b/log/", "s3://b/log/initial_files"),
+        ("s3://b/log?scheme=http", "s3://b/log?scheme=http", "s3://b/log/initial_files?scheme=http"),
+        ("hdfs://name/log", "hdfs://name/log", "hdfs://name/log/initial_files"),
+        ("file:///srv/lo%67", "/srv/log", "/srv/log/initial_files"),
+        ("/log", "/log", "/log/initial_files"),
+    ],
+)
+def test_a_change_log_and_the_initial_data_in_it_have_the_names_that_pyarrow_knows(read, url, log, initial_data):
+    config = read(f"change_log: {url}{EXAMPLE}")
+    assert (config.change_log_url, config.initial_data_url) == (log, initial_data)
 
 
 @pytest.mark.parametrize(

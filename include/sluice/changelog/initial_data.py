@@ -17,7 +17,7 @@ from sluice.store.transfers import Transfer
 
 def holds(config: Config, awaited: Transfer) -> bool:
     """Whether the initial data that a slave waits for is stored here, so that no files have to be carried."""
-    return awaited.url == f"{config.initial_data_url}/{awaited.name}"
+    return awaited.url == Directory(config.initial_data_url).within(awaited.name).url
 
 
 def sweep(config: Config, store: Store) -> None:

@@ -1,11 +1,12 @@
-"""Segment files in a plain directory: written once, fsynced, hashed, never overwritten or renamed (R2)."""
+"""Segment files: Parquet, written once, durable, hashed, never overwritten or renamed (R2)."""
 
 from __future__ import annotations
 
 import os
 import shlex
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -19,10 +20,12 @@ from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.storage import private_files
 from sluice.storage.files import HashingFile, flush
-from sluice.storage.private_files import IrregularFile
+from sluice.storage.private_files import IrregularFile, Readable
 
-_SUFFIX = ".parquet"
+SUFFIX = ".parquet"
 ROW_GROUP = 65_536
+# How a filesystem fails.
+FAILURES = (OSError, pa.ArrowException)
 # Values of rows seldom repeat and are not searched: dictionaries and statistics are not worth their CPU.
 _FORMAT: dict[str, Any] = {
     "compression": "zstd",
@@ -65,7 +68,7 @@ class Written:
 
 
 class SegmentFiles(Protocol):
-    """The files of segments: in a plain directory, or on a Hadoop filesystem."""
+    """The files of segments: in a plain directory, or in an object store."""
 
     def begin(self, *, new: bool) -> None:
         """Open the directory as the log's; create it if the log is new. Raises TransientError SLC-053."""
@@ -94,7 +97,55 @@ class SegmentFiles(Protocol):
         """Delete a file that no slave needs any more; silently if it is gone. May raise TransientError SLC-053."""
 
 
-class PlainDirectory:
+class ParquetSegments(ABC):
+    """Segments as Parquet files, wherever they are: what is hashed is what is read."""
+
+    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
+        """Read the row groups that hold later ordinals, of the bytes that were hashed: a copy, made anew each time."""
+        with ExitStack() as stack:
+            stack.enter_context(legible(written.name))
+            file = stack.enter_context(pq.ParquetFile(self._copied(written, stack)))
+            columns = list(file.schema_arrow)
+            if not all(field in columns for field in schema):
+                raise altered(written.name, "it has other columns")
+            index = LOGGED.get_field_index("ordinal")
+            groups = [
+                number
+                for number in range(file.metadata.num_row_groups)
+                if file.metadata.row_group(number).column(index).statistics.max > after
+            ]
+            # One at a time: batches across row groups would need more memory for wide rows than the writer did.
+            for group in groups:
+                yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
+
+    @abstractmethod
+    def names(self) -> list[str]:
+        """See `SegmentFiles.names`."""
+
+    @abstractmethod
+    def _opened(self, name: str) -> AbstractContextManager[Readable]:
+        """The bytes of a segment."""
+
+    def _copied(self, written: Written, stack: ExitStack) -> IO[bytes]:
+        """The bytes of a file, once their hash is the one that is listed."""
+        try:
+            source = stack.enter_context(self._opened(written.name))
+            copy = stack.enter_context(private_files.copied(source, written.bytes))
+        except IrregularFile as error:
+            raise altered(written.name, str(error)) from None
+        except FAILURES as error:
+            if isinstance(error, FileNotFoundError) and self.names():
+                raise altered(written.name, "it is gone") from None
+            raise absent(f"segment {written.name} cannot be read: {reason(error)}") from None
+        if copy.size != written.bytes:
+            more = "more" if copy.size > written.bytes else f"{copy.size:,}"
+            raise altered(written.name, f"it has {more} bytes, the manifest has {written.bytes:,}")
+        if copy.sha256 != written.sha256:
+            raise altered(written.name, f"its SHA-256 is {copy.sha256}, the manifest has {written.sha256}")
+        return copy.file
+
+
+class PlainDirectory(ParquetSegments):
     """Segments as Parquet files of one directory."""
 
     def __init__(self, directory: str) -> None:
@@ -120,45 +171,22 @@ class PlainDirectory:
                 raise absent(f"{self._directory} is another directory than it was when this run began")
             file = private_files.created(self._path(name))
         except OSError as error:
-            raise self._unwritable(name, error) from None
+            raise unwritable(name, self._directory, error) from None
         try:
             with file:
-                hashing = HashingFile(file)
-                with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
-                    for batch in batches:
-                        writer.write_batch(batch, row_group_size=ROW_GROUP)
-                        # Not held while the next is made.
-                        del batch
+                written = write_rows(name, file, batches)
                 file.flush()
                 os.fsync(file.fileno())
             flush(self._directory)
         except OSError as error:
             self.remove(name)
-            raise self._unwritable(name, error) from None
-        return Written(name, hashing.digest.hexdigest(), hashing.size)
-
-    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
-        """Read the row groups that hold later ordinals, of the bytes that were hashed: a copy, made anew each time."""
-        with ExitStack() as stack:
-            stack.enter_context(legible(written.name))
-            file = stack.enter_context(pq.ParquetFile(self._copied(written, stack)))
-            columns = list(file.schema_arrow)
-            if not all(field in columns for field in schema):
-                raise altered(written.name, "it has other columns")
-            index = LOGGED.get_field_index("ordinal")
-            groups = [
-                number
-                for number in range(file.metadata.num_row_groups)
-                if file.metadata.row_group(number).column(index).statistics.max > after
-            ]
-            # One at a time: batches across row groups would need more memory for wide rows than the writer did.
-            for group in groups:
-                yield from file.iter_batches(batch_size=ROW_GROUP, row_groups=[group], columns=schema.names)
+            raise unwritable(name, self._directory, error) from None
+        return written
 
     def names(self) -> list[str]:
         """Every file that is there, listed or not; also what is no regular file, and can be removed like one."""
         try:
-            return sorted(name.removesuffix(_SUFFIX) for name in _named(self._directory, directories=False))
+            return sorted(name.removesuffix(SUFFIX) for name in _named(self._directory, directories=False))
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
@@ -179,32 +207,21 @@ class PlainDirectory:
         return found.st_dev, found.st_ino
 
     def _path(self, name: str) -> Path:
-        return self._directory / f"{name}{_SUFFIX}"
+        return self._directory / f"{name}{SUFFIX}"
 
-    def _unwritable(self, name: str, error: OSError) -> TransientError:
-        return TransientError(
-            46,
-            f"segment {name} cannot be written to {self._directory}: {error}",
-            "no change is lost, they stay in ITEMS; make room or mount the directory, the next run goes on",
-        )
+    def _opened(self, name: str) -> IO[bytes]:
+        return private_files.opened(self._path(name))
 
-    def _copied(self, written: Written, stack: ExitStack) -> IO[bytes]:
-        """The bytes of a file, once their hash is the one that is listed."""
-        try:
-            source = stack.enter_context(private_files.opened(self._path(written.name)))
-            copy = stack.enter_context(private_files.copied(source, written.bytes))
-        except IrregularFile as error:
-            raise altered(written.name, str(error)) from None
-        except OSError as error:
-            if isinstance(error, FileNotFoundError) and self.names():
-                raise altered(written.name, "it is gone") from None
-            raise absent(f"segment {written.name} cannot be read: {error}") from None
-        if copy.size != written.bytes:
-            more = "more" if copy.size > written.bytes else f"{copy.size:,}"
-            raise altered(written.name, f"it has {more} bytes, the manifest has {written.bytes:,}")
-        if copy.sha256 != written.sha256:
-            raise altered(written.name, f"its SHA-256 is {copy.sha256}, the manifest has {written.sha256}")
-        return copy.file
+
+def write_rows(name: str, file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> Written:
+    """Write `LOGGED` batches as Parquet to an open file."""
+    hashing = HashingFile(file)
+    with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
+        for batch in batches:
+            writer.write_batch(batch, row_group_size=ROW_GROUP)
+            # Not held while the next is made.
+            del batch
+    return Written(name, hashing.digest.hexdigest(), hashing.size)
 
 
 def directories(path: Path) -> list[str]:
@@ -216,9 +233,23 @@ def directories(path: Path) -> list[str]:
 
 def _named(path: Path, *, directories: bool) -> list[str]:
     with suppress(FileNotFoundError), os.scandir(path) as entries:
-        named = (one for one in entries if one.name.endswith(_SUFFIX))
+        named = (one for one in entries if one.name.endswith(SUFFIX))
         return [one.name for one in named if one.is_dir(follow_symlinks=False) == directories]
     return []
+
+
+def unwritable(name: str, place: Path | str, error: Exception) -> TransientError:
+    """The error for a segment that cannot be written: none of its changes is lost."""
+    return TransientError(
+        46,
+        f"segment {name} cannot be written to {place}: {reason(error)}",
+        "no change is lost, they stay in ITEMS; make room, mount the directory or mend the store, the next run goes on",
+    )
+
+
+def reason(error: Exception) -> str:
+    """Why a filesystem failed, in one line."""
+    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def altered(name: str, fact: str) -> SluiceError:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from pydantic import Field, ValidationError, model_validator
@@ -186,7 +187,7 @@ class Slave(Part):
 class Config(Part):
     """The whole file."""
 
-    change_log: Annotated[Location, Field(description="directory or Hadoop URL; relative to SLUICE_HOME")] = "changelog"
+    change_log: Annotated[Location, Field(description="directory or URL; relative to SLUICE_HOME")] = "changelog"
     control: Annotated[str, Field(description="connection of the control store")] = "sluice_control"
     spark: Annotated[str, Field(description="connection of type spark_connect or spark")] = "sluice_spark"
     airflow_api: Annotated[str, Field(description="connection of Airflow's REST API")] = "sluice_airflow_api"
@@ -289,11 +290,8 @@ class Config(Part):
 
     @property
     def initial_data_url(self) -> str:
-        """The directory of initial data in the change log, in pyarrow's form: `s3a` of Hadoop becomes `s3`."""
-        log = self.change_log_url.rstrip("/")
-        return (
-            f"s3://{log.removeprefix('s3a://')}/initial_files" if log.startswith("s3a://") else f"{log}/initial_files"
-        )
+        """The directory of initial data in the change log."""
+        return Directory(self.change_log_url).within("initial_files").url
 
     def receives_in(self, url: str) -> bool:
         """Whether a directory is one in those where carried files arrive, or initial data is kept."""
@@ -320,8 +318,12 @@ class Config(Part):
 
     @property
     def change_log_url(self) -> str:
-        """The change log's place: a Hadoop URL as written, or an absolute path."""
-        return at_home(self.change_log)
+        """The change log's place: an absolute path, or a URL as pyarrow has it (`s3`, not Hadoop's `s3a`)."""
+        scheme, _, rest = self.change_log.partition("://")
+        if scheme == "file":
+            # pyarrow would not wait until a file is on the disk.
+            return unquote(urlsplit(self.change_log).path)
+        return at_home(f"s3://{rest}" if scheme == "s3a" else self.change_log)
 
 
 def path() -> Path:

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
 from sluice.capture import unwatched
+from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.segment_files import directories, expect_directory
 from sluice.config.models import OutgoingFiles
 from sluice.connections import ConnectionInfo
@@ -155,7 +156,7 @@ def _peer(host: str, port: int) -> str:
 
 def _change_log(url: str) -> str:
     if "://" in url:
-        return f"{url}, looked at by the first job"
+        return f"{url} answers, {len(ObjectStore(url).names()):,} segments are there"
     directory, existing = Path(url), expect_directory(url)
     free = shutil.disk_usage(existing).free / 1e9
     text = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"

@@ -1,1 +1,1 @@
-"""Everything that needs Spark: sessions, jobs, and segments on Hadoop filesystems."""
+"""Everything that needs Spark: sessions, jobs and their tasks."""

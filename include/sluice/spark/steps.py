@@ -31,9 +31,8 @@ _SCHEMA = pa.schema([("result", pa.string()), ("failure", pa.string())])
 
 
 def steps(context: Context) -> Steps:
-    """Steps as Spark tasks; in this process if it has no Spark, or if only its own session reaches the change log."""
-    through_session = "://" in context.config.change_log_url
-    return SparkSteps(context) if session.is_there() and not through_session else LocalSteps(context)
+    """Steps as Spark tasks; in this process if it has no Spark."""
+    return SparkSteps(context) if session.is_there() else LocalSteps(context)
 
 
 class SparkSteps:

@@ -216,12 +216,12 @@ class Directory:
 
     @property
     def _tree(self) -> Tree:
-        files, path = _opened(self.root)
+        files, path = opened(self.root)
         return PrivateTree(path, self.steps) if files.type_name == "local" else _Store(files, path, self.steps)
 
 
 class _Store:
-    """A directory of an object store, or of a filesystem of Hadoop's."""
+    """A directory of an object store, or on HDFS."""
 
     def __init__(self, files: fs.FileSystem, root: str, steps: tuple[str, ...]) -> None:
         self._files = files
@@ -270,6 +270,7 @@ class _Store:
 
 
 @lru_cache(maxsize=16)
-def _opened(url: str) -> tuple[fs.FileSystem, str]:
+def opened(url: str) -> tuple[fs.FileSystem, str]:
+    """The filesystem of a path or URL, and the path on it. Raises pyarrow's errors."""
     files, path = fs.FileSystem.from_uri(url)
     return files, str(path)

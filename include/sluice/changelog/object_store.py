@@ -1,0 +1,95 @@
+"""Segments in an object store, or on HDFS, as pyarrow opens them: each task reads and writes by itself.
+
+Every attempt writes under a new name, and a file is listed in the manifest only when all of it is there. So what a
+killed attempt leaves behind is never read (R2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+
+import pyarrow as pa
+from pyarrow import fs
+
+from sluice.changelog.segment_files import (
+    FAILURES,
+    SUFFIX,
+    ParquetSegments,
+    Written,
+    absent,
+    reason,
+    unwritable,
+    write_rows,
+)
+from sluice.log import event
+from sluice.storage.directory import opened
+from sluice.storage.private_files import Readable
+
+
+class ObjectStore(ParquetSegments):
+    """Segments as Parquet files under one URL."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def begin(self, *, new: bool) -> None:
+        """Nothing to do: such a place is not mounted, and makes its directories by itself."""
+
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+        """Write a file, which the store shows and keeps once it is closed."""
+        try:
+            files, path = self._at(name)
+            if _found(files, path):
+                raise FileExistsError("there is a file of that name")
+            with files.open_output_stream(path, compression=None) as stream:
+                written = write_rows(name, stream, batches)
+            # What is missing now would be purged from the master.
+            if (found := _found(files, path)) is None or found.size != written.bytes:
+                raise OSError(f"{found.size if found else 0:,} of {written.bytes:,} bytes are there")
+        except FileExistsError as error:
+            raise unwritable(name, self._url, error) from None
+        except FAILURES as error:
+            self.remove(name)
+            raise unwritable(name, self._url, error) from None
+        return written
+
+    def names(self) -> list[str]:
+        """Every file that is there, listed or not; none if there is no log yet."""
+        try:
+            files, path = opened(self._url)
+            found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        except FAILURES as error:
+            raise absent(f"the change log {self._url} cannot be looked at: {reason(error)}") from None
+        named = (one.base_name for one in found if one.type == fs.FileType.File)
+        return sorted(name.removesuffix(SUFFIX) for name in named if name.endswith(SUFFIX))
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name. Raises TransientError SLC-053 if the store does not answer."""
+        try:
+            return _found(*self._at(name)) is not None
+        except FAILURES as error:
+            raise absent(f"the change log {self._url} cannot be looked at: {reason(error)}") from None
+
+    def remove(self, name: str) -> None:
+        """Delete a file, if it exists. A failure is logged only: the log does not need the file any more."""
+        try:
+            files, path = self._at(name)
+            if _found(files, path):
+                files.delete_file(path)
+        except FAILURES as error:
+            event("WARNING left behind", file=f"{self._url}/{name}", why=reason(error))
+
+    def _opened(self, name: str) -> AbstractContextManager[Readable]:
+        files, path = self._at(name)
+        stream: AbstractContextManager[Readable] = files.open_input_stream(path, compression=None)
+        return stream
+
+    def _at(self, name: str) -> tuple[fs.FileSystem, str]:
+        files, path = opened(self._url)
+        return files, f"{path.rstrip('/')}/{name}{SUFFIX}"
+
+
+def _found(files: fs.FileSystem, path: str) -> fs.FileInfo | None:
+    (found,) = files.get_file_info([path])
+    return found if found.type != fs.FileType.NotFound else None
