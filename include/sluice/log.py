@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+_LOG = "sluice"
+# Of what a process says for another one.
+_MOST_LINES = 1_000
 
 
 def event(what: str, **facts: object) -> None:
     """Log one event with its facts."""
-    logging.getLogger("sluice").info(
-        "%s", " ".join([what, *(f"{key}={_plain(value)}" for key, value in facts.items())])
-    )
+    logging.getLogger(_LOG).info("%s", " ".join([what, *(f"{key}={_plain(value)}" for key, value in facts.items())]))
 
 
 def to_stderr() -> None:
@@ -18,6 +23,31 @@ def to_stderr() -> None:
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s", force=True)
     for noisy in ("alembic", "py4j", "pyspark", "SQLQueryContextLogger"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+@contextmanager
+def kept() -> Iterator[deque[tuple[float, str]]]:
+    """The last events within the block, of all threads: when each was, in seconds since 1970, and its line."""
+    lines: deque[tuple[float, str]] = deque(maxlen=_MOST_LINES)
+    handler = logging.Handler()
+    handler.emit = lambda record: lines.append((record.created, record.getMessage()))  # type: ignore[method-assign]
+    log = logging.getLogger(_LOG)
+    level = log.level
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield lines
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+def again(lines: Iterable[tuple[float, str]]) -> None:
+    """Log events of another process, see `kept`, with their time."""
+    for created, line in lines:
+        record = logging.makeLogRecord({"name": _LOG, "levelno": logging.INFO, "levelname": "INFO", "msg": line})
+        record.created = created
+        logging.getLogger(_LOG).handle(record)
 
 
 def _plain(value: object) -> str:

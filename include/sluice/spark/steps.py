@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException, PythonException
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, SluiceError, TransientError
-from sluice.log import event
+from sluice.log import again, event, kept
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
 from sluice.steps import LocalSteps, Result, RunningStep, Steps, ThreadStep, Work
@@ -26,8 +26,8 @@ _PATIENCE_S = 60.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
 _Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-_RESULT = "result string, failure string"
-_SCHEMA = pa.schema([("result", pa.string()), ("failure", pa.string())])
+_RESULT = "result string, failure string, said string"
+_SCHEMA = pa.schema([("result", pa.string()), ("failure", pa.string()), ("said", pa.string())])
 
 
 def steps(context: Context) -> Steps:
@@ -49,10 +49,12 @@ class SparkSteps:
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for _ in batches:
-                try:
-                    row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
-                except SluiceError as error:
-                    row = {"failure": as_text(error)}
+                with kept() as said:
+                    try:
+                        row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
+                    except SluiceError as error:
+                        row = {"failure": as_text(error)}
+                row["said"] = json.dumps(list(said))
                 yield pa.RecordBatch.from_pylist([row], schema=_SCHEMA)
 
         one = _SparkTask(name, task)
@@ -111,6 +113,8 @@ class _SparkTask:
         for tag in (self._tag, self._name):
             spark.addTag(tag)
         rows = spark.range(0, 1, 1, 1).mapInArrow(self._task, _RESULT).collect()
+        # An executor's log is where nobody looks for what a job did.
+        again(json.loads(rows[0].said))
         raise_any(row.failure for row in rows if row.failure)
         found: Result = json.loads(rows[0].result)
         return found
