@@ -113,14 +113,14 @@ class Answering(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-def test_ways_to_airflow_and_spark_beyond_the_loopback_that_are_not_encrypted_are_told(world, monkeypatch):
+def test_ways_to_airflow_and_spark_beyond_the_loopback_that_are_not_encrypted_are_told(world, monkeypatch, bucket):
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     info = world.infos["sluice_airflow_api"]
     world.context.connections["sluice_airflow_api"] = replace(info, port=server.server_port)
 
-    def told() -> list[str]:
-        return [one.subject for one in findings(world.context) if "encrypt" in one.text]
+    def told(words: str = "encrypt") -> list[str]:
+        return [one.subject for one in findings(world.context) if words in one.text]
 
     try:
         assert told() == []
@@ -130,6 +130,10 @@ def test_ways_to_airflow_and_spark_beyond_the_loopback_that_are_not_encrypted_ar
         spark = world.infos["sluice_spark"]
         world.context.connections["sluice_spark"] = replace(spark, extra={"use_ssl": True})
         assert told() == ["Airflow's REST API"]
+        assert told("Spark is on another machine: mount this directory") == ["change log"]
+        world.configure(lambda plain: plain.update(change_log=bucket("log")))
+        assert told("Spark is on another machine") == []
+        assert told("answers, 0 segments are there") == ["change log"]
     finally:
         server.shutdown()
         server.server_close()

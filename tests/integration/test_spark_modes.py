@@ -146,7 +146,9 @@ def test_publishing_and_draining_work_in_tasks(updating, job, request, bucket):
     done, published = job(world, "publish", "--once")
     assert done.returncode == 0, done.stderr + done.stdout
     assert (published["segments"], published["changes"]) == (1, 866)
-    assert (done.stderr + done.stdout).count("segment source=flights number=1") == 1, "what a task does is in the log of its job"
+    assert (done.stderr + done.stdout).count("segment source=flights number=1") == 1, (
+        "what a task does is in the log of its job"
+    )
     done, delivered = job(world, "drain", "--slave", "zurich", "--once")
     assert done.returncode == 0, done.stderr
     assert (delivered["changes"], delivered["tolerated"]) == (866, 1)

@@ -16,6 +16,7 @@ BENCHES = {
     "apply": "apply",
     "drain": "drain",
     "slaves": "slaves",
+    "cluster": "cluster",
     "initial-update": "initial_update",
     "blocks": "blocks",
     "latency": "latency",

@@ -28,6 +28,11 @@ class Workers:
         shared = (context.config, context.connections, self._begin, self._over)
         self._processes = [SPAWNED.Process(target=_work, args=(work, *shared), daemon=True) for work in works]
 
+    @property
+    def pids(self) -> list[int]:
+        """Their processes."""
+        return [process.pid for process in self._processes if process.pid]
+
     @contextmanager
     def ready(self) -> Iterator[None]:
         """They begin with the block, and end with it. Raises SluiceError SLC-947 if one failed."""

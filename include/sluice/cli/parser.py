@@ -14,7 +14,7 @@ from sluice.errors import SluiceError
 if TYPE_CHECKING:
     from sluice.runtime.handle import Runtime
 
-BENCHES = ("capture", "publish", "apply", "drain", "slaves", "initial-update", "blocks", "latency")
+BENCHES = ("capture", "publish", "apply", "drain", "slaves", "cluster", "initial-update", "blocks", "latency")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -52,7 +52,7 @@ def findings(context: Context) -> Iterator[Finding]:
     yield _try("control store", lambda: _store(context))
     yield _try("Airflow's REST API", lambda: _api(context))
     yield _try("Spark", lambda: _spark(context.connection(context.config.spark)))
-    yield _try("change log", lambda: _change_log(context.config.change_log_url))
+    yield _try("change log", lambda: _change_log(context))
     masters: dict[str, MasterTables] = {}
     for name in context.config.sources:
         yield _try(f"source {name}", lambda name=name: _source(context, name, masters))  # type: ignore[misc]
@@ -154,14 +154,32 @@ def _peer(host: str, port: int) -> str:
         return str(opened.getpeername()[0])
 
 
-def _change_log(url: str) -> str:
+def _change_log(context: Context) -> str:
+    url = context.config.change_log_url
     if "://" in url:
         return f"{url} answers, {len(ObjectStore(url).names()):,} segments are there"
     directory, existing = Path(url), expect_directory(url)
     free = shutil.disk_usage(existing).free / 1e9
     text = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"
+    spark = context.connections.get(context.config.spark)
+    if spark and _far_spark(spark):
+        text += (
+            "; Spark is on another machine: mount this directory there by the same path, or let `change_log` of the "
+            "configuration be a store, such as s3://BUCKET/changelog"
+        )
     left = directories(directory)
     return f"{text}; left alone, since these are directories: {', '.join(left)}" if left else text
+
+
+def _far_spark(info: ConnectionInfo) -> bool:
+    """Whether tasks run where this machine's directories may not be."""
+    host = info.host.rpartition("//")[2]
+    if info.host.startswith("yarn") or info.host.startswith("k8s"):
+        return True
+    try:
+        return bool(host and info.port) and is_far(_peer(host, info.port or 0))
+    except OSError:
+        return False
 
 
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:

@@ -23,7 +23,7 @@ NAME = "spark-connect"
 PREFERRED_PORT = 15002
 TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 READY_S = 120
-_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 def jars() -> Path:
@@ -49,7 +49,7 @@ def start(layout: RuntimePaths, port: int, env: Mapping[str, str]) -> Service:
     write_private(properties, "".join(f"{name} {value}\n" for name, value in _properties(layout, port).items()))
     return processes.start(
         NAME,
-        [BIN / "spark-submit", "--properties-file", properties, "--class", _SERVER, "spark-internal"],
+        [BIN / "spark-submit", "--properties-file", properties, "--class", SERVER, "spark-internal"],
         home=layout.home,
         env={
             **env,
