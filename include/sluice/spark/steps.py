@@ -12,6 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
+from pyspark.sql.types import StringType, StructField, StructType
 
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
@@ -26,8 +27,10 @@ _PATIENCE_S = 60.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
 _Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-_RESULT = "result string, failure string, said string"
-_SCHEMA = pa.schema([("result", pa.string()), ("failure", pa.string()), ("said", pa.string())])
+_FIELDS = ("result", "failure", "said")
+_SCHEMA = pa.schema([(name, pa.string()) for name in _FIELDS])
+# Not as text, for which a server would be asked what it means.
+_RESULT = StructType([StructField(name, StringType()) for name in _FIELDS])
 
 
 def steps(context: Context) -> Steps:
