@@ -47,6 +47,32 @@ def test_an_operator_whose_owner_could_exchange_it_is_asked_about_whatever_it_ca
     assert world.rows("zurich", "public.a") == world.rows("master", "public.a")
 
 
+@pytest.mark.parametrize(
+    "columns",
+    [
+        pytest.param("h hue CHECK (h::text <> 'blue')", id="a cast that is none yet"),
+        pytest.param("h hue CHECK (h = 'red')", id="an operator that a cast could change"),
+        pytest.param("h hue, b text DEFAULT 'red'::hue::text", id="a default"),
+        pytest.param("h hue, b text[] GENERATED ALWAYS AS ('{red}'::hue[]) STORED", id="an array"),
+        pytest.param("h hue, CHECK (to_jsonb(ROW(ROW(h))) IS NOT NULL)", id="JSON"),
+    ],
+)
+def test_casts_whose_type_belongs_to_others_are_asked_about_since_they_could_be_exchanged(world, stranger, columns):
+    slave = world.reader("zurich")
+    make = """CREATE TYPE public.hue AS ENUM ('red');
+        CREATE FUNCTION public.texts(public.hue[]) RETURNS text[] LANGUAGE sql IMMUTABLE RETURN ARRAY['red'];
+        CREATE CAST (public.hue[] AS text[]) WITH FUNCTION public.texts(public.hue[]) AS ASSIGNMENT"""
+    world.master.execute(make)
+    slave.execute(f"SET ROLE {stranger}; CREATE TYPE public.hue AS ENUM ('red'); RESET ROLE")
+    world.master.execute(f"CREATE TABLE a (id int PRIMARY KEY, {columns}); INSERT INTO a (id, h) VALUES (1, 'red')")
+    with pytest.raises(SluiceError, match=rf"SLC-320: .*casts of the type public\.hue of {stranger}"):
+        world.inhibit("zurich")
+    slave.execute(f"DROP TYPE hue; {make}")
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(trusts=["public.texts"]))
+    world.update("zurich")
+    assert world.rows("zurich", "public.a") == world.rows("master", "public.a")
+
+
 def test_another_function_of_a_trusted_name_is_asked_about_unless_it_belongs_to_who_may_be_trusted(world, stranger):
     slave = world.reader("zurich")
     world.configure(lambda settings: settings["slaves"]["zurich"].update(trusts=["public.fine"]))

@@ -30,7 +30,7 @@ class Expression:
     """An expression of a definition.
 
     Attributes:
-        identity: what tells it from others: the number of a column, or a name, and the text.
+        identity: what tells it from others: the number of a column and its type, or a name, and the text.
         label: whose it is, with the text of the definition, for people.
         text: what goes into a statement, in brackets of its own.
         type: what it becomes, by a cast that nobody has written.
@@ -109,7 +109,8 @@ def expect_trusted(
             f"{'; '.join(found)}",
             "nothing was changed. Make the table, or the type, on the slave by hand, as its rows need it: it is then "
             "filled as it is. Or add what it calls to `trusts` of the slave, if that may run there with the rights of "
-            f"{connection.info.user}; that means functions of this role, of superusers, and of the schema's owner",
+            f"{connection.info.user}; that means functions of this role, of superusers, and of the schema's owner. "
+            "Operators and types of others have to become this role's",
         )
 
 
@@ -135,7 +136,8 @@ def _expressions(table: PostgresTable) -> Iterator[Expression]:
         if column.expression is not None and column.kind != "identity":
             kind = "default" if column.kind == "default" else "expression"
             label, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
-            yield Expression((column.number, column.kind, text), label, definition_text.expression(text), column.type)
+            identity = (column.number, column.kind, column.type, text)
+            yield Expression(identity, label, definition_text.expression(text), column.type)
     for name, text in table.constraints:
         yield from _within((name, text), f"the constraint {name}, {text}", definition_text.constraint(text))
     for name, _, text in table.indexes:
