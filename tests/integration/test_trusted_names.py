@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.errors import SluiceError
+from sluice.drain.step import drain_of
+from sluice.errors import SluiceError, TransientError
+from sluice.store import leases
 
 pytestmark = [pytest.mark.postgres]
 
@@ -94,3 +96,43 @@ def test_another_function_of_a_trusted_name_is_asked_about_unless_it_belongs_to_
     world.dump("zurich")
     assert world.rows("zurich", "public.b") == world.rows("master", "public.b")
     slave.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
+
+
+@pytest.mark.parametrize(
+    ("there", "hidden", "made"),
+    [
+        pytest.param(
+            "TABLE public.a (id int)", "TABLE public.a RENAME TO aside", "id int, CHECK (public.fires(1))", id="a table"
+        ),
+        pytest.param("DOMAIN public.d AS int", "DOMAIN public.d RENAME TO aside", "id d", id="a type"),
+    ],
+)
+def test_what_somebody_takes_away_after_it_was_looked_at_is_not_made_unseen(
+    world, stranger, monkeypatch, there, hidden, made
+):
+    reader, pair = world.reader("zurich"), world.pair("zurich")
+    reader.execute(f"SET ROLE {stranger}; CREATE {there}; RESET ROLE")
+    world.update("zurich")
+    for server in (world.master, reader):
+        server.execute(PLANTED.format(name="public.fires", type="int"))
+    world.master.execute("CREATE DOMAIN d AS int CHECK (public.fires(VALUE))")
+    world.master.execute(f"CREATE TABLE a ({made})")
+    world.publish()
+    slave = world.context.slave(pair, world.context.mapper(pair))
+    look = slave.doubts
+
+    def interrupted(command):
+        found = look(command)
+        reader.execute(f"ALTER {hidden}")
+        return found
+
+    monkeypatch.setattr(slave, "doubts", interrupted)
+    drain = drain_of(world.context, pair, slave)
+    try:
+        drain.begin(leases.acquire(world.context.store, f"drain {pair}", force=True).epoch)
+        with pytest.raises(TransientError, match=r"SLC-385: .*public\.[ad] "):
+            drain.deliver()
+    finally:
+        drain.close()
+        slave.close()
+    assert reader.execute("SELECT is_called FROM planted").fetchone() == (False,)

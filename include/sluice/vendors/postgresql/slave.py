@@ -35,6 +35,7 @@ from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import apply
 from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load import deferred_indexes, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writing
 from sluice.vendors.postgresql.load.tables import PostgresTables
@@ -76,6 +77,7 @@ class PostgresSlave:
         self._writer: TableWriter | None = None
         self._one_to_one: OneToOne | None = None
         self._silent = False
+        self._judged: dict[int, Judged] = {}
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this slave and of our role on it."""
@@ -209,7 +211,8 @@ class PostgresSlave:
             # Whoever is to carry it out says so.
             return ()
         with translated("looking at a definition"):
-            return apply.doubts(self._open(), change, self.mapper, command.existing)
+            judged = self._judged[command.key] = apply.judge(self._open(), change, self.mapper, command.existing)
+            return judged.doubts
 
     def carry_out(
         self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
@@ -236,13 +239,17 @@ class PostgresSlave:
     ) -> Tolerated:
         assert self._writer is not None
         tolerated = Tolerated()
+        self._judged.clear()
         if not self._silent:
             session.execute("SET CONSTRAINTS ALL DEFERRED")
         loop_filter, references = LoopFilter(session, self.masters), self._references(session)
         first = True
         for step in steps:
             if isinstance(step, Command):
-                if commands.execute(session, step, self.mapper, loop_filter, references, answered, silent=self._silent):
+                judged = self._judged.pop(step.key, None)
+                if commands.execute(
+                    session, step, self.mapper, loop_filter, references, answered, judged, silent=self._silent
+                ):
                     self._writer.look_up()
                 if step.action is Action.STATEMENT:
                     # A function of a user may have given up what is prepared here.
