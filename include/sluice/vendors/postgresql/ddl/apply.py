@@ -79,7 +79,7 @@ def define(
             one.drop(change.before)
         else:
             one.alter(change.before, change.after)
-    limit_lock_waits(connection, 0)
+    limit_lock_waits(connection, None)
     loop_filter.record()
 
 
