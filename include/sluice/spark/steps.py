@@ -13,6 +13,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 
+from sluice import shell
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, SluiceError, TransientError
@@ -46,9 +47,10 @@ class SparkSteps:
 
     def start(self, name: str, work: Work) -> RunningStep:
         """Start a task."""
-        config, sealed = self._config, self._sealed
+        config, sealed, told = self._config, self._sealed, shell.told()
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            shell.tell(told)
             for _ in batches:
                 try:
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}

@@ -72,7 +72,7 @@ class HoldNote:
 
 def actor() -> str:
     """The actor for the audit log: the DAG run of a job, or the user of the shell."""
-    return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
+    return os.environ.get(shell.RUN_ENV) or os.environ.get("USER") or "sluice"
 
 
 def get(store: Store, pair: Pair) -> ReplicationState:

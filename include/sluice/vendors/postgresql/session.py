@@ -110,7 +110,7 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "25006": (
         38,
         SluiceError,
-        f"point the connection at the primary; if it is there, a setting is in the way: see `{shell.check()}`",
+        "point the connection at the primary; if it is there, a setting is in the way: see `{check}`",
     ),
     "28": (
         31,
@@ -123,9 +123,9 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "42501": (
         33,
         SluiceError,
-        f"grant the role what is missing. `{shell.sluice('grants', 'SOURCE')}` prints a script that does, with the "
+        "grant the role what is missing. `{grants_source}` prints a script that does, with the "
         "name of the source; a superuser of that database runs it. For a slave: "
-        f"`{shell.sluice('grants', 'SLAVE', '--slave')}`",
+        "`{grants_slave}`",
     ),
 }
 
@@ -250,12 +250,21 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
     for length in (5, 3, 2):
         if known := _STATES.get(state[:length]):
             code, kind, hint = known
-            return kind(code, f"{doing}: {message}", hint)
+            return kind(code, f"{doing}: {message}", hint.format(**_commands()))
     return UnclassifiedError(
         39,
         f"{doing}: {message} [SQLSTATE {state}]",
         "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )
+
+
+def _commands() -> dict[str, str]:
+    """What hints tell people to type; tasks of several deployments may follow each other in one process."""
+    return {
+        "check": shell.check(),
+        "grants_source": shell.sluice("grants", "SOURCE"),
+        "grants_slave": shell.sluice("grants", "SLAVE", "--slave"),
+    }
 
 
 def exported(session: Connection) -> tuple[str, str]:
