@@ -10,8 +10,7 @@ import re
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
 
-# Names of tables and files are other people's: an error says them, but they cannot speak in its place. These characters
-# would hide or rearrange what stands around them in a terminal or a page, or cannot be stored.
+# These characters would hide or rearrange what stands around them in a terminal or a page, or cannot be stored.
 _HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # A line of its own, such as a HINT.
 _LINE = re.compile(r"\n(?=\S)")
@@ -40,7 +39,7 @@ class SluiceError(Exception):
 
     @fact.setter
     def fact(self, text: str) -> None:
-        self._fact = _said(text)
+        self._fact = said(text)
         self.args = (self._fact,)
 
     @property
@@ -50,7 +49,7 @@ class SluiceError(Exception):
 
     @hint.setter
     def hint(self, text: str) -> None:
-        self._hint = _said(text)
+        self._hint = said(text)
 
     @property
     def message(self) -> str:
@@ -64,9 +63,21 @@ class SluiceError(Exception):
         return type(self), (self.code, self.fact, self.hint)
 
 
-def _said(text: str) -> str:
-    """A text without what could pass for another part of the error; the same if it is given its result."""
-    text = _LINE.sub("\n  ", _HIDING.sub(lambda found: ascii(found[0])[1:-1], text))
+def said(text: str) -> str:
+    """A text without what could pass for a line of its own, such as a HINT; the same if it is given its result.
+
+    Names of tables and files are other people's: an error says them, but they cannot speak in its place.
+    """
+    return shortened(_LINE.sub("\n  ", visible(text)))
+
+
+def visible(text: str) -> str:
+    """A text of others without characters that hide or rearrange what stands around them."""
+    return _HIDING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def shortened(text: str) -> str:
+    """As much of a text as anybody reads, and how much more there is."""
     if len(text) <= MOST_SAID:
         return text
     more = f" ... ({len(text) - MOST_SAID:,} more characters)"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.model.names import Pair, dag_id
 
@@ -17,6 +17,22 @@ CLI_ENV = "SLUICE_CLI"
 # What DAG ids begin with, for a job in a deployment without `SLUICE_CLI`.
 DAG_PREFIX_ENV = "SLUICE_DAG_PREFIX"
 CLI = "./sluice"
+# Who writes to the audit trail.
+RUN_ENV = "SLUICE_RUN"
+
+
+def told() -> dict[str, str | None]:
+    """What messages, and the audit trail, say of this process and its deployment; for a task elsewhere."""
+    return {name: os.environ.get(name) for name in (CLI_ENV, DAG_PREFIX_ENV, RUN_ENV)}
+
+
+def tell(told: Mapping[str, str | None]) -> None:
+    """Let messages of this process say what those of another one do."""
+    for name, value in told.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 def sluice(*words: object) -> str:

@@ -60,7 +60,7 @@ def test_people_are_asked_once_and_the_slave_goes_on_when_they_approve(asking, a
     assert f"`./sluice dispatcher flights zurich --approve {key_of(world)}`" in told.why
     page = ddl_questions.shown(world.context.store, world.pair("zurich"), key := key_of(world))
     assert page["subject"] == "ALTER of public.t on zurich"
-    assert "* the column v with its values\n* what integer does not hold of the column n" in page["body"]
+    assert "    the column v with its values\n    what integer does not hold of the column n" in page["body"]
     assert "    INSERT INTO t VALUES (2, 'b', 2); ALTER TABLE t DROP v" in page["body"]
     unblock.decide(world.context, world.pair("zurich"), key, Decision.APPROVE, "eva")
     with pytest.raises(SluiceError, match=r"SLC-172: .* it is APPROVED"):
@@ -112,3 +112,29 @@ def test_without_an_answer_of_airflow_the_next_run_asks_again(asking, airflow):
     world.drain()
     assert len(airflow.runs) == 2
     assert SOURCE in airflow.runs[0]["dag_run_id"]
+
+
+# What the owner of a table may call a column of it: lines, pictures from elsewhere, text that runs backwards.
+ODD = "v\nHINT: x\n\n![x](http://elsewhere/)<img src=x>\u202e\x1b[2J"
+
+
+def test_names_of_others_cannot_speak_in_the_place_of_a_question(asking):
+    world = asking()
+    world.drain()
+    unblock.decide(world.context, pair := world.pair("zurich"), key_of(world), Decision.APPROVE)
+    world.drain()
+    world.master.execute(f'ALTER TABLE t ADD "{ODD}" text')
+    world.master.execute(f'ALTER TABLE t DROP "{ODD}" /* {"x" * 3_000_000} */')
+    world.publish()
+    for answer in (Decision.APPROVE, Decision.APPROVE):
+        world.drain()
+        page = ddl_questions.shown(world.context.store, pair, key_of(world))
+        (told,) = status.statuses(world.context)
+        for text in (page["body"], page["subject"], told.why):
+            assert len(text) < 100_000
+            assert not {"\u202e", "\x1b"} & set(text)
+            assert "\nHINT: x" not in text
+        shown = [line for line in page["body"].splitlines() if "elsewhere" in line]
+        assert all(line.startswith("    ") for line in shown), "as it is, in a block of code"
+        unblock.decide(world.context, pair, key_of(world), answer)
+    assert "elsewhere" in page["body"]

@@ -41,3 +41,17 @@ def test_a_table_that_loses_its_last_column_is_taken_for_dropped_until_it_has_on
     world.catch_up()
     assert (world.standing().status, world.standing().unwatched) == (Status.NORMAL, ())
     assert world.differences() == {}
+
+
+@pytest.mark.parametrize("seen", [True, False], ids=["seen", "polled"])
+def test_a_table_that_is_dropped_after_its_last_column_stops_no_other_one(build, weak, seen):
+    elsewhere = {} if seen else {"master": weak}
+    world = build(DDL, ["public.t", "public.other", "public.empty"], elsewhere=elsewhere)
+    world.master.execute("INSERT INTO t VALUES (1, NULL), (2, 2)")
+    world.catch_up()
+    world.master.execute("INSERT INTO t VALUES (3, 3); ALTER TABLE t DROP COLUMN a, DROP COLUMN b")
+    world.master.execute("INSERT INTO t DEFAULT VALUES; DROP TABLE t; INSERT INTO other VALUES (2)")
+    world.catch_up()
+    assert world.standing().status is Status.NORMAL
+    assert world.rows("zurich", "public.other") == world.rows("master", "public.other")
+    assert world.reader("zurich").execute("SELECT to_regclass('public.t')").fetchone() == (None,)

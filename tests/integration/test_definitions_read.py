@@ -51,12 +51,15 @@ HOSTILE = {
         f"pg_catalog.{OF_SERVER}",
         f"CREATE TABLE {{name}} (n int, CHECK ({OF_SERVER}(n) <> ''))",
     ),
+    # The last one, since a slave that rejects it has a column that takes no value.
+    "a cast to a column's new type": ("public.to_hue", "ALTER TABLE v ALTER g TYPE hue"),
 }
 # Whoever may make objects on the slave owns these there.
 DDL = f"""
 CREATE SEQUENCE planted;
 CREATE TABLE t (id int PRIMARY KEY);
 CREATE TABLE u (id int PRIMARY KEY, b bool);
+CREATE TABLE v (id int PRIMARY KEY, n int, g int GENERATED ALWAYS AS (n) STORED);
 CREATE FUNCTION ours(int) RETURNS int LANGUAGE plpgsql IMMUTABLE
     AS 'BEGIN PERFORM nextval(''public.planted''); RETURN 1; END';
 CREATE TYPE hue AS ENUM ('red');

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from support.sizes import BLOCK_BYTES
 from support.updating import load_here
 
+from sluice.drain.step import deliver
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks import plan
 
@@ -100,6 +102,26 @@ def test_a_table_that_was_truncated_under_a_comparison_is_worth_a_retry(world, c
     world.update(load=load_here)
     with pytest.raises(TransientError, match=r"^SLC-095: "):
         world.verify("zurich", compare=truncated)
+
+
+@pytest.fixture
+def named(spark, monkeypatch):
+    """This deployment calls `./sluice` otherwise than that of the Spark server."""
+    monkeypatch.setenv("SLUICE_CLI", "docker compose exec sluice ./sluice")
+
+
+def test_what_a_task_tells_people_to_type_is_of_its_own_deployment(world, named):
+    from sluice.spark.steps import SparkSteps
+
+    world.update(load=load_here)
+    revoke(world, "zurich", "sluice_position")
+    pair = world.pair("zurich")
+    work = partial(deliver, pair=pair, mapper=world.context.mapper(pair), epoch=1 << 40, seconds=1.0)
+    with pytest.raises(SluiceError, match=r"^SLC-033: ") as caught:
+        SparkSteps(world.context).start("a step", work).wait(120)
+    assert "`docker compose exec sluice ./sluice grants SLAVE --slave`" in caught.value.hint
+    assert "type: docker compose exec sluice ./sluice unpause flights zurich" in caught.value.hint
+    assert "`./sluice" not in caught.value.hint
 
 
 def test_a_terminal_error_of_one_task_wins_over_transient_ones_of_others():

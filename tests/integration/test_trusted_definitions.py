@@ -334,7 +334,7 @@ def let_through(session, volatility):
     functions = session.execute(CALLABLE, [volatility]).fetchall()
     checks = tuple((f"c{place}", f"CHECK (({call} IS NULL))") for place, (_, call) in enumerate(functions))
     table = PostgresTable(TableName("public", "every"), (), checks, ())
-    doubts = trust.doubts(session, table, SlaveNames(Mapper()), TypeNames(session))
+    doubts = trust.judge(session, table, SlaveNames(Mapper()), TypeNames(session)).doubts
     return len(functions), {name for name, _ in functions} - {
         one.rpartition(", calls pg_catalog.")[2] for one in doubts
     }

@@ -8,7 +8,7 @@ from functools import partial
 from sluice.context import Context
 from sluice.drain.remove_transaction import no_obstacle
 from sluice.drain.step import drain_of
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen, split_table
 from sluice.state.ddl_question import Decision
@@ -78,7 +78,7 @@ def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str 
         SluiceError: SLC-172, it waits for no decision any more; nothing was changed.
     """
     context.config.replication(pair.source, pair.slave)
-    return str(ddl_questions.decide(context.store, pair, key, decision, who))
+    return said(str(ddl_questions.decide(context.store, pair, key, decision, who)))
 
 
 def _table(name: str) -> TableName | None:

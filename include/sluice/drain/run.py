@@ -18,7 +18,7 @@ from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.drain.gate import Gate
 from sluice.drain.step import StepDone, deliver, explain
-from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.errors import FencedError, LockTimeout, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.position import Position
@@ -31,6 +31,8 @@ from sluice.store.notify import SegmentListener
 _RENEW_S = 5.0
 # How often the note of a run says where the slave stands.
 _NOTE_S = 15.0
+# How long a drain that found rows locked leaves its place to others.
+_LOCKED_S = 5.0
 
 
 def drain(
@@ -182,9 +184,11 @@ class _Run:
         """Deliver, then wait for more, until nothing more comes or the gate shuts; why it did, if it did."""
         shut = ""
         began = came = time.monotonic()
+        # A run that nobody waits for has time for the transactions of others.
+        patient = began + times.most_s if times.quiet_s else began
         try:
             while not shut and time.monotonic() - began < times.most_s:
-                if self._is_behind() and self._delivered():
+                if self._is_behind() and self._delivered_or_locked(patient):
                     came = time.monotonic()
                 elif (left := came + times.quiet_s - time.monotonic()) <= 0:
                     break
@@ -200,6 +204,22 @@ class _Run:
         if self._position is None:
             return True
         return self._context.manifest(self._pair.source).has_ahead(self._pair.slave, self._position)
+
+    def _delivered_or_locked(self, patient: float) -> bool:
+        """Do a step; whether it brought the slave anything, or has to be done again since somebody locks rows there.
+
+        Raises:
+            LockTimeout: SLC-036, it is later than `patient`.
+        """
+        try:
+            return self._delivered()
+        except LockTimeout as error:
+            if time.monotonic() + _LOCKED_S > patient:
+                raise
+            event("locked", slave=self._pair.slave, why=error.fact)
+            self._keep_up()
+            self._news.wait(_LOCKED_S)
+            return True
 
     def _delivered(self) -> bool:
         """Do a step; whether it brought the slave anything."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from sluice import shell
 from sluice.errors import SluiceError
 from sluice.spark.errors import as_text, raise_any
 from sluice.spark.session import spark
@@ -26,8 +27,10 @@ def compare_all(jobs: list[Comparison]) -> list[Difference]:
     """
     if not jobs:
         return []
+    told = shell.told()
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shell.tell(told)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 try:

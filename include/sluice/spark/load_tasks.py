@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
+from sluice import shell
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
@@ -25,11 +26,12 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
         SluiceError: the source cannot be read.
     """
     # Starting a task costs a tenth of what copying a chunk costs, so a task goes on to the next chunk by itself.
-    tasks = min(job.tasks, len(job.chunks))
+    tasks, told = min(job.tasks, len(job.chunks)), shell.told()
     if not tasks:
         return []
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shell.tell(told)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 done: list[dict[str, object]]
@@ -49,8 +51,10 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
 
 def load_blocks(job: BlockJob) -> list[BlockLoaded]:
     """Load the next block of each of the job's ranges; what became of each, in their order."""
+    told = shell.told()
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        shell.tell(told)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 done = load_block(job, number)

@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
 from pyspark.sql.types import StringType, StructField, StructType
 
+from sluice import shell
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, SluiceError, TransientError
@@ -48,9 +49,10 @@ class SparkSteps:
 
     def start(self, name: str, work: Work) -> RunningStep:
         """Start a task."""
-        config, sealed = self._config, self._sealed
+        config, sealed, told = self._config, self._sealed, shell.told()
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            shell.tell(told)
             for _ in batches:
                 with kept() as said:
                     try:

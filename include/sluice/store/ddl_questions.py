@@ -8,7 +8,7 @@ from sqlalchemy import Row, and_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import shell
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, said, shortened, visible
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import DECIDE, Pair
 from sluice.model.row_conflict import RejectedChange
@@ -31,7 +31,7 @@ def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> 
             # The id is the question's, so that it is asked once.
             conf = {"source": pair.source, "slave": pair.slave, "change": asking.key}
             pending_runs.put(connection, pair, PendingRun(DECIDE, _run(pair, asking.key), conf))
-        replications.note(connection, pair, "question", str(asking))
+        replications.note(connection, pair, "question", said(str(asking)))
 
 
 def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
@@ -44,13 +44,19 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
         row = connection.execute(select(question).where(for_pair(question, pair), question.c.key == key)).one_or_none()
     asking = replications.asked(_open(row, pair, key, Decision.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
-    lines += [f"* {one}" for one in asking.lost or ("nothing",)]
+    lines += _verbatim("\n".join(asking.lost) or "nothing")
     if asking.doubts:
         lines += ["", "What the slave does not make by itself, since it may execute a text or reach outside:", ""]
-        lines += [f"    {line}" for one in asking.doubts for line in one.splitlines()]
+        lines += _verbatim("\n".join(asking.doubts))
     if asking.statement:
-        lines += ["", "What the master was sent:", "", *(f"    {line}" for line in asking.statement.splitlines())]
-    return {"subject": f"{asking.action.name} of {asking.table} on {pair.slave}", "body": "\n".join(lines)}
+        lines += ["", "What the master was sent:", "", *_verbatim(asking.statement)]
+    subject = f"{asking.action.name} of {shortened(visible(asking.table))} on {pair.slave}"
+    return {"subject": subject, "body": "\n".join(lines)}
+
+
+def _verbatim(text: str) -> list[str]:
+    """The lines of a block of code: owners of tables wrote that, and would have pictures and links in it."""
+    return [f"    {line}" for line in shortened(visible(text)).splitlines()]
 
 
 def decided(store: Store, pair: Pair) -> Mapping[int, bool]:
@@ -76,7 +82,7 @@ def decide(store: Store, pair: Pair, key: int, decision: Decision, who: str | No
         asking = replications.asked(row)
         pending_runs.withdraw(connection, pair, DECIDE, _run(pair, key))
         connection.execute(question.update().where(which).values(state=TRANSITIONS[QuestionState(row.state), decision]))
-        replications.note(connection, pair, decision, str(asking), who)
+        replications.note(connection, pair, decision, said(str(asking)), who)
         if decision is Decision.REJECT:
             passed = RejectedChange(None, None, asking.action, asking.ordinal, key, [asking.text], None)
             rejected_changes.keep_in(connection, pair, [passed])

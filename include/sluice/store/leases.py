@@ -19,6 +19,7 @@ from sqlalchemy import BigInteger, Connection, cast, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.errors import FencedError, TransientError
+from sluice.shell import RUN_ENV
 from sluice.store.engine import Store
 from sluice.store.tables import lease
 
@@ -41,7 +42,7 @@ class Lease:
 
 def holder() -> str:
     """A text by which a person can find this process."""
-    run = os.environ.get("SLUICE_RUN", "")
+    run = os.environ.get(RUN_ENV, "")
     return f"{socket.gethostname()}:{os.getpid()}{f' {run}' if run else ''}"
 
 

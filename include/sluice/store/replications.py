@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Table, and_, func, or_, s
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import hints, log, shell
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import SluiceError, TransientError, said
 from sluice.model.action import Action
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import APPROVE_LOSSES, Pair, TableName
@@ -72,7 +72,7 @@ class HoldNote:
 
 def actor() -> str:
     """The actor for the audit log: the DAG run of a job, or the user of the shell."""
-    return os.environ.get("SLUICE_RUN") or os.environ.get("USER") or "sluice"
+    return os.environ.get(shell.RUN_ENV) or os.environ.get("USER") or "sluice"
 
 
 def get(store: Store, pair: Pair) -> ReplicationState:
@@ -169,7 +169,7 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
         waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
-        reason = f"{asked(waiting)}\nHINT: {hints.for_question(pair, waiting.key)}"
+        reason = f"{said(str(asked(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
         found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
     return found
 

@@ -16,13 +16,15 @@ WITH RECURSIVE printed (name, tree) AS (
     SELECT name, found[1]::oid FROM printed, regexp_matches(tree, ':\w*(?:funcid|fnoid) (\d+)', 'g') AS found
     UNION
     SELECT name, oprcode::oid FROM operators LEFT JOIN pg_operator AS operator USING (oid)
+), typed (name, type, tree) AS (
+    SELECT name, found[1]::oid, tree FROM printed, regexp_matches(tree, ':\w*typ(?!mod)\w* (\d+)', 'gi') AS found
 ), as_json (name, type) AS (
     -- What is written as JSON, down to what its types are made of.
-    SELECT name, found[1]::oid
-    FROM printed, regexp_matches(tree, ':\w*type\w* (\d+)', 'gi') AS found
+    SELECT name, type
+    FROM typed
     WHERE tree ~ '[ (]\{{JSONCONSTRUCTOREXPR' OR EXISTS (
         SELECT FROM called JOIN pg_proc ON pg_proc.oid = called.function
-        WHERE called.name = printed.name AND proname ~ '(^|_)to_jsonb?$|^jsonb?_build_')
+        WHERE called.name = typed.name AND proname ~ '(^|_)to_jsonb?$|^jsonb?_build_')
     UNION
     SELECT name, part.type
     FROM as_json
@@ -89,6 +91,13 @@ WITH RECURSIVE printed (name, tree) AS (
     JOIN pg_operator AS operator USING (oid)
     JOIN pg_namespace AS namespace ON namespace.oid = oprnamespace
     WHERE operator.oid >= 16384 AND NOT pg_has_role(oprowner, current_user, 'MEMBER')
+    UNION
+    -- So may the owner of a type with its casts, also where there is none now, and with the type.
+    SELECT name, format('casts of the type %I.%I of %I', namespace.nspname, typname, pg_get_userbyid(typowner))
+    FROM (SELECT name, type FROM typed UNION SELECT name, type FROM as_json) AS written
+    JOIN pg_type ON pg_type.oid = written.type
+    JOIN pg_namespace AS namespace ON namespace.oid = typnamespace
+    WHERE NOT pg_has_role(typowner, current_user, 'MEMBER')
     UNION
     SELECT name, 'the node ' || found[1]
     FROM printed, regexp_matches(tree, '(?:^|[ (])\{{(\w+)', 'g') AS found

@@ -51,7 +51,7 @@ def raised(
         for (pid,) in session.execute(holder, values).fetchall():
             session.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
         row = session.execute(take_over, values).fetchone()
-    session.execute("SET lock_timeout = 0")
+    session.execute("RESET lock_timeout")
     return row
 
 

@@ -40,7 +40,7 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
     except psycopg.errors.LockNotAvailable:
         holders = connection.execute(composed("ownership/holders"), {"table": regclass(table), "name": name})
         raise _lock_timeout(table, holders.fetchall()) from None
-    limit_lock_waits(connection, 0)
+    limit_lock_waits(connection, None)
 
 
 def _lock_timeout(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:

@@ -124,10 +124,17 @@ def refuse_strange_in_slave(connection: Connection, schema: str, masters: Collec
 
 
 def session_on_slave(
-    info: ConnectionInfo, application: str, schema: str, masters: Collection[Resources] = ()
+    info: ConnectionInfo, application: str, schema: str, masters: Collection[Resources] = (), **settings: str
 ) -> Connection:
-    """A session that relies on what we keep in a slave. Raises SLC-290 or SLC-293, see `refuse_strange_in_slave`."""
-    session = connect(info, application, autocommit=True)
+    """A session that relies on what we keep in a slave.
+
+    Args:
+        settings: see `connect`.
+
+    Raises:
+        SluiceError: SLC-290, SLC-293, see `refuse_strange_in_slave`.
+    """
+    session = connect(info, application, autocommit=True, **settings)
     try:
         with translated("looking at our tables in the slave"):
             refuse_strange_in_slave(session, schema, masters)

@@ -93,7 +93,12 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "08": (30, TransientError, f"start the database, or mend the way to it; nothing is lost, {AGAIN}"),
     "40": (34, TransientError, AGAIN),
     "53": (35, TransientError, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
-    "55P03": (36, LockTimeout, f"another session holds the lock; {AGAIN}"),
+    "55P03": (
+        36,
+        LockTimeout,
+        f"another session holds the lock; {AGAIN}. Look in pg_stat_activity what that session does, and end it by "
+        "pg_terminate_backend if it was forgotten",
+    ),
     "57P": (30, TransientError, f"the server is starting or stopping; {AGAIN}"),
     "57014": (37, TransientError, f"the statement was cancelled; {AGAIN}"),
     "22P02": (
@@ -105,7 +110,7 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "25006": (
         38,
         SluiceError,
-        f"point the connection at the primary; if it is there, a setting is in the way: see `{shell.check()}`",
+        "point the connection at the primary; if it is there, a setting is in the way: see `{check}`",
     ),
     "28": (
         31,
@@ -118,22 +123,28 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "42501": (
         33,
         SluiceError,
-        f"grant the role what is missing. `{shell.sluice('grants', 'SOURCE')}` prints a script that does, with the "
+        "grant the role what is missing. `{grants_source}` prints a script that does, with the "
         "name of the source; a superuser of that database runs it. For a slave: "
-        f"`{shell.sluice('grants', 'SLAVE', '--slave')}`",
+        "`{grants_slave}`",
     ),
 }
 
 
-def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False) -> Connection:
+def connect(
+    info: ConnectionInfo, application: str, *, autocommit: bool = False, lock_wait: str = PINNED["lock_timeout"]
+) -> Connection:
     """A session with pinned settings.
+
+    Args:
+        lock_wait: how long it waits for a lock, if nothing else is said; as the server prints it.
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
         SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for; SLC-311,
             TLS cannot be set up as the connection asks for it; SLC-373, its transactions go to several sessions.
     """
-    options = " ".join(f"-c {name}={_escaped(value)}" for name, value in PINNED.items())
+    pinned = {**PINNED, "lock_timeout": lock_wait}
+    options = " ".join(f"-c {name}={_escaped(value)}" for name, value in pinned.items())
     how = {**parameters(info, application), "options": options}
     address, mark = f"{info.host}:{info.port or 5432}/{info.database}", uuid4().hex
     try:
@@ -148,7 +159,7 @@ def connect(info: ConnectionInfo, application: str, *, autocommit: bool = False)
             raise insecure from error
         raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
     if others := [
-        f"{name} is {has.get(name)}, not {value}" for name, value in PINNED.items() if has.get(name) != value
+        f"{name} is {has.get(name)}, not {value}" for name, value in pinned.items() if has.get(name) != value
     ]:
         connection.close()
         raise SluiceError(
@@ -181,13 +192,14 @@ def expect_same(connection: Connection, found: str | None) -> None:
         raise another_session(connection)
 
 
-def limit_lock_waits(connection: Connection, most: str | int) -> None:
+def limit_lock_waits(connection: Connection, most: str | int | None) -> None:
     """Wait for a lock no longer than this, until the transaction ends; then SLC-036, `LockTimeout`.
 
     Args:
-        most: milliseconds, or with a unit, such as "5s"; 0 for as long as it takes.
+        most: milliseconds, or with a unit, such as "5s"; None for as long as the session does.
     """
-    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(most))
+    limit = sql.SQL("DEFAULT") if most is None else sql.Literal(most)
+    connection.execute(sql.SQL("SET LOCAL lock_timeout = {}").format(limit))
 
 
 def another_session(connection: Connection) -> SluiceError:
@@ -238,12 +250,21 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
     for length in (5, 3, 2):
         if known := _STATES.get(state[:length]):
             code, kind, hint = known
-            return kind(code, f"{doing}: {message}", hint)
+            return kind(code, f"{doing}: {message}", hint.format(**_commands()))
     return UnclassifiedError(
         39,
         f"{doing}: {message} [SQLSTATE {state}]",
         "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )
+
+
+def _commands() -> dict[str, str]:
+    """What hints tell people to type; tasks of several deployments may follow each other in one process."""
+    return {
+        "check": shell.check(),
+        "grants_source": shell.sluice("grants", "SOURCE"),
+        "grants_slave": shell.sluice("grants", "SLAVE", "--slave"),
+    }
 
 
 def exported(session: Connection) -> tuple[str, str]:

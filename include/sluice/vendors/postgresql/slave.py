@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import psycopg
 import pyarrow as pa
@@ -30,15 +30,17 @@ from sluice.vendors.postgresql.capture import warnings
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.neutral import as_ours
-from sluice.vendors.postgresql.catalog.row_identity import is_unfinished, merges
+from sluice.vendors.postgresql.catalog.row_identity import merges
 from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import apply
 from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load import deferred_indexes, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writing
 from sluice.vendors.postgresql.load.tables import PostgresTables
 from sluice.vendors.postgresql.load.wipe_schema import wiped
+from sluice.vendors.postgresql.lock_holders import LOCK_WAIT, naming_holders
 from sluice.vendors.postgresql.read.compare import aligned
 from sluice.vendors.postgresql.session import (
     Connection,
@@ -76,6 +78,7 @@ class PostgresSlave:
         self._writer: TableWriter | None = None
         self._one_to_one: OneToOne | None = None
         self._silent = False
+        self._judged: dict[int, Judged] = {}
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this slave and of our role on it."""
@@ -190,8 +193,7 @@ class PostgresSlave:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
         """
         session = self._open()
-        assert self._writer is not None
-        with writing(f"applying a batch to {self.pair.slave}"), self._writer.stages.transaction():
+        with self._applying(session, f"applying a batch to {self.pair.slave}"):
             fence.lock_fence(session, self.parts["position"], self.pair, self._epoch)
             tolerated = self._written(session, steps, sequences, answered, policies)
             reached(CrashPoint.MERGED)
@@ -209,7 +211,8 @@ class PostgresSlave:
             # Whoever is to carry it out says so.
             return ()
         with translated("looking at a definition"):
-            return apply.doubts(self._open(), change, self.mapper, command.existing)
+            judged = self._judged[command.key] = apply.judge(self._open(), change, self.mapper, command.existing)
+            return judged.doubts
 
     def carry_out(
         self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
@@ -217,14 +220,19 @@ class PostgresSlave:
         """Changes of earlier, each once, in one transaction that is on the disk when this returns."""
         self.install()
         session = self._open()
-        assert self._writer is not None
         named = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
-        with writing(f"carrying out changes on {self.pair.slave}"), self._writer.stages.transaction():
+        with self._applying(session, f"carrying out changes on {self.pair.slave}"):
             expect_same_session(session)
             session.execute("SET LOCAL synchronous_commit = on")
             session.execute(composed("write/forget_carried_out", **self.parts), named)
             left = session.execute(composed("write/carried_out", **self.parts), named).fetchall()
             return self._written(session, steps([number for (number,) in left]), answered=answered)
+
+    @contextmanager
+    def _applying(self, session: Connection, doing: str) -> Iterator[None]:
+        assert self._writer is not None
+        with naming_holders(self.info, session), writing(doing), self._writer.stages.transaction():
+            yield
 
     def _written(
         self,
@@ -236,13 +244,17 @@ class PostgresSlave:
     ) -> Tolerated:
         assert self._writer is not None
         tolerated = Tolerated()
+        self._judged.clear()
         if not self._silent:
             session.execute("SET CONSTRAINTS ALL DEFERRED")
         loop_filter, references = LoopFilter(session, self.masters), self._references(session)
         first = True
         for step in steps:
             if isinstance(step, Command):
-                if commands.execute(session, step, self.mapper, loop_filter, references, answered, silent=self._silent):
+                judged = self._judged.pop(step.key, None)
+                if commands.execute(
+                    session, step, self.mapper, loop_filter, references, answered, judged, silent=self._silent
+                ):
                     self._writer.look_up()
                 if step.action is Action.STATEMENT:
                     # A function of a user may have given up what is prepared here.
@@ -284,7 +296,7 @@ class PostgresSlave:
             # What these are not to hear of is taken out of their queues by statements of its own.
             return Replayed(begin)
         try:
-            with translated(f"replaying transactions to {self.pair.slave}"):
+            with naming_holders(self.info, session), translated(f"replaying transactions to {self.pair.slave}"):
                 # A sequence may be ahead of the rows that used it.
                 following.follow(session, self.mapper, sequences)
                 if self._one_to_one is None:
@@ -303,17 +315,10 @@ class PostgresSlave:
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
         """The losses of the columns of existing tables that are not dropped."""
         with translated("looking at the slave's tables"):
-            session = self._open()
-            names = names_of(session, self.mapper)
             views = [view(self.mapper, Layout(0, name, tuple(columns))) for name, columns in tables.items()]
-            existing = relations.existing(session, [seen.layout.name for seen in views])
-            found: list[Loss] = []
-            for seen in views:
-                name = seen.layout.name
-                goes = wiped and wiped.tables and wiped.schema_ == name.schema
-                if name in existing and not (goes or is_unfinished(session, name)):
-                    found.extend(losses(session, seen, names))
-        return found
+            goes = wiped.schema_ if wiped and wiped.tables else None
+            staying = [seen for seen in views if seen.layout.name.schema != goes]
+            return losses(self._open(), staying, names_of(self._open(), self.mapper))
 
     def wiped(self, wanted: WipeOut) -> list[str]:
         """The objects that an initial update drops, each with its type."""
@@ -365,7 +370,8 @@ class PostgresSlave:
 
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
-            session = ownership.session_on_slave(self.info, f"drain {self.pair.slave}", self.schema, self.masters)
+            name = f"drain {self.pair.slave}"
+            session = ownership.session_on_slave(self.info, name, self.schema, self.masters, lock_wait=LOCK_WAIT)
             with translated("beginning a session on the slave"):
                 # Data and position stand or fall together: a crash of the slave only makes the log deliver again (R3).
                 session.execute("SET synchronous_commit = off")

@@ -21,13 +21,14 @@ BEGIN
     ELSIF now IS NULL THEN
         IF EXISTS (SELECT FROM pg_class WHERE oid = relation) THEN
             PERFORM {release_table}(relation::oid, entry.trigger_name::text) FROM {tables} AS entry WHERE entry.relid = relation;
-            -- Rows that were written since its last column went have images that list nothing, and nobody could read.
-            IF jsonb_array_length(known.definition -> 'columns') > 1 THEN
-                PERFORM set_config('sluice.purge', 'on', true);
-                DELETE FROM {queue} AS change
-                WHERE change.relid = ANY (known.partitions || relation) AND '()' IN (change.content, change.oldcontent);
-                PERFORM set_config('sluice.purge', '', true);
-            END IF;
+        END IF;
+        -- Rows that were written since its last column went have images that list nothing, and nobody could read. That may
+        -- have been before it was dropped.
+        IF jsonb_array_length(known.definition -> 'columns') > 1 THEN
+            PERFORM set_config('sluice.purge', 'on', true);
+            DELETE FROM {queue} AS change
+            WHERE change.relid = ANY (known.partitions || relation) AND '()' IN (change.content, change.oldcontent);
+            PERFORM set_config('sluice.purge', '', true);
         END IF;
         PERFORM {forget}(relation::oid, NULL::text);
         RETURN true;

@@ -41,7 +41,7 @@ def expect_recorded(connection: Connection, parts: Parts, names: Sequence[TableN
     # To print a default, the server locks the table that has it, while we hold those (R9).
     limit_lock_waits(connection, LOOK_WAIT_MS)
     rows = connection.execute(composed("capture/ddl/unrecorded_ddl", **parts), {"left_out": []}).fetchall()
-    limit_lock_waits(connection, 0)
+    limit_lock_waits(connection, None)
     if rows:
         others = ", ".join(f"{schema}.{table}" if table else f"relation {number}" for number, schema, table, *_ in rows)
         raise TransientError(

@@ -102,7 +102,7 @@ def list_wanted(
         connection.execute(
             sql.SQL("SELECT {}(%s::text, %s::text)").format(parts["list_wanted"]), [name.schema, name.table]
         )
-    limit_lock_waits(connection, 0)
+    limit_lock_waits(connection, None)
 
 
 def keep_order(connection: Connection, parts: Mapping[str, sql.Composable], order: Sequence[TableName]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from graphlib import TopologicalSorter
 from itertools import pairwise
 
@@ -29,23 +29,37 @@ def needed(connection: Connection, columns: Sequence[int]) -> tuple[UserType, ..
     return _read(connection, columns) if columns else ()
 
 
-def provide(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> list[TableName]:
+def provide(
+    connection: Connection,
+    types: Iterable[UserType],
+    names: SlaveNames,
+    expect: Callable[[TableName], None] = lambda _: None,
+) -> list[TableName]:
     """Make what the slave lacks; the names of it. What it has must be able to hold every value.
+
+    Args:
+        expect: told each name before anything is made of it; may raise.
 
     Raises:
         SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another,
             SLC-321, SLC-322, see `ddl.definition_text` and `catalog.type_names`.
     """
-    return list(dict.fromkeys(making(connection, types, names)))
+    return list(dict.fromkeys(making(connection, types, names, expect)))
 
 
-def making(connection: Connection, types: Iterable[UserType], names: SlaveNames) -> Iterator[TableName]:
+def making(
+    connection: Connection,
+    types: Iterable[UserType],
+    names: SlaveNames,
+    expect: Callable[[TableName], None] = lambda _: None,
+) -> Iterator[TableName]:
     """The same, with the name of the type behind each step.
 
     No step makes two checks: where the next one has a value of the type, reading it runs those that the type has.
     """
     known = TypeNames(connection)
     for name, one in lacking(connection, types, names):
+        expect(name)
         schemas.provide(connection, name.schema)
         for statement in _created(name, one, names.within(one.definition or ""), known):
             connection.execute(statement)

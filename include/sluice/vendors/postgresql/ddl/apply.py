@@ -25,6 +25,7 @@ from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.constraints import open_to_all, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.slave_definition import mapped
+from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection, explained, limit_lock_waits
 from sluice.vendors.postgresql.write import side_effects
@@ -45,6 +46,7 @@ def define(
     loop_filter: LoopFilter,
     references: WaitingForeignKeys,
     existing: Existing,
+    judged: Judged | None = None,
     *,
     silent: bool,
 ) -> None:
@@ -52,6 +54,7 @@ def define(
 
     Args:
         existing: what a CREATE does about a table that is there already.
+        judged: what was looked at; without it somebody has decided that all of it is made.
         silent: see `sluice.vendors.postgresql.catalog.definition.references`.
 
     Raises:
@@ -60,13 +63,14 @@ def define(
             SLC-144, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
             definition is none, or names a type or a collation that the slave lacks; SLC-371, it is missing, and another
             has its new name.
-        TransientError: SLC-036, another session has locked the table; SLC-115, see `LoopFilter.expect_recorded`.
+        TransientError: SLC-036, another session has locked the table; SLC-115, see `LoopFilter.expect_recorded`;
+            SLC-385, it lacks now what it had when that was looked at.
     """
     loop_filter.expect_recorded([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
     limit_lock_waits(connection, _PATIENCE)
-    one = _Defining(connection, mapper, references, silent=silent)
+    one = _Defining(connection, mapper, references, judged, silent=silent)
     with _failing(change), connection.transaction():
         if change.before is None:
             assert change.after is not None
@@ -75,25 +79,25 @@ def define(
             one.drop(change.before)
         else:
             one.alter(change.before, change.after)
-    limit_lock_waits(connection, 0)
+    limit_lock_waits(connection, None)
     loop_filter.record()
 
 
-def doubts(connection: Connection, change: TableChange, mapper: Mapper, existing: Existing) -> tuple[str, ...]:
-    """The definitions of a command that need a decision; see `ddl.trust`. Nothing is changed.
+def judge(connection: Connection, change: TableChange, mapper: Mapper, existing: Existing) -> Judged:
+    """Look at the definitions of a command; see `ddl.trust`. Nothing is changed.
 
     Raises:
         SluiceError: SLC-140, SLC-321, SLC-322, it fails.
     """
     if change.after is None or (change.before is None and change.after.unfilled):
-        return ()
+        return Judged()
     names = names_of(connection, mapper)
     before = for_slave(carried(change.before), names) if change.before else None
     after = for_slave(understood(connection, carried(change.after)), names)
     exists = before is None and existing is not Existing.RECREATE
     exists = exists and bool(relations.columns(connection, mapper.table(after.name)))
     with _failing(change):
-        return trust.doubts(connection, after, names, TypeNames(connection), before=before, exists=exists)
+        return trust.judge(connection, after, names, TypeNames(connection), before=before, exists=exists)
 
 
 @contextmanager
@@ -117,12 +121,21 @@ def _failing(change: TableChange) -> Iterator[None]:
 class _Defining:
     """One command on one slave."""
 
-    def __init__(self, connection: Connection, mapper: Mapper, references: WaitingForeignKeys, *, silent: bool) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        mapper: Mapper,
+        references: WaitingForeignKeys,
+        judged: Judged | None,
+        *,
+        silent: bool,
+    ) -> None:
         self._connection = connection
         self._references = references
         self._mapper = mapper
         self._names = names_of(connection, mapper)
         self._types = TypeNames(connection)
+        self._judged = judged
         self._silent = silent
 
     def create(self, table: DefinedTable, existing: Existing) -> None:
@@ -132,13 +145,15 @@ class _Defining:
             event("left to an initial update", table=table.name)
             return
         name = self._mapper.table(table.name)
-        user_types.provide(self._connection, carried(table).types, self._names)
+        self._provide(table)
         made = open_to_all(self._seen(table), silent=self._silent)
         if existing is Existing.RECREATE:
             self.drop(table)
         if fitting(self._connection, view(self._mapper, carried(table).layout).layout, self._names):
             self._take(name, existing)
             return
+        if self._judged:
+            self._judged.expect_looked_at(name)
         schemas.provide(self._connection, name.schema)
         self._run([definition.create_table(made, name, self._types)])
         self._run(definition.after_data(made, name))
@@ -161,7 +176,7 @@ class _Defining:
             raise missing(f"the slave has no table {new} to be altered")
         elif old != new:
             raise _not_the_one(old, new)
-        user_types.provide(self._connection, carried(after).types, self._names)
+        self._provide(after)
         lacking = self._lacking(new, before, after)
         was, becomes = self._seen(before, lacking), self._seen(after, lacking)
         unseen = {one.number for one in before.columns} - {one.number for one in was.columns}
@@ -190,6 +205,11 @@ class _Defining:
     def drop(self, table: DefinedTable) -> None:
         """It is gone. What depends on it on the slave alone keeps it there: an error."""
         self._run([sql.SQL("DROP TABLE IF EXISTS {}").format(identifier(self._mapper.table(table.name)))])
+
+    def _provide(self, table: DefinedTable) -> None:
+        types = carried(table).types
+        expect = self._judged.expect_lacked if self._judged else lambda _: None
+        user_types.provide(self._connection, types, self._names, expect)
 
     def _lacking(self, name: TableName, before: DefinedTable, after: DefinedTable) -> set[tuple[str, str]]:
         """Checks and exclusions that stay, and that the slave's table has not: perhaps somebody has rejected them. Not
@@ -229,6 +249,8 @@ class _Defining:
             )
 
     def _empty(self, name: TableName) -> None:
+        # From here on nobody can put a trigger or a rule on it.
+        self._run([sql.SQL("LOCK TABLE ONLY {} IN ROW EXCLUSIVE MODE").format(identifier(name))])
         side_effects.expect_none(self._connection, [name], silent=self._silent)
         self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, name))])
 

@@ -12,7 +12,7 @@ from sluice.errors import SluiceError, UnfitTable
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import TableName
-from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog import relations, row_identity
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.ddl.names import SlaveNames
 from sluice.vendors.postgresql.session import Connection
@@ -71,12 +71,22 @@ def other_types(layout: Layout, existing: Mapping[str, Column], names: SlaveName
     return bool(existing) and any(existing[one.name].type != names.within(one.type) for one in layout.columns)
 
 
-def losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterator[Loss]:
-    """The losses of the columns of a slave's table; none if it does not exist.
+def losses(connection: Connection, views: Sequence[TableView], names: SlaveNames) -> list[Loss]:
+    """The losses of the columns of a slave's tables that exist, and are not of a load that broke off.
 
     Args:
-        seen: the master's table as the slave sees it.
+        views: the master's tables as the slave sees them.
     """
+    existing = relations.existing(connection, [seen.layout.name for seen in views])
+    whole = [
+        seen
+        for seen in views
+        if seen.layout.name in existing and not row_identity.is_unfinished(connection, seen.layout.name)
+    ]
+    return [loss for seen in whole for loss in _losses(connection, seen, names)]
+
+
+def _losses(connection: Connection, seen: TableView, names: SlaveNames) -> Iterator[Loss]:
     existing = {column.name: column for column in relations.columns(connection, seen.layout.name)}
     for column in seen.layout.columns:
         if (own := existing.get(column.name)) and not holds(names.within(column.type), own.type):

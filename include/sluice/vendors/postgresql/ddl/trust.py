@@ -8,12 +8,12 @@ runs the checks of its type: so types come first, and what follows one that is d
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from psycopg import sql
 
-from sluice.errors import SluiceError
+from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import user_types
 from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier, regclass
@@ -30,7 +30,7 @@ class Expression:
     """An expression of a definition.
 
     Attributes:
-        identity: what tells it from others: the number of a column, or a name, and the text.
+        identity: what tells it from others: the number of a column and its type, or a name, and the text.
         label: whose it is, with the text of the definition, for people.
         text: what goes into a statement, in brackets of its own.
         type: what it becomes, by a cast that nobody has written.
@@ -42,7 +42,41 @@ class Expression:
     type: str | None = None
 
 
-def doubts(
+@dataclass(frozen=True)
+class Judged:
+    """What was looked at before it is made. Names may mean something else by then: nothing else is made.
+
+    Attributes:
+        doubts: the expressions that need a decision, each with the reason.
+        types: those that the slave lacked.
+        exists: the slave had the table.
+    """
+
+    doubts: tuple[str, ...] = ()
+    types: Collection[TableName] = frozenset()
+    exists: bool = True
+
+    def expect_looked_at(self, name: TableName) -> None:
+        """See that a table that the slave is about to make was looked at. Raises TransientError SLC-385."""
+        if self.exists:
+            raise _gone(name)
+
+    def expect_lacked(self, name: TableName) -> None:
+        """See that a type that the slave is about to make was looked at. Raises TransientError SLC-385."""
+        if name not in self.types:
+            raise _gone(name)
+
+
+def _gone(name: TableName) -> AlteredMeanwhile:
+    return AlteredMeanwhile(
+        385,
+        f"the slave had {name} when its definition was looked at, and no more when it was to be made",
+        f"nothing was changed, {AGAIN}: the definition is looked at then. If it stays so, look who "
+        "drops or renames it there",
+    )
+
+
+def judge(
     connection: Connection,
     table: PostgresTable,
     names: SlaveNames,
@@ -50,8 +84,8 @@ def doubts(
     *,
     before: PostgresTable | None = None,
     exists: bool = False,
-) -> tuple[str, ...]:
-    """The expressions of a table and its types that need a decision, each with the reason; nothing is changed.
+) -> Judged:
+    """Look at the expressions of a table and of those of its types that the slave lacks; nothing is changed.
 
     Args:
         table: in the slave's words.
@@ -66,20 +100,23 @@ def doubts(
     texts = {
         names.slave_name(one.name): f"the type {names.slave_name(one.name)}, {one.definition}" for one in table.types
     }
-    unread = dict(texts)
+    unread, made = dict(texts), set()
     with connection.transaction(force_rollback=True):
         for name in user_types.making(connection, table.types, names):
             unread.pop(name, None)
+            made.add(name)
             if found := _doubtful(connection, names, [name]):
                 called = ", ".join(sorted({what for some in found.values() for what in some}))
                 rest = [*unread.values(), *(one.label for one in new)]
-                return (f"{texts[name]}, calls {called}", *(f"{one}, is not read before that" for one in rest))
+                first, then = f"{texts[name]}, calls {called}", (f"{one}, is not read before that" for one in rest)
+                return Judged((first, *then), made, exists)
         if not new:
-            return ()
+            return Judged((), made, exists)
         _model(connection, table, new, types)
         found = _doubtful(connection, names)
     labels = {f"sluice_{index}": one.label for index, one in enumerate(new)}
-    return tuple(f"{labels[name]}, calls {', '.join(what)}" for name, what in sorted(found.items()))
+    doubts = tuple(f"{labels[name]}, calls {', '.join(what)}" for name, what in sorted(found.items()))
+    return Judged(doubts, made, exists)
 
 
 def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[TableName] = ()) -> dict[str, list[str]]:
@@ -96,21 +133,24 @@ def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[Table
 
 def expect_trusted(
     connection: Connection, table: PostgresTable, names: SlaveNames, types: TypeNames, *, exists: bool
-) -> None:
+) -> Judged:
     """See that a slave makes a table by itself; nothing is changed.
 
     Raises:
-        SluiceError: SLC-320, it does not; see `doubts`.
+        SluiceError: SLC-320, it does not; see `judge`.
     """
-    if found := doubts(connection, table, names, types, exists=exists):
+    judged = judge(connection, table, names, types, exists=exists)
+    if found := judged.doubts:
         raise SluiceError(
             320,
             f"the slave does not make {table.name} by itself, since what it calls may execute a text or reach outside: "
             f"{'; '.join(found)}",
             "nothing was changed. Make the table, or the type, on the slave by hand, as its rows need it: it is then "
             "filled as it is. Or add what it calls to `trusts` of the slave, if that may run there with the rights of "
-            f"{connection.info.user}; that means functions of this role, of superusers, and of the schema's owner",
+            f"{connection.info.user}; that means functions of this role, of superusers, and of the schema's owner. "
+            "Operators and types of others have to become this role's",
         )
+    return judged
 
 
 def _model(connection: Connection, table: PostgresTable, expressions: Sequence[Expression], types: TypeNames) -> None:
@@ -135,7 +175,8 @@ def _expressions(table: PostgresTable) -> Iterator[Expression]:
         if column.expression is not None and column.kind != "identity":
             kind = "default" if column.kind == "default" else "expression"
             label, text = f"the {kind} of column {column.name}, {column.expression}", column.expression
-            yield Expression((column.number, column.kind, text), label, definition_text.expression(text), column.type)
+            identity = (column.number, column.kind, column.type, text)
+            yield Expression(identity, label, definition_text.expression(text), column.type)
     for name, text in table.constraints:
         yield from _within((name, text), f"the constraint {name}, {text}", definition_text.constraint(text))
     for name, _, text in table.indexes:

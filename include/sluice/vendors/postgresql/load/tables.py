@@ -168,10 +168,10 @@ class PostgresTables:
                 name = layout.name
                 whole = name in present and not is_unfinished(session, name)
                 known = understood(session, for_slave(table, names))
-                trust.expect_trusted(session, known, names, types, exists=whole)
-                user_types.provide(session, table.types, names)
+                judged = trust.expect_trusted(session, known, names, types, exists=whole)
+                user_types.provide(session, table.types, names, judged.expect_lacked)
                 stays = self._goes_on or table.name in staying
-                unfinished = name in present and is_unfinished(session, name)
+                unfinished = name in present and not whole
                 if unfinished and stays:
                     self._unfinished[table.name] = to_make(session, table, names, self.mapper)
                     if table.name in staying and not relations.primary_key(session, name):

@@ -199,7 +199,7 @@ def _lock_tables(connection: Connection, parsed: parser.ParsedStatement) -> None
             raise SluiceError(
                 107, f"others write to {table}, which the statement names", "nothing was changed on any node; try again"
             ) from None
-    limit_lock_waits(connection, 0)
+    limit_lock_waits(connection, None)
 
 
 def _refuse_varying(connection: Connection, parsed: parser.ParsedStatement) -> None:

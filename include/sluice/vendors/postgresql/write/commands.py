@@ -8,6 +8,7 @@ from sluice.model.action import Action, Command
 from sluice.model.statement import Answered, NodeOutcome, Statement
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.ddl.apply import define
+from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection
 
@@ -19,6 +20,7 @@ def execute(
     loop_filter: LoopFilter,
     references: WaitingForeignKeys,
     answered: Answered | None,
+    judged: Judged | None = None,
     *,
     silent: bool,
 ) -> bool:
@@ -26,6 +28,7 @@ def execute(
 
     Args:
         answered: told what became of a statement; without it statements are passed over.
+        judged: see `define`.
 
     Raises:
         SluiceError: SLC-068, it is not one that Sluice wrote; see `define` and `statements.execute`.
@@ -36,7 +39,7 @@ def execute(
         change = command.described()
     except ValueError as error:
         raise not_ours(error) from None
-    define(connection, change, mapper, loop_filter, references, command.existing, silent=silent)
+    define(connection, change, mapper, loop_filter, references, command.existing, judged, silent=silent)
     return True
 
 
