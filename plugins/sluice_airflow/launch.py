@@ -32,7 +32,7 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
     """
     env = {name: value for name, value in own.items() if not name.startswith(_WITHHELD)}
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), own.get("PATH", os.defpath)])
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(paths.PROJECT / "include"), own.get("PYTHONPATH")]))
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths.import_folders("include"), own.get("PYTHONPATH")]))
     env["PYTHONUNBUFFERED"] = "1"
     env["PYSPARK_DRIVER_PYTHON"] = sys.executable
     env.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -64,7 +64,7 @@ def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(addres
     assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
     project = tomllib.loads((paths.PROJECT / "pyproject.toml").read_text())["project"]
-    assert metadata.version("sluice-airflow") == project["version"]
+    assert metadata.version("sluice") == project["version"]
 
 
 def requester(name: str | None, run: str = "r"):

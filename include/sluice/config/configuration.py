@@ -41,7 +41,7 @@ from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import Pattern, chosen, distinct, split_pattern, split_table
-from sluice.paths import PROJECT, at_home
+from sluice.paths import INSTALLED, PROJECT, at_home, home
 from sluice.storage.directory import Directory
 
 CONFIG_ENV = "SLUICE_CONFIG"
@@ -326,7 +326,9 @@ class Config(Part):
 
 def path() -> Path:
     """The configuration file in force."""
-    return Path(os.environ.get(CONFIG_ENV) or PROJECT / "include" / "config" / "replication.yaml")
+    if named := os.environ.get(CONFIG_ENV):
+        return Path(named)
+    return (home() if INSTALLED else PROJECT / "include" / "config") / "replication.yaml"
 
 
 def load(file: Path | None = None) -> Config:
