@@ -110,5 +110,5 @@ def _box() -> Fernet:
         raise ConfigError(
             13,
             f"the sealing key file {path} cannot be read or is no key",
-            f"set {KEY_FILE_ENV} to the deployment's key file; `{shell.sluice('up')}` makes one",
+            f"set {KEY_FILE_ENV} to the deployment's key file; `{shell.sluice('init')}` makes one",
         ) from None

@@ -72,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="validate the configuration and test every connection")
     check.set_defaults(run=_check)
 
+    init = commands.add_parser("init", help="make what Sluice needs in an Airflow of your own")
+    init.set_defaults(run=_init)
+
     connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
     connect.add_argument(
         "id", nargs="?", metavar="ID", help="as the configuration names it (default: ask for all that are missing)"
@@ -221,6 +224,12 @@ def _check(_: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.show_check()
+
+
+def _init(_: argparse.Namespace) -> int:
+    from sluice.cli import init
+
+    return init.init()
 
 
 def _connect(options: argparse.Namespace) -> int:

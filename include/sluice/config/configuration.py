@@ -312,7 +312,8 @@ class Config(Part):
     def dags(self) -> list[str]:
         """The names of all our DAGs: their ids without the prefix."""
         drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
-        return [*COMMON_DAGS, *(dag_id("", "publish", name) for name in self.sources), *drains]
+        common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keep_runs_days is not None]
+        return [*common, *(dag_id("", "publish", name) for name in self.sources), *drains]
 
     def dag_id(self, *names: str) -> str:
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""
