@@ -100,6 +100,12 @@ def address(bag: DagBag, tmp_path_factory: pytest.TempPathFactory) -> Iterator[i
 
 
 @pytest.fixture(scope="session")
+def admin(address: int) -> ConnectionInfo:
+    """The login of an administrator there."""
+    return ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
+
+
+@pytest.fixture(scope="session")
 def people(address: int) -> dict[str, AirflowApi]:
     """Those who may log in to that Airflow, each as a client of it."""
     return {name: AirflowApi(ConnectionInfo("http", "127.0.0.1", address, "", name, CANARY)) for name in PEOPLE}

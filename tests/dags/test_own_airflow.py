@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from conftest import CANARY
 
 from sluice.config import configuration, pools
-from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.monitor import check
@@ -14,10 +12,9 @@ from sluice_airflow import init
 
 
 @pytest.fixture
-def context(address):
+def context(admin):
     settings = configuration.load()
-    api = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
-    return Context(settings, {settings.airflow_api: api})
+    return Context(settings, {settings.airflow_api: admin})
 
 
 @pytest.fixture

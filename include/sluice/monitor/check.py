@@ -137,8 +137,8 @@ def _airflow(context: Context) -> str:
     try:
         slots = {one["name"]: one["slots"] for one in api.ask("/api/v2/pools?limit=1000")["pools"]}
         known = {one["dag_id"]: one for one in api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]}
-    except (OSError, ValueError, KeyError):
-        return "not looked at, since Airflow's REST API does not answer"
+    except (OSError, ValueError, KeyError) as error:
+        return f"not looked at: {error}"
     wanted = pools.slots(settings)
     dags = [settings.dag_id(name) for name in settings.dags]
     lacking = [f"pool {name} of {number} slots" for name, number in wanted.items() if slots.get(name, 0) < number]
