@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from importlib import resources
-from importlib.abc import Traversable
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 _IN_WHEEL = resources.files("sluice") / "project"

@@ -1,6 +1,7 @@
 """Makes in an Airflow of others what our DAGs need there: pools, and a file of two lines in the DAG folder.
 
-`python -m sluice_airflow.init`; the configuration is the one in force. What is there already stays.
+`python -m sluice_airflow.init`; the configuration is the one in force. What is there already stays, but for pools that
+are too small.
 """
 
 from __future__ import annotations

@@ -141,15 +141,21 @@ def _airflow(context: Context) -> str:
         return f"not looked at: {error}"
     wanted = pools.slots(settings)
     dags = [settings.dag_id(name) for name in settings.dags]
-    lacking = [f"pool {name} of {number} slots" for name, number in wanted.items() if slots.get(name, 0) < number]
+    lacking = [f"pool {name} of {number} slots" for name, number in wanted.items() if name not in slots]
     lacking += [f"DAG {name}" for name in dags if name not in known]
     if lacking:
         raise SluiceError(
             398, f"Airflow lacks {', '.join(lacking)}", f"type: {shell.sluice('init')}; DAGs show within a minute"
         )
-    paused = [name for name in dags if known[name]["is_paused"]]
-    text = f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs"
-    return f"{text}; paused: {', '.join(paused)}" if paused else text
+    told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs"]
+    told += [
+        f"{name} has {slots[name]} slots, and {number} tasks may want one"
+        for name, number in wanted.items()
+        if slots[name] < number
+    ]
+    if paused := [name for name in dags if known[name]["is_paused"]]:
+        told.append(f"paused: {', '.join(paused)}")
+    return "; ".join(told)
 
 
 def _spark(info: ConnectionInfo) -> str:
