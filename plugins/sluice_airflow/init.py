@@ -12,8 +12,8 @@ from airflow.configuration import conf
 
 from sluice.config import configuration, pools
 
-_FILE = "sluice_dags.py"
-_LINES = "from sluice_airflow.dags import sluice_dags\nsluice_dags({file!r})\n"
+_FILE = "sluice_replication.py"
+_LINES = "from sluice_airflow_dags import sluice_dags\nsluice_dags({file!r})\n"
 
 
 def main() -> None:

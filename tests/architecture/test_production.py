@@ -49,7 +49,7 @@ def foreign(file: Path) -> set[str]:
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"sluice", "sluice_airflow"}
+    return names - set(sys.stdlib_module_names) - {"sluice", "sluice_airflow", "sluice_airflow_dags"}
 
 
 @pytest.mark.parametrize("folder", SHIPPED)

@@ -20,7 +20,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 FOLDERS = {
     "sluice": "include/sluice",
     "sluice_airflow": "plugins/sluice_airflow",
-    **{f"sluice/project/{name}": name for name in ("dags", "spark_jobs", "sql", "include/config", "include/docs")},
+    "sluice_airflow_dags": "dags/sluice_airflow_dags",
+    **{f"sluice/project/{name}": name for name in ("spark_jobs", "sql", "include/config", "include/docs")},
 }
 
 
@@ -53,7 +54,7 @@ def test_the_wheel_asks_for_bounds_and_not_for_single_versions(archive):
     (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
     metadata = email.message_from_bytes(archive.read(name))
     assert metadata["Name"] == "sluice"
-    assert set(metadata.get_all("Provides-Extra")) == {"postgresql", "iceberg", "embedded"}
+    assert set(metadata.get_all("Provides-Extra")) == {"postgresql", "iceberg", "oracle", "embedded"}
     assert not [each for each in metadata.get_all("Requires-Dist") if "==" in each.partition(";")[0]]
 
 

@@ -90,7 +90,7 @@ def test_a_dag_file_of_two_lines_makes_the_dags_of_the_configuration_that_it_nam
     monkeypatch.delenv("SLUICE_CONFIG")
     folder = tmp_path / "dag_folder"
     folder.mkdir()
-    line = "from sluice_airflow.dags import sluice_dags\nsluice_dags({!r})\n"
+    line = "from sluice_airflow_dags import sluice_dags\nsluice_dags({!r})\n"
     (folder / "ours.py").write_text(line.format(str(named)))
     found = DagBag(dag_folder=str(folder))
     assert found.import_errors == {}

@@ -34,15 +34,15 @@ def test_what_airflow_lacks_is_named_and_init_makes_it(no_pools, context, tmp_pa
         check._airflow(context)
     assert "sluice init" in lacking.value.hint
     init.main()
-    assert f"made: the DAG file {folder / 'sluice_dags.py'}" in capsys.readouterr().out
-    first, second = (folder / "sluice_dags.py").read_text().splitlines()
+    assert f"made: the DAG file {folder / 'sluice_replication.py'}" in capsys.readouterr().out
+    first, second = (folder / "sluice_replication.py").read_text().splitlines()
     assert (first, second) == (
-        "from sluice_airflow.dags import sluice_dags",
+        "from sluice_airflow_dags import sluice_dags",
         f"sluice_dags({str(configuration.path().absolute())!r})",
     )
     assert check._airflow(context).startswith("Airflow has all 4 pools and 12 DAGs")
     init.main()
-    assert capsys.readouterr().out == f"there: the DAG file {folder / 'sluice_dags.py'}\n"
+    assert capsys.readouterr().out == f"there: the DAG file {folder / 'sluice_replication.py'}\n"
 
 
 def test_pools_that_are_larger_stay_so(no_pools, context, tmp_path, monkeypatch):

@@ -221,7 +221,11 @@ def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
 
     trace = "Traceback:\nsluice.errors.ConfigError: SLC-002: the file is broken\nHINT: mend it"
     with create_session() as session:
-        broken = {"filename": "dags/sluice_dags.py", "bundle_name": "dags-folder", "timestamp": datetime.now(UTC)}
+        broken = {
+            "filename": "dags/sluice_replication.py",
+            "bundle_name": "dags-folder",
+            "timestamp": datetime.now(UTC),
+        }
         session.add(ParseImportError(**broken, stacktrace=trace))
     said = sluice("trigger", "verfy")[1]
     assert "SLC-913: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said

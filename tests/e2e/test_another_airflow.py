@@ -151,7 +151,7 @@ def test_the_oldest_packages_that_are_allowed_make_the_same_dags(tmp_path, deplo
     names = ("AIRFLOW_HOME", "SLUICE_CONFIG", "PATH", "HOME", "AIRFLOW__CORE__LOAD_EXAMPLES")
     env = {**{name: deployed._env[name] for name in names}, "AIRFLOW_HOME": str(tmp_path / "airflow")}
     asked = (
-        "from sluice_airflow.dags import sluice_dags; from sluice.drain import run; import sluice.monitor.check;"
+        "from sluice_airflow_dags import sluice_dags; from sluice.drain import run; import sluice.monitor.check;"
         "import sluice.spark.load_tasks, sluice.spark.steps, sluice.initial_update.dump; print(*sorted(sluice_dags()))"
     )
     done = oldest.run("python", "-c", asked, env=env)

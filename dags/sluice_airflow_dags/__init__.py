@@ -1,6 +1,6 @@
 """All DAGs of a configuration, for a file in Airflow's DAG folder:
 
-from sluice_airflow.dags import sluice_dags
+from sluice_airflow_dags import sluice_dags
 sluice_dags("/etc/sluice/replication.yaml")
 """
 
@@ -12,17 +12,17 @@ from pathlib import Path
 from airflow.sdk import DAG
 
 from sluice.config import configuration
-from sluice_airflow.dags.administer import administer
-from sluice_airflow.dags.approve_losses import approve_losses
-from sluice_airflow.dags.bootstrap import bootstrap
-from sluice_airflow.dags.cancel_update import cancel_update
-from sluice_airflow.dags.decide import decide
-from sluice_airflow.dags.drain import drain
-from sluice_airflow.dags.housekeeping import housekeeping
-from sluice_airflow.dags.initial_update import initial_update
-from sluice_airflow.dags.publish import publish
-from sluice_airflow.dags.receive_initial_files import receive_initial_files
-from sluice_airflow.dags.verify import verify
+from sluice_airflow_dags.administer import administer
+from sluice_airflow_dags.approve_losses import approve_losses
+from sluice_airflow_dags.bootstrap import bootstrap
+from sluice_airflow_dags.cancel_update import cancel_update
+from sluice_airflow_dags.decide import decide
+from sluice_airflow_dags.drain import drain
+from sluice_airflow_dags.housekeeping import housekeeping
+from sluice_airflow_dags.initial_update import initial_update
+from sluice_airflow_dags.publish import publish
+from sluice_airflow_dags.receive_initial_files import receive_initial_files
+from sluice_airflow_dags.verify import verify
 
 _COMMON = (
     administer,
