@@ -16,7 +16,7 @@ from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken
 
-from sluice import shell
+from sluice import paths, shell
 from sluice.errors import ConfigError
 
 KEY_FILE_ENV = "SLUICE_SEAL_KEY_FILE"
@@ -34,6 +34,11 @@ class ConnectionInfo:
     login: str = ""
     password: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+def key_file() -> Path:
+    """Where this process's sealing key is."""
+    return Path(os.environ.get(KEY_FILE_ENV) or paths.home() / "seal.key")
 
 
 def new_key_file(path: Path) -> None:
@@ -98,12 +103,12 @@ def opened() -> dict[str, ConnectionInfo]:
 
 
 def _box() -> Fernet:
-    path = os.environ.get(KEY_FILE_ENV, "")
+    path = key_file()
     try:
-        return Fernet(Path(path).read_bytes().strip())
+        return Fernet(path.read_bytes().strip())
     except (OSError, ValueError):
         raise ConfigError(
             13,
-            f"the sealing key file {path or '(unset)'} cannot be read or is no key",
-            f"set {KEY_FILE_ENV} to the deployment's key file; `./sluice up` makes one",
+            f"the sealing key file {path} cannot be read or is no key",
+            f"set {KEY_FILE_ENV} to the deployment's key file; `{shell.sluice('init')}` makes one",
         ) from None

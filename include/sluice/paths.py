@@ -1,19 +1,40 @@
-"""Paths of the project, and of the directory of everything that exists at run time only."""
+"""Paths of the project, and of the directory of everything that exists at run time only.
+
+A wheel has the project's other folders (sql, spark_jobs, dags, include/docs ...) in `sluice/project`, at the same
+places as a checkout has them beside `include`.
+"""
 
 from __future__ import annotations
 
 import os
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
-PROJECT = Path(__file__).resolve().parents[2]
-
+_IN_WHEEL = resources.files("sluice") / "project"
+INSTALLED = _IN_WHEEL.is_dir()
+# Executors may have the package as an archive, in which these are no files of the file system.
+FILES: Traversable = _IN_WHEEL if INSTALLED else Path(__file__).resolve().parents[2]
+PROJECT = Path(str(FILES))
 
 HOME_ENV = "SLUICE_HOME"
 
 
+def import_folders(*names: str) -> list[str]:
+    """Folders that Python's path needs for our packages: none where these are installed."""
+    return [] if INSTALLED else [str(PROJECT / name) for name in names]
+
+
 def home() -> Path:
     """The directory of everything that exists at run time only (SLUICE_HOME)."""
-    return Path(os.environ.get(HOME_ENV) or PROJECT / ".sluice")
+    if named := os.environ.get(HOME_ENV):
+        return Path(named)
+    return airflow_home() / "sluice" if INSTALLED else PROJECT / ".sluice"
+
+
+def airflow_home() -> Path:
+    """Where Airflow keeps its settings."""
+    return Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser()
 
 
 def is_at_home(directory: Path) -> bool:

@@ -11,12 +11,13 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 
+from sluice import paths
 from sluice.model.names import Pair, dag_id
 
 CLI_ENV = "SLUICE_CLI"
 # What DAG ids begin with, for a job in a deployment without `SLUICE_CLI`.
 DAG_PREFIX_ENV = "SLUICE_DAG_PREFIX"
-CLI = "./sluice"
+CLI = "sluice" if paths.INSTALLED else "./sluice"
 # Who writes to the audit trail.
 RUN_ENV = "SLUICE_RUN"
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
-from sluice.paths import PROJECT
+from sluice.paths import FILES
 
-SQL = PROJECT / "sql"
+_SQL = FILES / "sql"
 
 
 @cache
 def statement(vendor: str, name: str) -> str:
     """The text of one statement, with its ``{placeholders}`` for identifiers."""
-    return (SQL / vendor / f"{name}.sql").read_text(encoding="utf-8")
+    return _SQL.joinpath(vendor, f"{name}.sql").read_text(encoding="utf-8")
 
 
 def names(vendor: str, folder: str) -> list[str]:
     """The names of all statements in a folder, in their numbered order."""
-    return sorted(f"{folder}/{file.stem}" for file in Path(SQL / vendor / folder).glob("*.sql"))
+    files = (file.name for file in _SQL.joinpath(vendor, folder).iterdir())
+    return sorted(f"{folder}/{name.removesuffix('.sql')}" for name in files if name.endswith(".sql"))

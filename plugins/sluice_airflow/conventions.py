@@ -30,12 +30,11 @@ ANSWERED_WITHIN = timedelta(days=365)
 # Who triggered a run, for the audit trail.
 WHO = "{{ dag_run.triggering_user_name or 'somebody' }}"
 
-# Never backfilled, never two at once, and working as soon as the configuration names it.
+# Never backfilled, and never two at once. Whether a new one is paused is said by a setting of Airflow's.
 DAG_SETTINGS: dict[str, Any] = {
     "start_date": START,
     "catchup": False,
     "max_active_runs": 1,
-    "is_paused_upon_creation": False,
     "default_args": DEFAULT_ARGS,
 }
 

@@ -19,6 +19,7 @@ from sluice import paths
 from sluice.errors import ConfigError
 
 REMOTE_ENV = "SPARK_REMOTE"
+PY_FILES_ENV = "SLUICE_PY_FILES"
 TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 # Airflow's own secrets (connections, variables, keys, its database) and whatever would choose another Spark.
 _WITHHELD = ("AIRFLOW__", "AIRFLOW_CONN_", "AIRFLOW_VAR_", "_AIRFLOW", "__AIRFLOW", "PGPASS", REMOTE_ENV, TOKEN_ENV)
@@ -32,7 +33,7 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
     """
     env = {name: value for name, value in own.items() if not name.startswith(_WITHHELD)}
     env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), own.get("PATH", os.defpath)])
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(paths.PROJECT / "include"), own.get("PYTHONPATH")]))
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [*paths.import_folders("include"), own.get("PYTHONPATH")]))
     env["PYTHONUNBUFFERED"] = "1"
     env["PYSPARK_DRIVER_PYTHON"] = sys.executable
     env.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -41,6 +42,8 @@ def environment(own: Mapping[str, str]) -> dict[str, str]:
 
 def connect_environment(spark: Any) -> dict[str, str]:
     """The variables that PySpark's Connect client reads; the token is not part of the address.
+
+    The connection's extra may also hold `py-files`, as for spark-submit: the session sends them to the executors.
 
     Raises:
         ConfigError: a token would have to travel in the clear, which the client refuses.
@@ -58,10 +61,13 @@ def connect_environment(spark: Any) -> dict[str, str]:
         )
     options = ([f"user_id={quote(spark.login)}"] if spark.login else []) + (["use_ssl=true"] if tls else [])
     remote = f"sc://{host}:{spark.port or 15002}/" + (f";{';'.join(options)}" if options else "")
-    if not spark.password:
-        return {REMOTE_ENV: remote}
-    mask_secret(spark.password)
-    return {REMOTE_ENV: remote, TOKEN_ENV: spark.password}
+    made = {REMOTE_ENV: remote}
+    if files := spark.extra_dejson.get("py-files"):
+        made[PY_FILES_ENV] = files
+    if spark.password:
+        mask_secret(spark.password)
+        made[TOKEN_ENV] = spark.password
+    return made
 
 
 def submit_command(spark: Any, name: str, file: Path, arguments: Sequence[str]) -> list[str]:

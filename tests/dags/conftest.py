@@ -31,6 +31,7 @@ os.environ |= {
     "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
     "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+    "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
     "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,otto:op,eva:user",
     "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
 }
@@ -96,6 +97,12 @@ def address(bag: DagBag, tmp_path_factory: pytest.TempPathFactory) -> Iterator[i
     server.should_exit = True
     thread.join()
     patch.undo()
+
+
+@pytest.fixture(scope="session")
+def admin(address: int) -> ConnectionInfo:
+    """The login of an administrator there."""
+    return ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
 
 
 @pytest.fixture(scope="session")

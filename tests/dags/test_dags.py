@@ -82,6 +82,23 @@ def test_a_prefix_begins_the_id_of_every_dag(deployment, monkeypatch):
     assert set(DagBag(dag_folder=str(PROJECT / "dags")).dags) == {f"acme_{name}" for name in DAG_IDS}
 
 
+def test_a_dag_file_of_two_lines_makes_the_dags_of_the_configuration_that_it_names(deployment, monkeypatch, tmp_path):
+    monkeypatch.setenv("SLUICE_CONFIG", str(configuration.path()))
+    named = tmp_path / "here" / "replication.yaml"
+    named.parent.mkdir()
+    named.write_text((deployment.path / "replication.yaml").read_text() + "dag_prefix: acme_\n")
+    monkeypatch.delenv("SLUICE_CONFIG")
+    folder = tmp_path / "dag_folder"
+    folder.mkdir()
+    line = "from sluice_airflow_dags import sluice_dags\nsluice_dags({!r})\n"
+    (folder / "ours.py").write_text(line.format(str(named)))
+    found = DagBag(dag_folder=str(folder))
+    assert found.import_errors == {}
+    assert set(found.dags) == {f"acme_{name}" for name in DAG_IDS}
+    # So do the tasks of these DAGs, and their jobs.
+    assert configuration.path() == named
+
+
 def test_every_task_is_listed_here(bag):
     tasks = {(dag_id, task.task_id) for dag_id, dag in bag.dags.items() for task in dag.tasks}
     nothing = {(dag_id, "finished") for dag_id in ("initial_update", "receive_initial_files")}
@@ -122,7 +139,7 @@ def test_a_dag_says_what_it_is_and_whose(bag, dag_id):
         "decide": conventions.MANY,
         "approve_losses": conventions.MANY,
     }.get(dag_id, 1)
-    assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, at_once, False)
+    assert (dag.catchup, dag.max_active_runs, dag.is_paused_upon_creation) == (False, at_once, None)
 
 
 def test_sources_that_belong_together_share_a_tag(tmp_path, monkeypatch):
@@ -313,5 +330,6 @@ def test_a_wrong_configuration_shows_as_an_import_error_with_its_hint(monkeypatc
     (tmp_path / "replication.yaml").write_text("sources: {}\nslavs: {}\n")
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
     errors = DagBag(dag_folder=str(PROJECT / "dags")).import_errors
-    assert len(errors) == 11
-    assert all("SLC-002" in text and "HINT" in text for text in errors.values())
+    (text,) = errors.values()
+    assert "SLC-002" in text
+    assert "HINT" in text

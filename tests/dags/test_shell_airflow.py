@@ -64,7 +64,7 @@ def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(addres
     assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
     project = tomllib.loads((paths.PROJECT / "pyproject.toml").read_text())["project"]
-    assert metadata.version("sluice-airflow") == project["version"]
+    assert metadata.version("sluice") == project["version"]
 
 
 def requester(name: str | None, run: str = "r"):
@@ -221,7 +221,11 @@ def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
 
     trace = "Traceback:\nsluice.errors.ConfigError: SLC-002: the file is broken\nHINT: mend it"
     with create_session() as session:
-        broken = {"filename": "dags/verify.py", "bundle_name": "dags-folder", "timestamp": datetime.now(UTC)}
+        broken = {
+            "filename": "dags/sluice_replication.py",
+            "bundle_name": "dags-folder",
+            "timestamp": datetime.now(UTC),
+        }
         session.add(ParseImportError(**broken, stacktrace=trace))
     said = sluice("trigger", "verfy")[1]
     assert "SLC-913: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said

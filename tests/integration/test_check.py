@@ -66,6 +66,7 @@ def test_all_that_is_configured_is_looked_at(world):
     assert subjects == [
         "control store",
         "Airflow's REST API",
+        "pools and DAGs",
         "Spark",
         "change log",
         f"source {SOURCE}",

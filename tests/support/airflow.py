@@ -72,6 +72,8 @@ class _Calls(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         if found := _RUNS.fullmatch(address.path):
             return self._runs(found[1], found[2], parse_qs(address.query))
+        if address.path == "/api/v2/pools":
+            return self._answer({"detail": "Forbidden"}, 403)
         if address.path.startswith("/api/v2/dags/") and address.path != f"/api/v2/dags/{DAG}":
             return self._answer({"dag_id": address.path.split("/")[-1], "is_paused": False})
         if address.path == f"/api/v2/dags/{DAG}":

@@ -12,12 +12,14 @@ from types import ModuleType
 import pytest
 
 from sluice.cli import parser
+from sluice.cli.commands import show_check
+from sluice.connections import KEY_FILE_ENV
 from sluice.demo.run import DemoResult
 from sluice.dev import test_rings
 from sluice.dev.lockfile import LOCK, without_addresses
 from sluice.errors import SluiceError
 from sluice.monitor.status import ReplicationStatus
-from sluice.paths import PROJECT
+from sluice.paths import HOME_ENV, PROJECT
 from sluice.state.replication import Status
 
 REPORT = """<testsuites><testsuite>
@@ -251,3 +253,12 @@ def test_the_demo_proves_nothing_unless_every_slave_was_found_equal(status, comp
 
     good = standing(Status.NORMAL, 10, 0)
     assert DemoResult([good, standing(status, compared, different)]).proved is proved
+
+
+def test_check_says_first_that_the_sealing_key_is_missing(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv(HOME_ENV, str(tmp_path))
+    monkeypatch.delenv(KEY_FILE_ENV, raising=False)
+    assert show_check() == 1
+    assert (
+        f"FAIL sealing key: there is none at {tmp_path}/seal.key\n     type: ./sluice init\n" in capsys.readouterr().out
+    )

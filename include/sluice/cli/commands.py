@@ -14,6 +14,7 @@ from sluice.cli.context import from_airflow as _from_airflow
 from sluice.commands import export as exporting
 from sluice.commands import retry_rejected, unblock
 from sluice.config import configuration
+from sluice.connections import key_file
 from sluice.initial_update import column_losses
 from sluice.initial_update.cancel import cancel
 from sluice.model.action import COMMANDS, Action
@@ -34,6 +35,9 @@ def show_check() -> int:
         runtime.expect_configuration()
     settings = configuration.load()
     print(f"ok   configuration {configuration.path()}")
+    if runtime is None and not (key := key_file()).exists():
+        print(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
+        return 1
     found = list(check.findings(_from_airflow(settings)))
     for one in found:
         print(check.line(one))

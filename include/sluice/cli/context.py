@@ -65,7 +65,7 @@ def airflow_environment() -> dict[str, str]:
             "type: ./sluice up; or, for an Airflow of your own, run this where its environment is set (AIRFLOW_HOME, "
             "AIRFLOW__...)",
         )
-    folders = [str(paths.PROJECT / part) for part in ("include", "plugins")]
+    folders = paths.import_folders("include", "plugins")
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [*folders, env.get("PYTHONPATH")]))
     return env
 

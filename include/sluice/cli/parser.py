@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sluice.cli.arguments import number, ordinal, positive, seconds
+from sluice import paths, shell
+from sluice.cli import developing
+from sluice.cli.arguments import number, ordinal, seconds
 from sluice.errors import SluiceError
 
 if TYPE_CHECKING:
     from sluice.runtime.handle import Runtime
-
-BENCHES = ("capture", "publish", "apply", "drain", "slaves", "cluster", "initial-update", "blocks", "latency")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +48,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
 def parser() -> argparse.ArgumentParser:
     """All commands and their options."""
     whole = argparse.ArgumentParser(
-        prog="./sluice",
+        prog=shell.CLI,
         description="Replicates one master database to any number of slaves, under Apache Airflow on Apache Spark.",
     )
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
@@ -57,10 +57,6 @@ def parser() -> argparse.ArgumentParser:
     demo.add_argument("--once", action="store_true", help="stop everything at the end; exit 0 only if nothing differs")
     demo.add_argument("--files", action="store_true", help="carry the initial data in files, as by hand")
     demo.set_defaults(run=_demo)
-
-    test = commands.add_parser("test", help="run the tests, ring by ring")
-    test.add_argument("rings", nargs="*", metavar="RING", help="lint, unit, architecture, ... (default: all)")
-    test.set_defaults(run=_test)
 
     up = commands.add_parser("up", help="start PostgreSQL, Airflow and Spark Connect on this machine")
     up.set_defaults(run=_up)
@@ -75,6 +71,9 @@ def parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
     check.set_defaults(run=_check)
+
+    init = commands.add_parser("init", help="make what Sluice needs in an Airflow of your own")
+    init.set_defaults(run=_init)
 
     connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
     connect.add_argument(
@@ -190,24 +189,8 @@ def parser() -> argparse.ArgumentParser:
     clean.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     clean.set_defaults(run=_cleanup)
 
-    bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
-    bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
-    bench.add_argument("--scale", type=positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
-    bench.set_defaults(run=_bench)
-
-    install = commands.add_parser("install", help="install what uv.lock says into .venv, as any command does if needed")
-    install.add_argument(
-        "--production", action="store_true", help="without the packages of the tests, of `./sluice up` and of the demo"
-    )
-    install.set_defaults(run=_install)
-
-    docs = commands.add_parser("docs", help="serve the documentation as a site, or build it (for developers)")
-    docs.add_argument("--build", type=Path, metavar="DIR", help="build the site into this directory")
-    docs.set_defaults(run=_docs)
-
-    lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
-    lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
-    lock.set_defaults(run=_lock)
+    if not paths.INSTALLED:
+        developing.add(commands)
     return whole
 
 
@@ -215,12 +198,6 @@ def _demo(options: argparse.Namespace) -> int:
     from sluice.demo.run import run
 
     return run(once=options.once, files=options.files)
-
-
-def _test(options: argparse.Namespace) -> int:
-    from sluice.dev import test_rings
-
-    return test_rings.run(options.rings)
 
 
 def _up(_: argparse.Namespace) -> int:
@@ -247,6 +224,12 @@ def _check(_: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.show_check()
+
+
+def _init(_: argparse.Namespace) -> int:
+    from sluice.cli import init
+
+    return init.init()
 
 
 def _connect(options: argparse.Namespace) -> int:
@@ -353,28 +336,6 @@ def _cleanup(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.clean_up(options.source)
-
-
-def _bench(options: argparse.Namespace) -> int:
-    from sluice import bench
-
-    return bench.run(options.name, options.scale)
-
-
-def _install(_: argparse.Namespace) -> int:
-    raise SluiceError(280, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
-
-
-def _docs(options: argparse.Namespace) -> int:
-    from sluice.dev import docs_site
-
-    return docs_site.build(options.build) if options.build else docs_site.serve()
-
-
-def _lock(options: argparse.Namespace) -> int:
-    from sluice.dev import lockfile
-
-    return lockfile.update(upgrade=options.upgrade)
 
 
 def _show(runtime: Runtime) -> None:

@@ -42,7 +42,7 @@ from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import Pattern, chosen, distinct, split_pattern, split_table
-from sluice.paths import PROJECT, at_home
+from sluice.paths import INSTALLED, PROJECT, at_home, home
 from sluice.storage.directory import Directory
 
 CONFIG_ENV = "SLUICE_CONFIG"
@@ -310,7 +310,8 @@ class Config(Part):
     def dags(self) -> list[str]:
         """The names of all our DAGs: their ids without the prefix."""
         drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
-        return [*COMMON_DAGS, *(dag_id("", "publish", name) for name in self.sources), *drains]
+        common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keep_runs_days is not None]
+        return [*common, *(dag_id("", "publish", name) for name in self.sources), *drains]
 
     def dag_id(self, *names: str) -> str:
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""
@@ -328,7 +329,9 @@ class Config(Part):
 
 def path() -> Path:
     """The configuration file in force."""
-    return Path(os.environ.get(CONFIG_ENV) or PROJECT / "include" / "config" / "replication.yaml")
+    if named := os.environ.get(CONFIG_ENV):
+        return Path(named)
+    return (home() if INSTALLED else PROJECT / "include" / "config") / "replication.yaml"
 
 
 def load(file: Path | None = None) -> Config:

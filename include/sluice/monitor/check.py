@@ -15,6 +15,7 @@ from sluice.airflow_api.client import AirflowApi
 from sluice.capture import unwatched
 from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.segment_files import directories, expect_directory
+from sluice.config import pools
 from sluice.config.models import OutgoingFiles
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -51,6 +52,8 @@ def findings(context: Context) -> Iterator[Finding]:
     """Look at all that is configured: what jobs run on, each source with its tables, each slave with its own."""
     yield _try("control store", lambda: _store(context))
     yield _try("Airflow's REST API", lambda: _api(context))
+    if context.config.airflow_api in context.connections:
+        yield _try("pools and DAGs", lambda: _airflow(context))
     yield _try("Spark", lambda: _spark(context.connection(context.config.spark)))
     yield _try("change log", lambda: _change_log(context))
     masters: dict[str, MasterTables] = {}
@@ -127,6 +130,33 @@ def _api(context: Context) -> str:
     if parts.scheme == "http" and is_far(_peer(parts.hostname or "", parts.port or 80)):
         return f"answers; its password travels to {api.base} without encryption: set {_HTTPS}"
     return "answers"
+
+
+def _airflow(context: Context) -> str:
+    """Whether it has what `init` makes there. Raises SluiceError SLC-398, with all that is missing."""
+    api, settings = AirflowApi(context.connection(context.config.airflow_api)), context.config
+    try:
+        slots = {one["name"]: one["slots"] for one in api.ask("/api/v2/pools?limit=1000")["pools"]}
+        known = {one["dag_id"]: one for one in api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]}
+    except (OSError, ValueError, KeyError) as error:
+        return f"not looked at: {error}"
+    wanted = pools.slots(settings)
+    dags = [settings.dag_id(name) for name in settings.dags]
+    lacking = [f"pool {name} of {number} slots" for name, number in wanted.items() if name not in slots]
+    lacking += [f"DAG {name}" for name in dags if name not in known]
+    if lacking:
+        raise SluiceError(
+            398, f"Airflow lacks {', '.join(lacking)}", f"type: {shell.sluice('init')}; DAGs show within a minute"
+        )
+    told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs"]
+    told += [
+        f"{name} has {slots[name]} slots, and {number} tasks may want one"
+        for name, number in wanted.items()
+        if slots[name] < number
+    ]
+    if paused := [name for name in dags if known[name]["is_paused"]]:
+        told.append(f"paused: {', '.join(paused)}")
+    return "; ".join(told)
 
 
 def _spark(info: ConnectionInfo) -> str:

@@ -51,6 +51,8 @@ def environment(layout: RuntimePaths, shared: Mapping[str, str], port: int, meta
         "AIRFLOW__CORE__DAGS_FOLDER": str(paths.PROJECT / "dags"),
         "AIRFLOW__CORE__PLUGINS_FOLDER": str(paths.PROJECT / "plugins"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        # They work as soon as the configuration names them.
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
         "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
         "AIRFLOW__CORE__PARALLELISM": str(workers(configuration.load())),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address(port)}/execution/",

@@ -20,7 +20,7 @@ def shared(layout: RuntimePaths, java: Path) -> dict[str, str]:
         **kept,
         # bin/spark-submit finds Spark through the first python3 on the path.
         "PATH": os.pathsep.join([str(BIN), str(java / "bin"), kept.get("PATH", os.defpath)]),
-        "PYTHONPATH": os.pathsep.join(str(paths.PROJECT / part) for part in ("include", "plugins")),
+        "PYTHONPATH": os.pathsep.join(paths.import_folders("include", "plugins")),
         "PYTHONUNBUFFERED": "1",
         "JAVA_HOME": str(java),
         "PYSPARK_PYTHON": str(BIN / "python"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from sluice.errors import ConfigError
 from sluice.storage import private_files
 
 _PASSED_THROUGH = 0o711
-BIN = paths.PROJECT / ".venv" / "bin"
+BIN = Path(sys.executable).parent
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cache
 from pyspark.sql import SparkSession
 
 REMOTE_ENV = "SPARK_REMOTE"
+PY_FILES_ENV = "SLUICE_PY_FILES"
 # Set in a process that spark-submit started.
 _SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
 
@@ -22,8 +23,15 @@ def spark() -> SparkSession:
     """The session, made when it is first needed: an idle sweep needs none."""
     builder = SparkSession.builder.appName("sluice")
     if remote := os.environ.get(REMOTE_ENV):
-        return builder.remote(remote).getOrCreate()
+        return _with_files(builder.remote(remote).getOrCreate())
     return builder.getOrCreate()
+
+
+def _with_files(session: SparkSession) -> SparkSession:
+    """Send the executors of a Connect server the Python files that they lack; spark-submit does it by itself."""
+    if files := os.environ.get(PY_FILES_ENV):
+        session.addArtifacts(*files.split(","), pyfile=True)
+    return session
 
 
 def renewed() -> SparkSession:

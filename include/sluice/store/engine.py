@@ -14,7 +14,7 @@ from sqlalchemy.pool import QueuePool
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
 from sluice.libpq import parameters, state_of_refusal
-from sluice.sqlfiles import SQL
+from sluice.paths import PROJECT
 from sluice.store.tables import identity
 from sluice.tls import remarks, trouble
 
@@ -84,7 +84,7 @@ class Store:
         from sqlalchemy import text
 
         configuration = Config()
-        configuration.set_main_option("script_location", str(SQL / "control"))
+        configuration.set_main_option("script_location", str(PROJECT / "sql" / "control"))
         with self.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sluice control store'))"))
             configuration.attributes["connection"] = connection

@@ -2,7 +2,7 @@
 
 from airflow.sdk import DAG
 
-from sluice.config import configuration
+from sluice.config.configuration import Config
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -20,22 +20,24 @@ its `force` cancels by itself.
 * **slaves**: the slaves whose updates are to end
 """
 
-settings = configuration.load()
 
-with DAG(
-    dag_id=settings.dag_id("cancel_update"),
-    description="end initial updates that are under way",
-    doc_md=DOC,
-    dag_display_name=conventions.display_name(conventions.COMMAND, "cancel_update"),
-    tags=conventions.tags(conventions.COMMAND),
-    schedule=None,
-    params={**trigger_form.source(settings), **trigger_form.slaves(settings)},
-    **conventions.DAG_SETTINGS,
-):
-    SluiceSparkOperator(
-        task_id="cancel",
-        job="cancel",
-        command=True,
-        arguments={**conventions.chosen("source", slave="slaves"), "who": conventions.WHO},
-        pool=pools.RESERVED,
-    )
+def cancel_update(settings: Config) -> DAG:
+    """The DAG."""
+    with DAG(
+        dag_id=settings.dag_id("cancel_update"),
+        description="end initial updates that are under way",
+        doc_md=DOC,
+        dag_display_name=conventions.display_name(conventions.COMMAND, "cancel_update"),
+        tags=conventions.tags(conventions.COMMAND),
+        schedule=None,
+        params={**trigger_form.source(settings), **trigger_form.slaves(settings)},
+        **conventions.DAG_SETTINGS,
+    ) as dag:
+        SluiceSparkOperator(
+            task_id="cancel",
+            job="cancel",
+            command=True,
+            arguments={**conventions.chosen("source", slave="slaves"), "who": conventions.WHO},
+            pool=pools.RESERVED,
+        )
+    return dag

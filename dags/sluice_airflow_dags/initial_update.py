@@ -3,11 +3,12 @@
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, TriggerRule
 
-from sluice.config import configuration
+from sluice import shell
+from sluice.config.configuration import Config
 from sluice_airflow import conventions, pools, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
-DOC = """
+DOC = f"""
 ### Fill slaves with everything, then let the changes follow
 
 | task | what it does | afterwards |
@@ -31,48 +32,54 @@ goes on later. Tables that a slave lacks are created;
   stream begins with empty tables, and rows come in blocks, each at a point of it: for the largest tables, or, with
   **key_ranges**, for rows such as `public.legs: 2013, 'UA' .. 2013, 'WN'` alone
 * **store_initial_data**: `dump` stores it in a new directory. Somebody copies that to each slave's place, where the DAG
-  `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut (see `./sluice status`)
+  `receive_initial_files` loads it. Until then the slave is in TRANSITION, its gate is shut (see
+  `{shell.sluice("status")}`)
 * **version**: an older one of the source's data, which was kept; the changes since then follow
 * **resume**: go on where an update broke off, in its mode, as a task that is tried again does; what cannot begins anew
 * **force**: cancel the updates that these slaves are in, which else refuse this run. Alone: the DAG `cancel_update`
 * **cascade**: a replication that is filled when these slaves are NORMAL, now and from now on; `none` forgets it
 """
 
-settings = configuration.load()
 UPDATE = conventions.chosen("source", slave="slaves")
 HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
 WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.passed("after")}
 
-with DAG(
-    dag_id=settings.dag_id("initial_update"),
-    description="fill slaves from their master while it keeps working",
-    doc_md=DOC,
-    tags=conventions.tags(conventions.OPERATION),
-    schedule=None,
-    params={
-        **trigger_form.source(settings),
-        **trigger_form.slaves(settings),
-        **trigger_form.tables(settings, what="is filled"),
-        **trigger_form.initial_update(settings),
-    },
-    **conventions.beside(settings),
-):
-    inhibit, release = (
-        SluiceSparkOperator(task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED, command=command)
-        for job, more, command in (("inhibit", WANTED, True), ("release", {}, False))
-    )
-    # It gives way to an ALTER TABLE as often as there is one.
-    dump = conventions.patient("dump", {**UPDATE, **HOW})
-    blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode in ('online', 'markers') }}")
-    compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
-    verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
-    steps = [inhibit, dump, release, blocks, verify]
-    ended = {**UPDATE, "why": conventions.failure(*(step.task_id for step in steps))}
-    abandon = SluiceSparkOperator(
-        task_id="abandon", job="abandon", arguments=ended, pool=pools.RESERVED, trigger_rule=TriggerRule.ONE_FAILED
-    )
-    # A run is judged by its last tasks, and `abandon` succeeds when the update failed.
-    finished = EmptyOperator(task_id="finished")
 
-    inhibit >> dump >> release >> blocks >> verify >> finished
-    steps >> abandon
+def initial_update(settings: Config) -> DAG:
+    """The DAG."""
+    with DAG(
+        dag_id=settings.dag_id("initial_update"),
+        description="fill slaves from their master while it keeps working",
+        doc_md=DOC,
+        tags=conventions.tags(conventions.OPERATION),
+        schedule=None,
+        params={
+            **trigger_form.source(settings),
+            **trigger_form.slaves(settings),
+            **trigger_form.tables(settings, what="is filled"),
+            **trigger_form.initial_update(settings),
+        },
+        **conventions.beside(settings),
+    ) as dag:
+        inhibit, release = (
+            SluiceSparkOperator(
+                task_id=job, job=job, arguments={**UPDATE, **more}, pool=pools.RESERVED, command=command
+            )
+            for job, more, command in (("inhibit", WANTED, True), ("release", {}, False))
+        )
+        # It gives way to an ALTER TABLE as often as there is one.
+        dump = conventions.patient("dump", {**UPDATE, **HOW})
+        blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode in ('online', 'markers') }}")
+        compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
+        verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
+        steps = [inhibit, dump, release, blocks, verify]
+        ended = {**UPDATE, "why": conventions.failure(*(step.task_id for step in steps))}
+        abandon = SluiceSparkOperator(
+            task_id="abandon", job="abandon", arguments=ended, pool=pools.RESERVED, trigger_rule=TriggerRule.ONE_FAILED
+        )
+        # A run is judged by its last tasks, and `abandon` succeeds when the update failed.
+        finished = EmptyOperator(task_id="finished")
+
+        inhibit >> dump >> release >> blocks >> verify >> finished
+        steps >> abandon
+    return dag

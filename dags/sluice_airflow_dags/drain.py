@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from airflow.sdk import DAG, AssetOrTimeSchedule, DeltaTriggerTimetable
 
-from sluice.config import configuration
+from sluice.config.configuration import Config, Replication
 from sluice_airflow import conventions, pools
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
@@ -28,13 +28,14 @@ Read the error and its HINT in the run's note or the task's log, mend the cause,
 """
 
 
-def drain(replication: configuration.Replication, master: configuration.Source) -> DAG:
+def drain(settings: Config, replication: Replication) -> DAG:
+    """The DAG of a replication."""
     source, slave, schedule = replication.source, replication.slave, replication.schedule
     with DAG(
-        dag_id=_configured.dag_id("drain", source, slave),
+        dag_id=settings.dag_id("drain", source, slave),
         description=f"changes of {source}: the change log to {slave}",
         doc_md=DOC.format(source=source, slave=slave, **schedule.model_dump()),
-        tags=conventions.source_tags(conventions.PIPELINE, source, master, f"slave:{slave}"),
+        tags=conventions.source_tags(conventions.PIPELINE, source, settings.source(source), f"slave:{slave}"),
         # One run at a time: what is published meanwhile asks for one more run, however often it happens.
         schedule=AssetOrTimeSchedule(
             timetable=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),
@@ -55,8 +56,3 @@ def drain(replication: configuration.Replication, master: configuration.Source) 
             execution_timeout=conventions.HUNG,
         )
     return dag
-
-
-_configured = configuration.load()
-for _pair in _configured.replications:
-    globals()[f"drain__{_pair.source}__{_pair.slave}"] = drain(_pair, _configured.source(_pair.source))

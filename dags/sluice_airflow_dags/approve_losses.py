@@ -3,7 +3,7 @@
 from airflow.providers.standard.operators.hitl import ApprovalOperator
 from airflow.sdk import DAG
 
-from sluice.config import configuration
+from sluice.config.configuration import Config
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -22,31 +22,34 @@ and says where that is as a `file`. The task `answer` shows them (*Required acti
 * **source**, **slave**: the replication
 """
 
-settings = configuration.load()
 ASKED = {**conventions.chosen("source", "slave"), "refused": conventions.passed("refused")}
 
-with DAG(
-    dag_id=settings.dag_id("approve_losses"),
-    description="somebody allows the columns of a slave to lose what they do not hold",
-    doc_md=DOC,
-    dag_display_name=conventions.display_name(conventions.QUESTION, "approve_losses"),
-    tags=conventions.tags(conventions.QUESTION),
-    schedule=None,
-    params={**trigger_form.source(settings), **trigger_form.slave(settings)},
-    **conventions.ASKING_SETTINGS,
-):
-    losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED, command=True)
-    answer = ApprovalOperator(
-        task_id="answer",
-        subject="{{ ti.xcom_pull(task_ids='losses')['subject'] }}",
-        body="{{ ti.xcom_pull(task_ids='losses')['body'] }}",
-        response_timeout=conventions.ANSWERED_WITHIN,
-    )
-    allow = SluiceSparkOperator(
-        task_id="allow",
-        job="allow",
-        arguments={**ASKED, "shown": "{{ ti.xcom_pull(task_ids='losses')['shown'] }}"},
-        command=True,
-        answer_of="answer",
-    )
-    losses >> answer >> allow
+
+def approve_losses(settings: Config) -> DAG:
+    """The DAG."""
+    with DAG(
+        dag_id=settings.dag_id("approve_losses"),
+        description="somebody allows the columns of a slave to lose what they do not hold",
+        doc_md=DOC,
+        dag_display_name=conventions.display_name(conventions.QUESTION, "approve_losses"),
+        tags=conventions.tags(conventions.QUESTION),
+        schedule=None,
+        params={**trigger_form.source(settings), **trigger_form.slave(settings)},
+        **conventions.ASKING_SETTINGS,
+    ) as dag:
+        losses = SluiceSparkOperator(task_id="losses", job="losses", arguments=ASKED, command=True)
+        answer = ApprovalOperator(
+            task_id="answer",
+            subject="{{ ti.xcom_pull(task_ids='losses')['subject'] }}",
+            body="{{ ti.xcom_pull(task_ids='losses')['body'] }}",
+            response_timeout=conventions.ANSWERED_WITHIN,
+        )
+        allow = SluiceSparkOperator(
+            task_id="allow",
+            job="allow",
+            arguments={**ASKED, "shown": "{{ ti.xcom_pull(task_ids='losses')['shown'] }}"},
+            command=True,
+            answer_of="answer",
+        )
+        losses >> answer >> allow
+    return dag

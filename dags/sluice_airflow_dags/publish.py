@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from airflow.sdk import DAG, DeltaTriggerTimetable
 
-from sluice.config import configuration
+from sluice.config.configuration import Config
 from sluice_airflow import conventions, pools
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
@@ -23,10 +23,12 @@ an event of the asset `sluice://{source}/changelog`. Its **note** says how far t
 """
 
 
-def publish(source: str, entry: configuration.Source) -> DAG:
+def publish(settings: Config, source: str) -> DAG:
+    """The DAG of a source."""
+    entry = settings.source(source)
     schedule = entry.schedule
     with DAG(
-        dag_id=_configured.dag_id("publish", source),
+        dag_id=settings.dag_id("publish", source),
         description=f"changes of {source}: ITEMS to the change log",
         doc_md=DOC.format(source=source, **schedule.model_dump()),
         tags=conventions.source_tags(conventions.PIPELINE, source, entry),
@@ -46,8 +48,3 @@ def publish(source: str, entry: configuration.Source) -> DAG:
             execution_timeout=conventions.HUNG,
         )
     return dag
-
-
-_configured = configuration.load()
-for _name, _entry in _configured.sources.items():
-    globals()[f"publish__{_name}"] = publish(_name, _entry)

@@ -5,7 +5,7 @@ from datetime import timedelta
 from airflow.configuration import conf
 from airflow.sdk import DAG, DeltaTriggerTimetable
 
-from sluice.config import configuration
+from sluice.config.configuration import Config
 from sluice_airflow import conventions, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -17,9 +17,11 @@ Airflow keeps these in a directory. Runs of other DAGs are left alone. Nothing o
 history is the audit trail, in the control store.
 """
 
-settings = configuration.load()
 
-if settings.keep_runs_days is not None:
+def housekeeping(settings: Config) -> DAG | None:
+    """The DAG, if old runs are to be deleted."""
+    if settings.keep_runs_days is None:
+        return None
     with DAG(
         dag_id=settings.dag_id("housekeeping"),
         description="delete old runs of Sluice's DAGs and their logs",
@@ -28,7 +30,7 @@ if settings.keep_runs_days is not None:
         tags=conventions.tags(conventions.UPKEEP),
         schedule=DeltaTriggerTimetable(timedelta(days=1)),
         **conventions.DAG_SETTINGS,
-    ):
+    ) as dag:
         SluiceSparkOperator(
             task_id="housekeeping",
             job="housekeeping",
@@ -36,3 +38,4 @@ if settings.keep_runs_days is not None:
             pool=pools.BULK,
             execution_timeout=conventions.HUNG,
         )
+    return dag

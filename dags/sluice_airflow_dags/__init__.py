@@ -1,0 +1,54 @@
+"""All DAGs of a configuration, for a file in Airflow's DAG folder:
+
+from sluice_airflow_dags import sluice_dags
+sluice_dags("/etc/sluice/replication.yaml")
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from airflow.sdk import DAG
+
+from sluice.config import configuration
+from sluice_airflow_dags.administer import administer
+from sluice_airflow_dags.approve_losses import approve_losses
+from sluice_airflow_dags.bootstrap import bootstrap
+from sluice_airflow_dags.cancel_update import cancel_update
+from sluice_airflow_dags.decide import decide
+from sluice_airflow_dags.drain import drain
+from sluice_airflow_dags.housekeeping import housekeeping
+from sluice_airflow_dags.initial_update import initial_update
+from sluice_airflow_dags.publish import publish
+from sluice_airflow_dags.receive_initial_files import receive_initial_files
+from sluice_airflow_dags.verify import verify
+
+_COMMON = (
+    administer,
+    approve_losses,
+    bootstrap,
+    cancel_update,
+    decide,
+    housekeeping,
+    initial_update,
+    receive_initial_files,
+    verify,
+)
+
+
+def sluice_dags(file: str | os.PathLike[str] | None = None) -> dict[str, DAG]:
+    """Make all DAGs of a configuration file, or of that which is in force; by their ids.
+
+    Airflow finds them by itself. Their ids begin with `dag_prefix` of the file, where jobs and commands read it, too.
+    """
+    if file is not None:
+        # Airflow parses a DAG file in a process of its own, and so does each task of it, whose job reads this file.
+        os.environ[configuration.CONFIG_ENV] = str(Path(file).absolute())
+    settings = configuration.load()
+    made = [
+        *(make(settings) for make in _COMMON),
+        *(publish(settings, source) for source in settings.sources),
+        *(drain(settings, replication) for replication in settings.replications),
+    ]
+    return {dag.dag_id: dag for dag in made if dag}

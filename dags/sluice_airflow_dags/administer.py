@@ -1,0 +1,59 @@
+"""DAG `administer`: let a slave go on without what it does not take. Who may trigger it is Airflow's to say."""
+
+from airflow.sdk import DAG
+
+from sluice import shell
+from sluice.config.configuration import Config
+from sluice_airflow import conventions, trigger_form
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = f"""
+### Let a slave that an error stopped go on without what it does not take
+
+`{shell.sluice("status")}` names the transaction that a slave on STANDBY (EXCEPTION) stands in front of. First try
+to mend the cause. If that cannot be, choose one of these; then unpause its drain. Who triggered this is in the audit
+trail.
+
+* **source**, **slave**: the replication
+* **remove_first**: the ordinal of that transaction, which is kept aside (`{shell.sluice("rejected")}`)
+* **skip**: a table of the master that is left out until the slave is filled anew
+"""
+
+
+def administer(settings: Config) -> DAG:
+    """The DAG."""
+    with DAG(
+        dag_id=settings.dag_id("administer"),
+        description="let a slave go on without a transaction, or without a table",
+        doc_md=DOC,
+        dag_display_name=conventions.display_name(conventions.COMMAND, "administer"),
+        tags=conventions.tags(conventions.COMMAND),
+        schedule=None,
+        params={
+            **trigger_form.source(settings),
+            **trigger_form.slave(settings),
+            "remove_first": trigger_form.optional(
+                "integer",
+                minimum=0,
+                title="Transaction to remove",
+                description=f"The ordinal that {shell.status()} names. It is kept aside, and can be carried out later.",
+            ),
+            "skip": trigger_form.optional(
+                "string",
+                title="Table to leave out",
+                description="As schema.table, by its name on the master. It stays out until the slave is filled anew.",
+            ),
+        },
+        **conventions.DAG_SETTINGS,
+    ) as dag:
+        SluiceSparkOperator(
+            task_id="administer",
+            job="administer",
+            command=True,
+            arguments={
+                **conventions.chosen("source", "slave", "skip"),
+                "remove_first": "{{ params.remove_first or None }}",
+                "who": conventions.WHO,
+            },
+        )
+    return dag

@@ -1,0 +1,50 @@
+"""DAG `verify`: compare slaves with their master, value by value."""
+
+from airflow.sdk import DAG
+
+from sluice.config.configuration import Config
+from sluice_airflow import conventions, pools, trigger_form
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Compare slaves with their master
+
+Both sides are compared value by value at one point of the stream that both have reached, while everything keeps
+running. The task's result (XCom) holds the rows compared, the rows that differ, and why.
+
+* **source**, **slaves**: what to compare
+* **tables**: nothing chosen means every watched table
+* **sample**: percent of the keys that are compared
+"""
+
+
+def verify(settings: Config) -> DAG:
+    """The DAG."""
+    with DAG(
+        dag_id=settings.dag_id("verify"),
+        description="compare slaves with their master, value by value",
+        doc_md=DOC,
+        tags=conventions.tags(conventions.OPERATION),
+        schedule=None,
+        params={
+            **trigger_form.source(settings),
+            **trigger_form.slaves(settings),
+            **trigger_form.tables(settings, what="is compared"),
+            "sample": trigger_form.optional(
+                "integer",
+                100,
+                minimum=1,
+                maximum=100,
+                title="Sample",
+                description="Percent of the keys that are compared. Empty: all of them.",
+            ),
+        },
+        **conventions.DAG_SETTINGS,
+    ) as dag:
+        SluiceSparkOperator(
+            task_id="verify",
+            job="verify",
+            arguments=conventions.chosen("source", "tables", "sample", slave="slaves"),
+            pool=pools.BULK,
+        )
+    return dag

@@ -1,0 +1,77 @@
+"""The commands of `./sluice` that need a checkout: tests, measurements, packages, documentation."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from sluice.cli.arguments import positive
+from sluice.errors import SluiceError
+
+BENCHES = ("capture", "publish", "apply", "drain", "slaves", "cluster", "initial-update", "blocks", "latency")
+
+
+def add(commands: Any) -> None:
+    """Add them to the commands of a parser."""
+    test = commands.add_parser("test", help="run the tests, ring by ring")
+    test.add_argument("rings", nargs="*", metavar="RING", help="lint, unit, architecture, ... (default: all)")
+    test.set_defaults(run=_test)
+
+    bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
+    bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
+    bench.add_argument("--scale", type=positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
+    bench.set_defaults(run=_bench)
+
+    install = commands.add_parser("install", help="install what uv.lock says into .venv, as any command does if needed")
+    install.add_argument(
+        "--production", action="store_true", help="without the packages of the tests, of `./sluice up` and of the demo"
+    )
+    install.set_defaults(run=_install)
+
+    docs = commands.add_parser("docs", help="serve the documentation as a site, or build it (for developers)")
+    docs.add_argument("--build", type=Path, metavar="DIR", help="build the site into this directory")
+    docs.set_defaults(run=_docs)
+
+    lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
+    lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
+    lock.set_defaults(run=_lock)
+
+    build = commands.add_parser("build", help="build the wheel that another Airflow's Python installs")
+    build.add_argument("directory", nargs="?", type=Path, default=Path("dist"), metavar="DIR", help="default: dist")
+    build.set_defaults(run=_build)
+
+
+def _test(options: argparse.Namespace) -> int:
+    from sluice.dev import test_rings
+
+    return test_rings.run(options.rings)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from sluice import bench
+
+    return bench.run(options.name, options.scale)
+
+
+def _install(_: argparse.Namespace) -> int:
+    raise SluiceError(280, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
+
+
+def _docs(options: argparse.Namespace) -> int:
+    from sluice.dev import docs_site
+
+    return docs_site.build(options.build) if options.build else docs_site.serve()
+
+
+def _lock(options: argparse.Namespace) -> int:
+    from sluice.dev import lockfile
+
+    return lockfile.update(upgrade=options.upgrade)
+
+
+def _build(options: argparse.Namespace) -> int:
+    from sluice.dev import wheel
+
+    print(wheel.build(options.directory))
+    return 0

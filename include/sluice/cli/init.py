@@ -1,0 +1,45 @@
+"""`./sluice init`: what an Airflow of others needs for Sluice is made, and what is left for a person is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from sluice import connections, paths, shell
+from sluice.cli.context import airflow_environment
+from sluice.config import configuration
+from sluice.errors import SluiceError
+from sluice.storage import private_files
+
+
+def init() -> int:
+    """Make the sealing key, a configuration to begin with, the pools and the DAG file; 0 if it came to its end.
+
+    Raises:
+        SluiceError: SLC-397, Airflow's database or DAG folder cannot be written to.
+    """
+    key = connections.key_file()
+    if not key.exists():
+        private_files.make(key.parent)
+        connections.new_key_file(key)
+        print(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
+    if not (file := configuration.path()).exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        example = paths.PROJECT / "include" / "config" / "example.yaml"
+        file.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+        print(f"made: the configuration {file}, an example: write your databases and tables into it, and then")
+        print(f"type: {shell.sluice('init')}")
+        return 0
+    configuration.load()
+    command = [sys.executable, "-m", "sluice_airflow.init"]
+    done = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise SluiceError(
+            397,
+            f"the pools and the DAG file could not be made: {reason}",
+            "mend that (has Airflow a database: `airflow db migrate`?), and type it again",
+        )
+    print("\n".join(line for line in done.stdout.splitlines() if line.startswith(("made: ", "there: "))))
+    print(f"Then type: {shell.sluice('connect')} and {shell.check()}; they name what is missing.")
+    return 0

@@ -1,0 +1,87 @@
+"""The wheel of `./sluice build` has all that a deployment needs, and works as an archive as well as installed."""
+
+from __future__ import annotations
+
+import email
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from sluice.dev import wheel
+
+PROJECT = Path(__file__).resolve().parents[2]
+# By their places in the wheel.
+FOLDERS = {
+    "sluice": "include/sluice",
+    "sluice_airflow": "plugins/sluice_airflow",
+    "sluice_airflow_dags": "dags/sluice_airflow_dags",
+    **{f"sluice/project/{name}": name for name in ("spark_jobs", "sql", "include/config", "include/docs")},
+}
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    return wheel.build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def archive(built):
+    with ZipFile(built) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("place", FOLDERS)
+def test_the_wheel_has_every_file_of_a_folder(archive, place):
+    folder = PROJECT / FOLDERS[place]
+    files = [file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    wanted = {f"{place}/{file.relative_to(folder)}" for file in files if folder / "dev" not in file.parents}
+    assert wanted
+    assert wanted <= set(archive.namelist())
+
+
+def test_the_wheel_has_nothing_for_developers(archive):
+    names = archive.namelist()
+    assert not [name for name in names if "__pycache__" in name or name.startswith(("sluice/dev/", "tests/"))]
+
+
+def test_the_wheel_asks_for_bounds_and_not_for_single_versions(archive):
+    (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+    metadata = email.message_from_bytes(archive.read(name))
+    assert metadata["Name"] == "sluice"
+    assert set(metadata.get_all("Provides-Extra")) == {"postgresql", "iceberg", "oracle", "embedded"}
+    assert not [each for each in metadata.get_all("Requires-Dist") if "==" in each.partition(";")[0]]
+
+
+def test_a_checkout_tells_airflow_the_same_as_the_wheel(archive):
+    (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
+    told = PROJECT / "plugins" / "sluice.dist-info"
+    assert told.joinpath("entry_points.txt").read_text().strip() in archive.read(name).decode()
+    version = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"Version: {version}\n" in told.joinpath("METADATA").read_text()
+
+
+@pytest.mark.parametrize("form", ["archive", "installed"])
+def test_sql_is_read_from_the_wheel_alone(built, tmp_path, form):
+    place = tmp_path / "sluice.zip"
+    if form == "archive":
+        shutil.copy(built, place)
+    else:
+        shutil.unpack_archive(built, place, "zip")
+    asked = (
+        "from sluice import paths, sqlfiles; print(paths.INSTALLED, paths.PROJECT);"
+        "print(len(sqlfiles.names('postgresql', 'capture/install')));"
+        "print(all(sqlfiles.statement('postgresql', one) for one in sqlfiles.names('postgresql', 'capture/install')))"
+    )
+    env = {**os.environ, "PYTHONPATH": str(place)}
+    done = subprocess.run([sys.executable, "-c", asked], env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    where, count, read = done.stdout.splitlines()
+    assert where == f"True {place}/sluice/project"
+    assert int(count) == len(list((PROJECT / "sql/postgresql/capture/install").glob("*.sql")))
+    assert read == "True"

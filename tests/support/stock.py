@@ -1,0 +1,115 @@
+"""An Airflow as others have it: a fresh environment with Airflow and the wheel, and its services, all of that
+environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.launcher import clean
+
+from sluice.dev import wheel
+from sluice.paths import PROJECT
+
+_PRODUCT = ("sluice", "sluice_airflow")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A Python environment.
+
+    Attributes:
+        archive: the wheel under a name by which Python imports from it.
+    """
+
+    bin: Path
+    archive: Path
+
+    def run(self, *words: str, env: Mapping[str, str], seconds: int = 180) -> subprocess.CompletedProcess[str]:
+        """Run one of its programs."""
+        command = [str(self.bin / words[0]), *words[1:]]
+        return subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=seconds, check=False)
+
+
+def installed(directory: Path, *, lowest: bool = False) -> Environment:
+    """Make an environment with the wheel.
+
+    Args:
+        lowest: with the oldest versions that the wheel allows of what it names itself; else with those of uv.lock,
+            Airflow first, as it is in a deployment before ours comes.
+    """
+    launcher = runpy.run_path(str(PROJECT / "sluice"))
+    env = launcher["install_environment"]() | {"UV_LINK_MODE": "hardlink"}
+    uv = launcher["find_uv"](env)
+    built = wheel.build(directory)
+    archive = Path(shutil.copy(built, directory / "sluice.zip"))
+    place = directory / "venv"
+
+    def typed(*words: str, into: Path | None = None) -> None:
+        command = [uv, *words]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+        if done.returncode and (settings := launcher["pip_settings"]()):
+            done = subprocess.run(command, env={**env, **settings}, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        if into:
+            into.write_text(done.stdout)
+
+    typed("venv", "--quiet", str(place))
+    into = ["pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
+    ours = f"sluice[postgresql] @ {built.as_uri()}"
+    if lowest:
+        typed(*into, "--resolution", "lowest-direct", ours)
+    else:
+        constraints = directory / "constraints.txt"
+        exported = ["--frozen", "--all-extras", "--all-groups", "--no-emit-project", "--no-hashes", "--no-annotate"]
+        typed("export", "--quiet", "--no-header", *exported, "--project", str(PROJECT), into=constraints)
+        typed(*into, "--constraint", str(constraints), "apache-airflow")
+        typed(*into, "--constraint", str(constraints), ours)
+    return Environment(place / "bin", archive)
+
+
+def without_the_product(environment: Environment, directory: Path) -> Path:
+    """The Python of an environment with the same packages, but not ours: as a machine of executors has it."""
+    python = directory / "bin" / "python"
+    subprocess.run([environment.bin / "python", "-m", "venv", "--without-pip", directory], check=True)
+    (theirs,) = environment.bin.parent.glob("lib/python*/site-packages")
+    (here,) = directory.glob("lib/python*/site-packages")
+    for entry in theirs.iterdir():
+        if entry.name not in _PRODUCT and not entry.name.startswith(("sluice-", "_virtualenv")):
+            (here / entry.name).symlink_to(entry)
+    return python
+
+
+def deployment(environment: Environment, directory: Path, metadata: str, port: int, java: Path) -> dict[str, str]:
+    """What a shell of this Airflow has in its environment; nothing of a checkout, and no variable of ours but that of
+    the configuration."""
+    kept = {name: value for name, value in clean().items() if not name.startswith("SLUICE")}
+    address = f"http://127.0.0.1:{port}"
+    (directory / "users.json").write_text(json.dumps({"admin": "secret"}))
+    return {
+        **kept,
+        "HOME": str(directory),
+        "PATH": os.pathsep.join([str(environment.bin), str(java / "bin"), kept.get("PATH", os.defpath)]),
+        "JAVA_HOME": str(java),
+        "AIRFLOW_HOME": str(directory / "airflow"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address}/execution/",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(directory / "users.json"),
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__BASE_URL": address,
+        "AIRFLOW__API__WORKERS": "1",
+        "AIRFLOW__API_AUTH__JWT_SECRET": "a secret of this test, as long as it has to be, and longer" * 2,
+        "AIRFLOW__CORE__PARALLELISM": "6",
+        "AIRFLOW__DAG_PROCESSOR__REFRESH_INTERVAL": "5",
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": metadata,
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": metadata,
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+    }
