@@ -25,6 +25,7 @@ from sluice.config.models import (
     IncomingFiles,
     Messages,
     OutgoingFiles,
+    Pages,
     Part,
     Program,
     PublishSchedule,
@@ -197,6 +198,7 @@ class Config(Part):
         tuple[RoleName, ...],
         Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
     ] = ("op", "admin")
+    pages: Annotated[Pages, maybe_empty(Pages)] = Pages()
     dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
