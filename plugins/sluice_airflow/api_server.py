@@ -20,7 +20,6 @@ from fastapi.security import HTTPAuthorizationCredentials
 from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy import select
 
-from sluice.airflow_api.pause import Paused
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -69,15 +68,15 @@ class ApiServer:
                 self._stamp, self._read = stamp, time.monotonic()
             return self._context
 
-    def paused(self, dags: Sequence[str]) -> Mapping[str, Paused]:
+    def paused(self, dags: Sequence[str]) -> Mapping[str, str]:
         """By one query, and one more where any is paused."""
         switched = select(DagModel.dag_id).where(DagModel.dag_id.in_(dags), DagModel.is_paused)
         with create_session() as session:
-            found = dict.fromkeys(session.scalars(switched), Paused(""))
+            found = dict.fromkeys(session.scalars(switched), "")
             if found:
                 said = select(Log.dag_id, Log.owner).where(Log.dag_id.in_(found), Log.event == "patch_dag")
                 for dag, owner in session.execute(said.order_by(Log.dttm)):
-                    found[dag] = Paused(owner or "")
+                    found[dag] = owner or ""
         return found
 
 

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from fastapi import Request
 
-from sluice.airflow_api.pause import Paused
 from sluice.context import Context
 
 
@@ -41,5 +40,5 @@ class Airflow(Protocol):
     def context(self) -> Context:
         """The configuration in force, with its connections."""
 
-    def paused(self, dags: Sequence[str]) -> Mapping[str, Paused]:
-        """Those of these DAGs that are paused, and by whom, without a call of the REST API."""
+    def paused(self, dags: Sequence[str]) -> Mapping[str, str]:
+        """Those of these DAGs that are paused, and by whom (empty if nobody knows)."""

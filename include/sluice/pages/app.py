@@ -7,11 +7,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.errors import ConfigError, Refused, SluiceError, TransientError
 from sluice.monitor.reach import Reach
 from sluice.pages import entry, html, rest
 from sluice.pages.airflow import Airflow
-from sluice.pages.entry import Refused
 
 
 def application(airflow: Airflow) -> FastAPI:

@@ -16,7 +16,7 @@ from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from sluice.context import Context
-from sluice.errors import SluiceError
+from sluice.errors import Refused
 from sluice.model.access import Right, Role, role_of
 from sluice.pages.airflow import Airflow, Visitor
 from sluice.store import access
@@ -30,10 +30,6 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 _ANONYMOUS = "<!doctype html><title>Log in</title><p>Log in to Airflow first, then open this page again."
-
-
-class Refused(SluiceError):
-    """A person may not do that, or did not ask for it."""
 
 
 async def admit(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
@@ -82,7 +78,11 @@ def needs(right: Right) -> Any:
             what = f"{request.method} {request.url.path}"
             fact = f"{who.user} {f'is {theirs}' if theirs else 'has no role'} here, and may not {right}"
             access.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
-            raise Refused(392, fact, "nothing was changed; ask somebody who may, or see `pages` in the configuration")
+            raise Refused(
+                392,
+                fact,
+                "nothing was changed; ask somebody who may, or change `pages` in the configuration",
+            )
         if request.method not in ("GET", "HEAD") and who.by_cookie:
             _expect_own_page(request, who)
 

@@ -89,5 +89,6 @@ def _drain(context: Context, pair: Pair) -> str:
     return context.config.dag_id("drain", pair.source, pair.slave)
 
 
-def _beside(context: Context, pair: Pair, paused: Mapping[str, Paused], reach: Reach) -> Beside:
-    return Beside(paused.get(_drain(context, pair)), reach.absent(pair), reach.source(pair.source))
+def _beside(context: Context, pair: Pair, paused: Mapping[str, str], reach: Reach) -> Beside:
+    by = paused.get(_drain(context, pair))
+    return Beside(None if by is None else Paused(by), reach.absent(pair), reach.source(pair.source))

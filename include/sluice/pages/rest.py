@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from sluice import shell
 from sluice.airflow_api.dags import Dags
 from sluice.commands import dispatcher
 from sluice.context import Context
@@ -94,7 +95,7 @@ def remove_first(request: Request, source: str, slave: str) -> Done:
     context, dags = _acting(request)
     stuck = overview.one(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
     if stuck is None:
-        raise SluiceError(394, f"no transaction blocks {slave}", "nothing was changed; reload the page")
+        raise SluiceError(394, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
     run = dags.trigger("administer", {"source": source, "slave": slave, "remove_first": stuck.ordinal})
     return Done(
         done=f"transaction {stuck.ordinal} is being removed", run=f"{context.config.dag_id('administer')}/{run}"
