@@ -190,6 +190,31 @@ def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, a
     assert world.standing("zurich").dispatcher == "STANDBY (INITIAL)"
 
 
+CONTROLS = {
+    "eva": ["Refresh", "Standby"],
+    "otto": ["Refresh", "Standby", "Initial update"],
+    "admin": ["Refresh", "Standby", "Initial update", "Remove first"],
+}
+
+
+@pytest.mark.parametrize(("name", "controls"), CONTROLS.items())
+def test_a_page_has_the_controls_that_a_person_may_use(world, visit, name, controls):
+    touched = Touched("public.t", {"I": 1}, ("id",))
+    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2, (touched,)))
+    shown = visit(name).get(ZURICH).text.partition("<header")[2].partition("</header>")[0]
+    assert re.findall(r">\s*([A-Z][^<]+?)\s*</(?:button|a)>", shown) == controls
+
+
+def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, visit, address, people):
+    client = visit("admin")
+    headers = ours(client, address)
+    assert client.post(f"/api/v1{ZURICH}/remove-first", headers=headers).json()["code"] == 394
+    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
+    dag, _, run = client.post(f"/api/v1{ZURICH}/remove-first", headers=headers).json()["run"].partition("/")
+    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
+    assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
+
+
 def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
     world.settings["pages"] = {"users": {"vera": "user"}}
     (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))

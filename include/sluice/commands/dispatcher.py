@@ -15,6 +15,10 @@ from sluice.state.replication import UNDER_WAY
 from sluice.store import replications
 
 _BY_PEOPLE = (Hold.ADMIN, Hold.EXCEPTION)
+_OPENS = {
+    Hold.INITIAL: "by its initial update, and opens when the data is in",
+    Hold.APPROVAL: "until somebody decides about a command of the master",
+}
 
 
 def standby(context: Context, dags: Dags, pair: Pair, who: str) -> None:
@@ -47,15 +51,16 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
 
     Raises:
         ConfigError: SLC-003, there is no such replication.
-        SluiceError: SLC-391, an initial update shuts the gate; SLC-915, Airflow does not let this person.
+        SluiceError: SLC-391, something else shuts the gate; SLC-915, Airflow does not let this person.
     """
     context.config.replication(pair.source, pair.slave)
     held = replications.holds(context.store, pair)
-    if Hold.INITIAL in held and not held.keys() & set(_BY_PEOPLE):
+    others = [why for kind, why in _OPENS.items() if kind in held]
+    if others and not held.keys() & set(_BY_PEOPLE) and not context.switch(pair).paused():
         raise SluiceError(
             391,
-            f"the gate of {pair} is shut by its initial update, and opens when the data is in",
-            f"nothing was changed; wait, or cancel the update; `{shell.status()}` says how far it is",
+            f"the gate of {pair} is shut {others[0]}",
+            f"nothing was changed; `{shell.status()}` says how far it is, and what opens it",
         )
     notes = [held[kind] for kind in _BY_PEOPLE if kind in held]
     for note in notes:

@@ -54,11 +54,6 @@ class Reach:
         """The notes of a source."""
         return self._notes.get(name, SourceNotes())
 
-    def wait(self, seconds: float) -> None:
-        """Wait for the look that is under way."""
-        if looks := self._looks:
-            looks.join(seconds)
-
     def _look(self, context: Context) -> None:
         pairs = iter([Pair(one.source, one.slave) for one in context.config.replications])
         try:
@@ -70,5 +65,6 @@ class Reach:
         self.looked = datetime.now(UTC)
 
     def _note_slaves(self, context: Context, pairs: Sequence[Pair]) -> None:
-        absent = offline_slaves.unanswered(context, pairs)
-        self._absent = self._absent | {pair: absent.get(pair) for pair in pairs}
+        named = [pair for pair in pairs if context.config.slave(pair.slave).connection in context.connections]
+        absent = offline_slaves.unanswered(context, named)
+        self._absent = self._absent | {pair: absent.get(pair) for pair in named}

@@ -36,7 +36,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"age": wording.age, "notes": wording.notes, "part": _part}
+    made.filters |= {"age": wording.age, "notes": wording.notes, "task": wording.task, "part": _part}
     made.globals |= {"Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
     return made
 

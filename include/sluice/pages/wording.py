@@ -19,6 +19,21 @@ class Note:
     hint: str
 
 
+@dataclass(frozen=True)
+class Task:
+    """A task of a DAG run, as the audit trail names its jobs."""
+
+    dag: str
+    run: str
+    task: str
+
+
+def task(actor: str) -> Task | None:
+    """The task that did something; None if a person did."""
+    parts = actor.split("/")
+    return Task(parts[0], "/".join(parts[1:-2]), parts[-2]) if len(parts) >= 4 and parts[-1].isdigit() else None
+
+
 def visible(value: object) -> object:
     """A value of a template; in a text, control characters can be seen."""
     if isinstance(value, Markup):
