@@ -226,7 +226,12 @@ def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
 
 def test_an_initial_update_is_begun_in_the_name_of_the_person(world, visit, address, people):
     client = visit("otto")
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    compared = "INSERT INTO comparison VALUES (DEFAULT, 1, 'flights', 'zurich', 'public.t', 12345, 0, '[]')"
+    world.session("control").execute(compared)
     form = client.get(f"/initial-update?source={SOURCE}&slave=geneva").text
+    assert re.search(r"<span>public.t <span class=\"quiet\">12,345 rows</span>", form)
     assert re.search(r'value="geneva" checked', form)
     wanted = {"source": SOURCE, "slaves": ["geneva"], "mode": "online"}
     answer = client.post("/api/v1/initial-updates", headers=ours(client, address), json=wanted)

@@ -19,7 +19,7 @@ from sluice.context import Context
 from sluice.errors import Refused
 from sluice.model.access import Right, Role, role_of
 from sluice.pages.airflow import Airflow, Visitor
-from sluice.store import access
+from sluice.store import trail
 
 TOKEN_HEADER = "X-Sluice-Token"
 HEADERS = {
@@ -77,7 +77,7 @@ def needs(right: Right) -> Any:
             asked = request.path_params
             what = f"{request.method} {request.url.path}"
             fact = f"{who.user} {f'is {theirs}' if theirs else 'has no role'} here, and may not {right}"
-            access.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
+            trail.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
             raise Refused(
                 392,
                 fact,

@@ -11,15 +11,17 @@ from fastapi.responses import FileResponse, HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
+from sluice.context import Context
 from sluice.model.access import Right
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
+from sluice.model.watched import chosen
 from sluice.monitor.reach import Reach
 from sluice.pages import entry, overview, wording
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import Sort, View
 from sluice.paths import PROJECT
 from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import trail
+from sluice.store import trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
 HERE = PROJECT / "include" / "sluice" / "pages"
@@ -73,21 +75,12 @@ def details(request: Request, source: str, slave: str) -> Response:
 @router.get("/initial-update", dependencies=[needs(Right.FILL)])
 def initial_update(request: Request, source: str = "", slave: str = "") -> Response:
     """The form of an initial update (guide: "The Initial Update Page")."""
-    config = airflow(request).context().config
-    chosen = source if source in config.sources else next(iter(config.sources))
-    slaves = config.slaves_of(chosen)
-    rows = {one.slave: one for one in overview.listed(airflow(request), _reach(request)) if one.source == chosen}
-    tables = config.source(chosen).tables
-    return page(
-        request,
-        "initial_update.html",
-        config=config,
-        chosen=chosen,
-        slaves=slaves,
-        slave=slave,
-        rows=rows,
-        tables=tables,
-    )
+    context = airflow(request).context()
+    config = context.config
+    wanted = source if source in config.sources else next(iter(config.sources))
+    rows = {one.slave: one for one in overview.listed(airflow(request), _reach(request)) if one.source == wanted}
+    shown = {"slaves": config.slaves_of(wanted), "slave": slave, "rows": rows, "tables": _tables(context, wanted)}
+    return page(request, "initial_update.html", config=config, chosen=wanted, **shown)
 
 
 @router.get("/static/{name}", dependencies=[needs(Right.READ)])
@@ -110,6 +103,13 @@ def page(request: Request, template: str, status_code: int = 200, /, **values: A
         base["refresh_s"] = context.config.pages.refresh_s
     base["token"] = entry.page_token(airflow(request).secret, who.user)
     return HTMLResponse(_TEMPLATES.get_template(template).render(**base | values), status_code)
+
+
+def _tables(context: Context, source: str) -> dict[str, int | None]:
+    """The tables that are filled, as far as they are known, with their rows at the last comparison."""
+    settings, counts = context.config.source(source), watched_tables.counted(context.store, source)
+    known = {TableName(*name) for name in settings.watched} | watched_tables.recorded(context.store, source)
+    return {str(name): counts.get(str(name)) for name in sorted(known) if chosen(settings.patterns, name)}
 
 
 def _reach(request: Request) -> Reach:
