@@ -5,6 +5,7 @@ Airflow imports this in every process; the application is made when the first re
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -27,13 +28,18 @@ class Application:
         self._lock = Lock()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        # What it imports takes a second or two, in which others are served.
+        made = self._made or await asyncio.to_thread(self._make)
+        await made(scope, receive, send)
+
+    def _make(self) -> FastAPI:
         with self._lock:
             if self._made is None:
                 from sluice.pages.app import application
                 from sluice_airflow.api_server import ApiServer
 
                 self._made = application(ApiServer())
-        await self._made(scope, receive, send)
+            return self._made
 
 
 def _view() -> Mapping[str, Any]:
