@@ -141,5 +141,9 @@ class ConfigError(SluiceError):
     """The configuration, or what it names, is not usable as written."""
 
 
+class UnknownName(ConfigError):
+    """The configuration has nothing of that name."""
+
+
 class StrangeSource(ConfigError):
     """The DbResources of a source are not those that this control store has published up to now."""

@@ -18,7 +18,7 @@ from airflow.utils.session import create_session
 from fastapi import HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials
 from fastapi.security.utils import get_authorization_scheme_param
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
@@ -74,9 +74,9 @@ class ApiServer:
         with create_session() as session:
             found = dict.fromkeys(session.scalars(switched), "")
             if found:
-                said = select(Log.dag_id, Log.owner).where(Log.dag_id.in_(found), Log.event == "patch_dag")
-                for dag, owner in session.execute(said.order_by(Log.dttm)):
-                    found[dag] = owner or ""
+                last = select(func.max(Log.id)).where(Log.dag_id.in_(found), Log.event == "patch_dag")
+                said = select(Log.dag_id, Log.owner).where(Log.id.in_(last.group_by(Log.dag_id)))
+                found |= {dag: owner or "" for dag, owner in session.execute(said)}
         return found
 
 

@@ -174,6 +174,9 @@ def test_a_user_puts_a_slave_on_standby_and_activates_it(world, visit, address, 
     held = replications.holds(world.context.store, pair)[Hold.ADMIN]
     assert (held.actor, client.get(f"/api/v1{ZURICH}").json()["dispatcher"]) == ("eva", "STANDBY (ADMIN)")
     assert "ADMIN</b> by eva" in client.get(ZURICH).text
+    # Somebody who pauses it in Airflow is named as well.
+    replications.lift(world.context.store, pair, Hold.ADMIN, "for a test")
+    assert "paused by eva" in client.get(ZURICH).text
     assert client.post(f"/api/v1{ZURICH}/activate", headers=headers).status_code == 200
     assert people["admin"].ask(drain)["is_paused"] is False
     assert (replications.holds(world.context.store, pair), world.standing("zurich").dispatcher) == ({}, "ACTIVE")
@@ -269,6 +272,15 @@ def test_a_page_may_ask_no_other_host_and_be_in_no_other_frame(world, visit):
     assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
     assert not re.search(r"""(?:src|href|action)=["']?(?:https?:)?//""", answer.text)
     assert "style=" not in answer.text
+
+
+def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_mended(world, visit):
+    file, client = world.path / "replication.yaml", visit("eva")
+    file.write_text("sources: nonsense")
+    answer = client.get("/")
+    assert (answer.status_code, "SLC-002" in answer.text) == (500, True)
+    file.write_text(yaml.safe_dump(world.settings))
+    assert client.get("/").status_code == 200
 
 
 def test_a_store_that_is_away_is_told(world, visit, connect):

@@ -71,3 +71,7 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
         for note in notes:
             replications.shut(context.store, pair, note.kind, note.reason, note.actor)
         raise
+    if not notes:
+        # It was paused in Airflow, and no drain has noticed it since.
+        with context.store.begin() as connection:
+            replications.note(connection, pair, "activate", f"{Hold.ADMIN}: activated", who)

@@ -37,7 +37,7 @@ from sluice.config.models import (
     WipeOut,
     maybe_empty,
 )
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, UnknownName
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
@@ -267,7 +267,7 @@ class Config(Part):
                 return pair
         self.source(source)
         slaves = self.slaves_of(source)
-        raise ConfigError(
+        raise UnknownName(
             3,
             f"no replication of source {source} to slave {slave} is configured; its slaves: "
             f"{', '.join(slaves) or 'none'}",
@@ -375,7 +375,7 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
     try:
         return known[name]
     except KeyError:
-        raise ConfigError(
+        raise UnknownName(
             3,
             f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
             meant(name, known, "mend the name"),

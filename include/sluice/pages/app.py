@@ -7,7 +7,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from sluice.errors import ConfigError, Refused, SluiceError, TransientError
+from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
 from sluice.monitor.reach import Reach
 from sluice.pages import entry, html, rest
 from sluice.pages.airflow import Airflow
@@ -48,7 +48,9 @@ def _status(error: SluiceError) -> int:
         return 403
     if isinstance(error, TransientError):
         return 503
-    return 404 if isinstance(error, ConfigError) else 409
+    if isinstance(error, UnknownName):
+        return 404
+    return 500 if isinstance(error, ConfigError) else 409
 
 
 def _answer(request: Request, status: int, code: int, fact: str, hint: str) -> Response:
