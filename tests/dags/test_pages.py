@@ -218,6 +218,20 @@ def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, vi
     assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
 
 
+def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):
+    client, pair = visit("admin"), world.pair("zurich")
+    headers = ours(client, address)
+    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()["code"] == 395
+    begun = "INSERT INTO initial_update (source, state, run) VALUES ('flights', 'DUMPING', 'eva') RETURNING id"
+    (number,) = world.session("control").execute(begun).fetchone()
+    replications.request(world.context.store, [pair], number)
+    assert "Cancel update" in client.get(ZURICH).text
+    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).status_code == 200
+    assert (world.status("zurich"), replications.holds(world.context.store, pair)) == ("INCONSISTENT", {})
+    said = "SELECT actor FROM audit WHERE slave = 'zurich' AND event = 'cancel'"
+    assert world.reader("control").execute(said).fetchall() == [("admin",)]
+
+
 def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
     world.settings["pages"] = {"users": {"vera": "user"}}
     (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))

@@ -12,6 +12,7 @@ from sluice.airflow_api.dags import Dags
 from sluice.commands import dispatcher
 from sluice.context import Context
 from sluice.errors import SluiceError
+from sluice.initial_update.cancel import cancel
 from sluice.model.access import Right
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.monitor.status import ReplicationStatus
@@ -82,11 +83,16 @@ def activate(request: Request, source: str, slave: str) -> Done:
 
 @router.post(f"{_ONE}/cancel-update", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
 def cancel_update(request: Request, source: str, slave: str) -> Done:
-    """End the initial update that is under way: the slave becomes INCONSISTENT."""
-    context, dags = _acting(request)
-    context.config.replication(source, slave)
-    run = dags.trigger("cancel_update", {"source": source, "slaves": [slave]})
-    return Done(done="its initial update is being cancelled", run=f"{context.config.dag_id('cancel_update')}/{run}")
+    """End the initial update that is under way, at once: the slave becomes INCONSISTENT."""
+    context = airflow(request).context()
+    ended = cancel(context, source, [slave], visitor(request).user)
+    if not ended.cancelled:
+        raise SluiceError(
+            395,
+            f"no initial update of {slave} is under way: it is {ended.idle[slave]}",
+            f"nothing was changed; see `{shell.status()}`",
+        )
+    return Done(done=f"the initial update of {slave} is cancelled")
 
 
 @router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
