@@ -210,9 +210,9 @@ class Context:
             return
         self.runs().ask_for(dag_id("", "publish", source), f"asked__{int(time.time())}", {})
 
-    def dags(self) -> Dags:
-        """Our DAGs, for a person who switches and triggers them."""
-        return Dags(self.config, self.connection(self.config.airflow_api))
+    def dags(self, token: str = "") -> Dags:
+        """Our DAGs, for a person who switches and triggers them; by this token of theirs, if there is one."""
+        return Dags(self.config, self.connection(self.config.airflow_api), token)
 
     def runs(self) -> Runs:
         """The runs of our DAGs."""

@@ -88,6 +88,10 @@ class TransientError(SluiceError):
     """A retry may succeed: a lost connection, a lock timeout, a serialization failure."""
 
 
+class Refused(SluiceError):
+    """A person may not do that, or did not ask for it."""
+
+
 class FencedError(TransientError):
     """Somebody else holds a newer lease on what we were writing (R6); this process ends, the next one looks again."""
 
@@ -146,6 +150,10 @@ class Lossy(SluiceError):
 
 class ConfigError(SluiceError):
     """The configuration, or what it names, is not usable as written."""
+
+
+class UnknownName(ConfigError):
+    """The configuration has nothing of that name."""
 
 
 class StrangeSource(ConfigError):

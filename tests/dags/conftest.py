@@ -32,7 +32,7 @@ os.environ |= {
     "AIRFLOW__CORE__PLUGINS_FOLDER": str(PROJECT / "plugins"),
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
     "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
-    "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,otto:op,eva:user",
+    "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": "admin:admin,otto:op,eva:user,vera:viewer",
     "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING",
 }
 
@@ -47,8 +47,8 @@ from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file  # noq
 from sluice.runtime.ports import choose  # noqa: E402
 
 CANARY = "canary-5f3a9c-password"
-# The last has no role that commands are for.
-PEOPLE = ("admin", "otto", "eva")
+# The last two have no role that commands are for.
+PEOPLE = ("admin", "otto", "eva", "vera")
 CONFIG = """
 command_roles: []
 sources:

@@ -28,6 +28,7 @@ CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 # The part of configuration.md that explains a model begins with this title.
 SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": configuration.Config,
+    "### Pages in Airflow:": config_models.Pages,
     "### A source:": configuration.Source,
     "### A watched table:": config_models.WatchedTable,
     "### When a source is published:": config_models.PublishSchedule,

@@ -31,11 +31,12 @@ class Dags:
 
     Args:
         api: the connection of Airflow's REST API.
+        token: of the person who does it; without one, the login of that connection.
     """
 
-    def __init__(self, config: Config, api: ConnectionInfo) -> None:
+    def __init__(self, config: Config, api: ConnectionInfo, token: str = "") -> None:
         self._config = config
-        self._api = AirflowApi(api)
+        self._api = AirflowApi(api, token)
 
     def switch(self, *names: str, paused: bool) -> str:
         """Pause or unpause a DAG; its id."""

@@ -26,6 +26,7 @@ from sluice.config.models import (
     IncomingFiles,
     Messages,
     OutgoingFiles,
+    Pages,
     Part,
     Program,
     PublishSchedule,
@@ -37,7 +38,7 @@ from sluice.config.models import (
     WipeOut,
     maybe_empty,
 )
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, UnknownName
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
@@ -198,6 +199,7 @@ class Config(Part):
         tuple[RoleName, ...],
         Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
     ] = ("op", "admin")
+    pages: Annotated[Pages, maybe_empty(Pages)] = Pages()
     dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
     sources: Annotated[dict[Name, Source], Field(min_length=1)]
@@ -266,7 +268,7 @@ class Config(Part):
                 return pair
         self.source(source)
         slaves = self.slaves_of(source)
-        raise ConfigError(
+        raise UnknownName(
             3,
             f"no replication of source {source} to slave {slave} is configured; its slaves: "
             f"{', '.join(slaves) or 'none'}",
@@ -378,7 +380,7 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
     try:
         return known[name]
     except KeyError:
-        raise ConfigError(
+        raise UnknownName(
             3,
             f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
             meant(name, known, "mend the name"),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
 
-from sqlalchemy import Connection, func, select
-
+from sluice.airflow_api.pause import Paused
 from sluice.changelog import initial_data
 from sluice.context import Context
 from sluice.drain import offline_slaves
@@ -21,10 +21,46 @@ from sluice.paths import at_home
 from sluice.state.dispatcher import Dispatcher, Hold, shown
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import DELIVERING, Status
-from sluice.store import blocked, replications, transfers, updates
-from sluice.store.replications import ReplicationState, behind
-from sluice.store.tables import comparison, for_pair, initial_update
+from sluice.store import updates
+from sluice.store.replications import ReplicationState
+from sluice.store.standings import Standing, standings
 from sluice.store.transfers import Transfer
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a gate is shut: the kind of the hold, by whom, why, and since when, as ISO 8601."""
+
+    kind: str
+    actor: str
+    reason: str
+    since: str | None
+
+
+@dataclass(frozen=True)
+class LastUpdate:
+    """The last initial update: its number and state, the DAG run that began it, as `dag/run`, and when."""
+
+    id: int
+    state: str
+    run: str
+    started_at: str
+    ended_at: str | None
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known of a replication beside the store.
+
+    Attributes:
+        paused: its drain is, by whom.
+        absent: its slave does not answer.
+        source: the notes of its source.
+    """
+
+    paused: Paused | None = None
+    absent: TransientError | None = None
+    source: advice.SourceNotes = field(default_factory=advice.SourceNotes)
 
 
 @dataclass(frozen=True)
@@ -45,6 +81,10 @@ class ReplicationStatus:
         excluded: entries of the configuration for tables that it does not get.
         answers: its server does.
         resting: that no drain is at work on what it lacks, and when the next one starts.
+        draining: a drain is at work.
+        holds: why its gate is shut.
+        delivered_at: when it got something last, as ISO 8601.
+        update: the last initial update, if there was one.
     """
 
     source: str
@@ -71,6 +111,15 @@ class ReplicationStatus:
     excluded: Sequence[str] = ()
     answers: bool = True
     resting: str = ""
+    draining: bool = False
+    holds: Sequence[Reason] = ()
+    delivered_at: str | None = None
+    update: LastUpdate | None = None
+
+    @property
+    def pair(self) -> Pair:
+        """The replication."""
+        return Pair(self.source, self.slave)
 
     @property
     def well(self) -> bool:
@@ -87,12 +136,16 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.unanswered(context, pairs)
-    return [_standing(context, pair, sources[pair.source], absent.get(pair)) for pair in pairs]
+    beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
+    return [
+        explained(context, one, beside[pair], resting=True) for pair, one in standings(context.store, pairs).items()
+    ]
 
 
 def brief(context: Context, pair: Pair) -> str:
     """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
-    row = _standing(context, pair, advice.SourceNotes(), None)
+    (known,) = standings(context.store, [pair]).values()
+    row = explained(context, known, Beside(context.switch(pair).paused()), resting=True)
     head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
     return "\n".join(filter(None, [head, row.why]))
 
@@ -130,59 +183,72 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
 
 
-def _standing(
-    context: Context, pair: Pair, source: advice.SourceNotes, absent: TransientError | None
-) -> ReplicationStatus:
-    known = replications.get(context.store, pair)
-    holds = replications.holds(context.store, pair)
-    odd = replications.conflicts(context.store, pair)
-    carried = transfers.pending(context.store, pair)
-    awaited = carried if carried and not carried.is_in else None
-    skipped = blocked.left_out(context.store, pair)
-    kinds = frozenset(holds)
-    if (paused := context.switch(pair).paused()) and Hold.EXCEPTION not in kinds:
+def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
+    """The status without its reasons: nothing more is asked for it, however many there are."""
+    known, source = one.known, beside.source
+    kinds = frozenset(one.holds)
+    if beside.paused and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
-    holdback, lag_s = behind(context.store, pair)
-    with context.store.begin() as connection:
-        compared, different = _compared(connection, pair)
-        loaded, loading = _loaded(connection, known, awaited)
-    stored = at_home(context.config.source(pair.source).initial_files.location)
+    loaded, loading = _loaded(one)
     return ReplicationStatus(
-        source=pair.source,
-        slave=pair.slave,
+        source=known.pair.source,
+        slave=known.pair.slave,
         status=known.status,
         colour=known.status.colour,
         dispatcher=shown(kinds),
-        why="\n".join(
-            [
-                *advice.for_absence(absent, known.status),
-                *advice.for_status(context.store, pair, known.status, different, stored),
-                *advice.for_gate(pair, holds, paused, _awaited(context, known, carried)),
-                *advice.for_conflicts(pair, odd),
-                *advice.for_skipped_tables(pair, skipped),
-            ]
-        ),
+        why="",
         position=str(known.position),
-        holdback=holdback,
-        lag_s=lag_s,
+        holdback=one.holdback,
+        lag_s=one.lag_s,
         loaded=loaded,
         loading=loading,
-        tolerated=odd.total(),
-        odd=_by_table(odd),
-        stuck=blocked.standing(context.store, pair),
-        skipped={str(table): one.changes for table, one in skipped.items()},
-        excluded=context.config.slave(pair.slave).mapper.exclusions,
-        compared=compared,
-        different=different,
+        tolerated=one.conflicts.total(),
+        odd=_by_table(one.conflicts),
+        stuck=one.stuck,
+        skipped={str(table): each.changes for table, each in one.skipped.items()},
+        excluded=context.config.slave(known.pair.slave).mapper.exclusions,
+        compared=one.compared,
+        different=one.different,
         publishing=source.publishing,
         unwatched=source.unwatched,
         outdated=source.outdated,
         complete=not source.loses,
-        answers=absent is None,
-        resting=advice.for_pause(context, pair, holdback)
-        if known.status in DELIVERING and not (kinds or absent)
-        else "",
+        answers=beside.absent is None,
+        draining=one.draining,
+        holds=[Reason(each.kind, each.actor, each.reason, _iso(each.since)) for each in one.holds.values()],
+        delivered_at=_iso(known.delivered_at),
+        update=_last(one),
     )
+
+
+def explained(context: Context, one: Standing, beside: Beside, *, resting: bool = False) -> ReplicationStatus:
+    """The same, with why it does not go on, what is safe and what to type.
+
+    Args:
+        resting: ask Airflow when the next drain starts.
+    """
+    status, known, pair = told(context, one, beside), one.known, one.known.pair
+    stored = at_home(context.config.source(pair.source).initial_files.location)
+    why = [
+        *advice.for_absence(beside.absent, known.status),
+        *advice.for_status(context.store, pair, known.status, one.different, stored),
+        *advice.for_gate(pair, one.holds, beside.paused, _awaited(context, known, one.carried)),
+        *advice.for_conflicts(pair, one.conflicts),
+        *advice.for_skipped_tables(pair, one.skipped),
+    ]
+    open_to_it = known.status in DELIVERING and status.dispatcher == Dispatcher.ACTIVE and not beside.absent
+    rests = advice.for_pause(context, pair, one.holdback) if resting and open_to_it else ""
+    return replace(status, why="\n".join(why), resting=rests)
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat()
+
+
+def _last(one: Standing) -> LastUpdate | None:
+    if (last := one.update) is None:
+        return None
+    return LastUpdate(last.id, last.state, last.run, last.started_at.isoformat(), _iso(last.ended_at))
 
 
 def _awaited(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
@@ -202,27 +268,14 @@ def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     return found
 
 
-def _compared(connection: Connection, pair: Pair) -> tuple[int | None, int | None]:
-    ours = for_pair(comparison, pair)
-    newest = select(func.max(comparison.c.point)).where(ours).scalar_subquery()
-    sums = select(func.sum(comparison.c.compared), func.sum(comparison.c.different)).where(
-        ours, comparison.c.point == newest
-    )
-    compared, different = connection.execute(sums).one()
-    return (None, None) if compared is None else (int(compared), int(different))
-
-
-def _loaded(
-    connection: Connection, known: ReplicationState, awaited: Transfer | None
-) -> tuple[str, LoadProgress | None]:
+def _loaded(one: Standing) -> tuple[str, LoadProgress | None]:
     """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs."""
-    row = connection.execute(select(initial_update).where(initial_update.c.id == known.update_id)).one_or_none()
-    if row is None or not (row.chunks or row.bytes_planned):
+    if one.update is None or not (one.update.progress.chunks or one.update.progress.bytes_planned):
         return "", None
-    found = updates.progress(row)
-    if row.state == UpdateState.LOADING_BLOCKS and known.status is Status.TRANSITION:
+    found, status, awaited = one.update.progress, one.known.status, one.carried
+    if one.update.state == UpdateState.LOADING_BLOCKS and status is Status.TRANSITION:
         return f"{found.rows:,} rows in blocks", found
-    if known.status is Status.INITIAL or (awaited and awaited.epoch is not None):
+    if status is Status.INITIAL or (awaited and not awaited.is_in and awaited.epoch is not None):
         return f"{found.chunks_done}/{found.chunks} chunks" if found.chunks else "by programs", found
     return "", None

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Table, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import hints, log, shell
@@ -145,10 +146,10 @@ def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = No
         _shut(connection, pair, kind, reason, who)
 
 
-def lift(store: Store, pair: Pair, kind: Hold, reason: str) -> bool:
+def lift(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> bool:
     """Take one reason away; whether it was there."""
     with store.begin() as connection:
-        return _lift(connection, pair, kind, reason)
+        return _lift(connection, pair, kind, reason, who)
 
 
 def open_gate(store: Store, pair: Pair, update_id: int | None, reason: str) -> bool:
@@ -169,12 +170,17 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
         waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
     found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
-        reason = f"{said(str(asked(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
-        found[Hold.APPROVAL] = HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
+        found[Hold.APPROVAL] = approval(pair, waiting)
     return found
 
 
-def asked(row: Row[tuple[object, ...]]) -> DdlQuestion:
+def approval(pair: Pair, waiting: Any) -> HoldNote:
+    """The hold of a question that waits for its answer, by its row."""
+    reason = f"{said(str(asked(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
+    return HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
+
+
+def asked(row: Any) -> DdlQuestion:
     """The question of a row of `question`."""
     return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
@@ -314,10 +320,10 @@ def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str 
         note(connection, pair, "standby", f"{kind}: {reason}", who)
 
 
-def _lift(connection: Connection, pair: Pair, kind: Hold, reason: str) -> bool:
+def _lift(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> bool:
     gone = connection.execute(hold.delete().where(for_pair(hold, pair), hold.c.kind == kind))
     if gone.rowcount:
-        note(connection, pair, "activate", f"{kind}: {reason}")
+        note(connection, pair, "activate", f"{kind}: {reason}", who)
     return bool(gone.rowcount)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.model.names import Pair
@@ -89,7 +89,7 @@ def pending(store: Store, pair: Pair) -> Transfer | None:
     known = replications.get(store, pair)
     if row is None or known.update_id != row.update_id or known.status not in UNDER_WAY:
         return None
-    return _from_row(row)
+    return from_row(row)
 
 
 def loading(store: Store, loaded: Transfer, epoch: int) -> None:
@@ -124,7 +124,8 @@ def others(store: Store, ended: Transfer) -> bool:
         return connection.execute(waiting.union(kept).limit(1)).first() is not None
 
 
-def _from_row(row: Row[Any]) -> Transfer:
+def from_row(row: Any) -> Transfer:
+    """The transfer of a row."""
     return Transfer(
         pair=Pair(row.source, row.slave),
         update=row.update_id,

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.model.names import TableName
 from sluice.store.engine import Store
-from sluice.store.tables import layout, watched
+from sluice.store.tables import comparison, layout, watched
 
 
 def record(store: Store, source: str, tables: Iterable[TableName]) -> None:
@@ -27,3 +27,15 @@ def recorded(store: Store, source: str) -> set[TableName]:
     with store.begin() as connection:
         rows = connection.execute(known.union(of_log.where(layout.c.source == source)))
         return {TableName(schema, table) for schema, table in rows}
+
+
+def counted(store: Store, source: str) -> dict[str, int]:
+    """The rows of each table at its last comparison with any slave."""
+    newest = (
+        select(comparison.c.table, comparison.c.compared)
+        .where(comparison.c.source == source)
+        .distinct(comparison.c.table)
+        .order_by(comparison.c.table, comparison.c.point.desc())
+    )
+    with store.begin() as connection:
+        return {str(table): int(rows) for table, rows in connection.execute(newest)}

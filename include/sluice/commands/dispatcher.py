@@ -1,0 +1,77 @@
+"""Standby and activate: a person shuts the gate of a slave, and opens it (guide: "The Details Page").
+
+The store says it first, with who did it, and the gate is shut from then on; Airflow's pause switch follows.
+"""
+
+from __future__ import annotations
+
+from sluice import shell
+from sluice.airflow_api.dags import Dags
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.model.names import Pair
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import UNDER_WAY
+from sluice.store import replications
+
+_BY_PEOPLE = (Hold.ADMIN, Hold.EXCEPTION)
+_OPENS = {
+    Hold.INITIAL: "by its initial update, and opens when the data is in",
+    Hold.APPROVAL: "until somebody decides about a command of the master",
+}
+
+
+def standby(context: Context, dags: Dags, pair: Pair, who: str) -> None:
+    """Deliver nothing to a slave until somebody activates it; the change log keeps everything for it.
+
+    Raises:
+        ConfigError: SLC-003, there is no such replication.
+        SluiceError: SLC-390, an initial update is under way; SLC-915, Airflow does not let this person.
+    """
+    context.config.replication(pair.source, pair.slave)
+    status = replications.get(context.store, pair).status
+    if status in UNDER_WAY:
+        raise SluiceError(
+            390,
+            f"{pair} is {status}: its initial update would stand still",
+            f"nothing was changed; wait until it is NORMAL, or cancel the update; see `{shell.status()}`",
+        )
+    held = Hold.ADMIN in replications.holds(context.store, pair)
+    replications.shut(context.store, pair, Hold.ADMIN, "paused", who)
+    try:
+        dags.switch("drain", pair.source, pair.slave, paused=True)
+    except SluiceError:
+        if not held:
+            replications.lift(context.store, pair, Hold.ADMIN, "it was not paused in Airflow", who)
+        raise
+
+
+def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
+    """Deliver to a slave again, also after an error that was mended.
+
+    Raises:
+        ConfigError: SLC-003, there is no such replication.
+        SluiceError: SLC-391, something else shuts the gate; SLC-915, Airflow does not let this person.
+    """
+    context.config.replication(pair.source, pair.slave)
+    held = replications.holds(context.store, pair)
+    others = [why for kind, why in _OPENS.items() if kind in held]
+    if others and not held.keys() & set(_BY_PEOPLE) and not context.switch(pair).paused():
+        raise SluiceError(
+            391,
+            f"the gate of {pair} is shut {others[0]}",
+            f"nothing was changed; `{shell.status()}` says how far it is, and what opens it",
+        )
+    notes = [held[kind] for kind in _BY_PEOPLE if kind in held]
+    for note in notes:
+        replications.lift(context.store, pair, note.kind, "activated", who)
+    try:
+        dags.switch("drain", pair.source, pair.slave, paused=False)
+    except SluiceError:
+        for note in notes:
+            replications.shut(context.store, pair, note.kind, note.reason, note.actor)
+        raise
+    if not notes:
+        # It was paused in Airflow, and no drain has noticed it since.
+        with context.store.begin() as connection:
+            replications.note(connection, pair, "activate", f"{Hold.ADMIN}: activated", who)

@@ -1,0 +1,59 @@
+"""The application: its entry, its routes, and what is said of an error."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
+from sluice.monitor.reach import Reach
+from sluice.pages import entry, html, rest
+from sluice.pages.airflow import Airflow
+
+
+def application(airflow: Airflow) -> FastAPI:
+    """The pages and the REST API of one Airflow."""
+    app = FastAPI(title="Sluice", version="1", docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.airflow = airflow
+    app.state.reach = Reach()
+    app.include_router(html.router)
+    app.include_router(rest.router)
+    app.middleware("http")(entry.admit)
+    app.add_exception_handler(SluiceError, _told)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _unknown)
+    return app
+
+
+def _told(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SluiceError)
+    return _answer(request, _status(error), error.code, error.fact, error.hint)
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return _answer(request, 422, 422, f"the request is not valid: {faults}", "nothing was changed; see openapi.json")
+
+
+def _unknown(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _answer(request, error.status_code, error.status_code, str(error.detail), "see openapi.json")
+
+
+def _status(error: SluiceError) -> int:
+    if isinstance(error, Refused):
+        return 403
+    if isinstance(error, TransientError):
+        return 503
+    if isinstance(error, UnknownName):
+        return 404
+    return 500 if isinstance(error, ConfigError) else 409
+
+
+def _answer(request: Request, status: int, code: int, fact: str, hint: str) -> Response:
+    if "/api/" in request.url.path:
+        return JSONResponse({"code": code, "fact": fact, "hint": hint}, status)
+    return html.page(request, "error.html", status, code=code, fact=fact, hint=hint)

@@ -1,0 +1,104 @@
+"""The entry of the pages: who may come in, what they may do, and what may be asked of a browser.
+
+Everybody but those who have logged in to Airflow is turned away before any route is looked for. Each route names the
+right that it needs. A request that changes something has to come from a page of ours, or bring a token by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse
+
+from sluice.context import Context
+from sluice.errors import Refused
+from sluice.model.access import Right, Role, role_of
+from sluice.pages.airflow import Airflow, Visitor
+from sluice.store import trail
+
+TOKEN_HEADER = "X-Sluice-Token"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_ANONYMOUS = "<!doctype html><title>Log in</title><p>Log in to Airflow first, then open this page again."
+
+
+async def admit(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Let those in who have logged in, and tell browsers what a page of ours may do."""
+    request.state.visitor = await airflow(request).visitor(request)
+    if request.state.visitor:
+        response = await call_next(request)
+    elif "/api/" in request.url.path:
+        response = JSONResponse({"code": 401, "fact": "not logged in", "hint": "log in to Airflow"}, 401)
+    else:
+        response = HTMLResponse(_ANONYMOUS, 401)
+    response.headers.update(HEADERS)
+    return response
+
+
+def airflow(request: Request) -> Airflow:
+    """The Airflow that the pages are a part of."""
+    found: Airflow = request.app.state.airflow
+    return found
+
+
+def visitor(request: Request) -> Visitor:
+    """Who asks."""
+    found: Visitor = request.state.visitor
+    return found
+
+
+def role(context: Context, who: Visitor) -> Role | None:
+    """The role of a person; None if they have none."""
+    pages = context.config.pages
+    return role_of(who.user, who.roles, pages.roles, pages.users)
+
+
+def needs(right: Right) -> Any:
+    """The right that a route needs, as one of its dependencies.
+
+    Raises (when a request comes):
+        Refused: SLC-392, the person does not have it; SLC-393, another site may have asked.
+    """
+
+    def allowed(request: Request) -> None:
+        context, who = airflow(request).context(), visitor(request)
+        theirs = role(context, who)
+        if theirs is None or right not in theirs.rights:
+            asked = request.path_params
+            what = f"{request.method} {request.url.path}"
+            fact = f"{who.user} {f'is {theirs}' if theirs else 'has no role'} here, and may not {right}"
+            trail.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
+            raise Refused(
+                392,
+                fact,
+                "nothing was changed; ask somebody who may, or change `pages` in the configuration",
+            )
+        if request.method not in ("GET", "HEAD") and who.by_cookie:
+            _expect_own_page(request, who)
+
+    allowed.right = right  # type: ignore[attr-defined]
+    return Depends(allowed)
+
+
+def page_token(secret: bytes, user: str) -> str:
+    """What a page of ours brings with each command: another site cannot read it."""
+    return hmac.new(secret, f"sluice pages\n{user}".encode(), hashlib.sha256).hexdigest()
+
+
+def _expect_own_page(request: Request, who: Visitor) -> None:
+    came_from = urlsplit(request.headers.get("origin", "")).netloc
+    brought = request.headers.get(TOKEN_HEADER, "")
+    if came_from != request.headers.get("host") or not hmac.compare_digest(
+        brought.encode(), page_token(airflow(request).secret, who.user).encode()
+    ):
+        raise Refused(393, "no page of Sluice asked for this", "nothing was changed; reload the page, and try again")

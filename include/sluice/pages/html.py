@@ -1,0 +1,126 @@
+"""The pages: rendered on the server, escaped everywhere, refreshed by a few lines of script."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import FileResponse, HTMLResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+
+from sluice.context import Context
+from sluice.model.access import Right
+from sluice.model.names import Pair, TableName
+from sluice.model.watched import chosen
+from sluice.monitor.reach import Reach
+from sluice.pages import entry, overview, wording
+from sluice.pages.entry import airflow, needs, visitor
+from sluice.pages.overview import Sort, View
+from sluice.paths import PROJECT
+from sluice.state.replication import UNDER_WAY, Status
+from sluice.store import trail, watched_tables
+
+router = APIRouter(include_in_schema=False)
+HERE = PROJECT / "include" / "sluice" / "pages"
+STATIC = {"pages.css": "text/css", "pages.js": "text/javascript"}
+_TRAIL = 12
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=wording.visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"age": wording.age, "notes": wording.notes, "task": wording.task, "part": _part}
+    made.globals |= {"Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
+    return made
+
+
+def _part(name: str) -> str:
+    """A name as a part of a URL's path."""
+    return quote(name, safe="")
+
+
+_TEMPLATES = _environment()
+
+
+@router.get("/", dependencies=[needs(Right.READ)])
+def replications(
+    request: Request, q: str = "", status: str = "", sort: str = "", down: Annotated[bool, Query()] = False
+) -> Response:
+    """The list of replications (guide: "The Replication List Page")."""
+    view = View(q, status, Sort(sort) if sort in set(Sort) else None, down)
+    rows = overview.listed(airflow(request), _reach(request))
+    counts = {one: sum(row.status == one for row in rows) for one in Status}
+    return page(request, "list.html", view=view, rows=rows, groups=view.of(rows), counts=counts, by=_by(view))
+
+
+@router.get("/replications/{source}/{slave}", dependencies=[needs(Right.READ)])
+def details(request: Request, source: str, slave: str) -> Response:
+    """One replication (guide: "The Details Page")."""
+    pair = Pair(source, slave)
+    one = overview.one(airflow(request), _reach(request), pair)
+    context = airflow(request).context()
+    happened = trail.last(context.store, pair, _TRAIL)
+    return page(request, "details.html", one=one, trail=happened, config=context.config)
+
+
+@router.get("/initial-update", dependencies=[needs(Right.FILL)])
+def initial_update(request: Request, source: str = "", slave: str = "") -> Response:
+    """The form of an initial update (guide: "The Initial Update Page")."""
+    context = airflow(request).context()
+    config = context.config
+    wanted = source if source in config.sources else next(iter(config.sources))
+    rows = {one.slave: one for one in overview.listed(airflow(request), _reach(request)) if one.source == wanted}
+    shown = {"slaves": config.slaves_of(wanted), "slave": slave, "rows": rows, "tables": _tables(context, wanted)}
+    return page(request, "initial_update.html", config=config, chosen=wanted, **shown)
+
+
+@router.get("/static/{name}", dependencies=[needs(Right.READ)])
+def static(name: str) -> Response:
+    """Style and script."""
+    if name not in STATIC:
+        raise HTTPException(404)
+    return FileResponse(HERE / "static" / name, media_type=STATIC[name])
+
+
+def page(request: Request, template: str, status_code: int = 200, /, **values: Any) -> Response:
+    """A page, with what each of them has: the person, their rights, and where everything is."""
+    who = visitor(request)
+    base = {"who": who, "root": request.scope.get("root_path", ""), "now": datetime.now(UTC), "refresh_s": 5.0}
+    base |= {"rights": frozenset(), "role": None, "reach": _reach(request)}
+    if template != "error.html":
+        context = airflow(request).context()
+        role = entry.role(context, who)
+        base |= {"role": role, "rights": role.rights if role else frozenset()}
+        base["refresh_s"] = context.config.pages.refresh_s
+    base["token"] = entry.page_token(airflow(request).secret, who.user)
+    return HTMLResponse(_TEMPLATES.get_template(template).render(**base | values), status_code)
+
+
+def _tables(context: Context, source: str) -> dict[str, int | None]:
+    """The tables that are filled, as far as they are known, with their rows at the last comparison."""
+    settings, counts = context.config.source(source), watched_tables.counted(context.store, source)
+    known = {TableName(*name) for name in settings.watched} | watched_tables.recorded(context.store, source)
+    return {str(name): counts.get(str(name)) for name in sorted(known) if chosen(settings.patterns, name)}
+
+
+def _reach(request: Request) -> Reach:
+    found: Reach = request.app.state.reach
+    return found
+
+
+def _by(view: View) -> dict[Sort, str]:
+    """The query that sorts by each column; a second time, the other way round."""
+    kept = {"q": view.text, "status": view.status}
+    return {
+        one: urlencode({**kept, "sort": one, **({"down": 1} if view.sort is one and not view.down else {})})
+        for one in Sort
+    }

@@ -1,0 +1,94 @@
+"""The replications as pages and REST show them: one query of the store, one of Airflow, and the last look outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sluice.airflow_api.pause import Paused
+from sluice.context import Context
+from sluice.model.names import Pair
+from sluice.monitor.reach import Reach
+from sluice.monitor.status import Beside, ReplicationStatus, explained, told
+from sluice.pages.airflow import Airflow
+from sluice.store.standings import standings
+
+
+class Sort(StrEnum):
+    """What the list can be sorted by; within a source."""
+
+    NAME = "name"
+    HOLDBACK = "holdback"
+    COUNTER = "counter"
+    STATUS = "status"
+    DISPATCHER = "dispatcher"
+    CONNECTION = "connection"
+
+
+_KEYS = {
+    Sort.NAME: lambda one: one.slave,
+    Sort.HOLDBACK: lambda one: one.holdback,
+    Sort.COUNTER: lambda one: tuple(map(int, one.position.split("/"))),
+    Sort.STATUS: lambda one: one.status,
+    Sort.DISPATCHER: lambda one: one.dispatcher,
+    Sort.CONNECTION: lambda one: one.answers,
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """What of the list is shown, and in which order."""
+
+    text: str = ""
+    status: str = ""
+    sort: Sort | None = None
+    down: bool = False
+
+    def of(self, rows: Sequence[ReplicationStatus]) -> dict[str, list[ReplicationStatus]]:
+        """The rows to show, by source."""
+        text = self.text.strip().lower()
+        chosen = [
+            one
+            for one in rows
+            if text in f"{one.source}->{one.slave}".lower() and (not self.status or self._has_status(one))
+        ]
+        if self.sort:
+            chosen.sort(key=_KEYS[self.sort], reverse=self.down)
+        found: dict[str, list[ReplicationStatus]] = {}
+        for name in dict.fromkeys(one.source for one in rows):
+            if mine := [one for one in chosen if one.source == name]:
+                found[name] = mine
+        return found
+
+    def _has_status(self, one: ReplicationStatus) -> bool:
+        return not one.well if self.status == "attention" else one.status == self.status
+
+
+def listed(airflow: Airflow, reach: Reach) -> list[ReplicationStatus]:
+    """Every configured replication, in the file's order."""
+    context = airflow.context()
+    reach.look(context)
+    pairs = [Pair(one.source, one.slave) for one in context.config.replications]
+    paused = airflow.paused([_drain(context, pair) for pair in pairs])
+    found = standings(context.store, pairs)
+    return [told(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
+
+
+def one(airflow: Airflow, reach: Reach, pair: Pair) -> ReplicationStatus:
+    """One replication with its reasons. Raises ConfigError SLC-003, there is no such one."""
+    context = airflow.context()
+    context.config.replication(pair.source, pair.slave)
+    reach.look(context)
+    paused = airflow.paused([_drain(context, pair)])
+    (found,) = standings(context.store, [pair]).values()
+    return explained(context, found, _beside(context, pair, paused, reach))
+
+
+def _drain(context: Context, pair: Pair) -> str:
+    return context.config.dag_id("drain", pair.source, pair.slave)
+
+
+def _beside(context: Context, pair: Pair, paused: Mapping[str, str], reach: Reach) -> Beside:
+    by = paused.get(_drain(context, pair))
+    return Beside(None if by is None else Paused(by), reach.absent(pair), reach.source(pair.source))

@@ -1,0 +1,131 @@
+"""The REST API: what the pages show, and what they can do, as JSON. The pages' own buttons use it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, ConfigDict, Field
+
+from sluice import shell
+from sluice.airflow_api.dags import Dags
+from sluice.commands import dispatcher
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.initial_update.cancel import cancel
+from sluice.model.access import Right
+from sluice.model.names import INITIAL_UPDATE, Pair
+from sluice.monitor.status import ReplicationStatus
+from sluice.pages import overview
+from sluice.pages.entry import airflow, needs, visitor
+
+router = APIRouter(prefix="/api/v1", tags=["sluice"])
+_ONE = "/replications/{source}/{slave}"
+
+
+class Problem(BaseModel):
+    """Why something was not done."""
+
+    code: int
+    fact: str
+    hint: str
+
+
+class Done(BaseModel):
+    """What was done; `run` is the DAG run that does it, as `dag/run`, if there is one."""
+
+    done: str
+    run: str | None = None
+
+
+class InitialUpdate(BaseModel):
+    """The choices of an initial update, as those of the DAG `initial_update`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    slaves: Annotated[list[str], Field(min_length=1)]
+    mode: Literal["snapshot", "online", "external"] = "snapshot"
+    store_initial_data: bool = False
+    resume: bool = False
+
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {number: {"model": Problem} for number in (401, 403, 404, 409, 422, 503)}
+
+
+@router.get("/replications", dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+def replications(request: Request) -> list[ReplicationStatus]:
+    """Every configured replication, without the reasons why one stands still."""
+    return overview.listed(airflow(request), request.app.state.reach)
+
+
+@router.get(_ONE, dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+def replication(request: Request, source: str, slave: str) -> ReplicationStatus:
+    """One replication, with its reasons."""
+    return overview.one(airflow(request), request.app.state.reach, Pair(source, slave))
+
+
+@router.post(f"{_ONE}/standby", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+def standby(request: Request, source: str, slave: str) -> Done:
+    """Deliver nothing to the slave until somebody activates it. The change log keeps everything for it."""
+    context, dags = _acting(request)
+    dispatcher.standby(context, dags, Pair(source, slave), visitor(request).user)
+    return Done(done=f"{slave} is on standby")
+
+
+@router.post(f"{_ONE}/activate", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+def activate(request: Request, source: str, slave: str) -> Done:
+    """Deliver to the slave again."""
+    context, dags = _acting(request)
+    dispatcher.activate(context, dags, Pair(source, slave), visitor(request).user)
+    return Done(done=f"{slave} is active")
+
+
+@router.post(f"{_ONE}/cancel-update", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+def cancel_update(request: Request, source: str, slave: str) -> Done:
+    """End the initial update that is under way, at once: the slave becomes INCONSISTENT."""
+    context = airflow(request).context()
+    ended = cancel(context, source, [slave], visitor(request).user)
+    if not ended.cancelled:
+        raise SluiceError(
+            395,
+            f"no initial update of {slave} is under way: it is {ended.idle[slave]}",
+            f"nothing was changed; see `{shell.status()}`",
+        )
+    return Done(done=f"the initial update of {slave} is cancelled")
+
+
+@router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+def remove_first(request: Request, source: str, slave: str) -> Done:
+    """Keep the transaction aside that the slave stands in front of; then activate it."""
+    context, dags = _acting(request)
+    stuck = overview.one(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
+    if stuck is None:
+        raise SluiceError(394, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
+    run = dags.trigger("administer", {"source": source, "slave": slave, "remove_first": stuck.ordinal})
+    return Done(
+        done=f"transaction {stuck.ordinal} is being removed", run=f"{context.config.dag_id('administer')}/{run}"
+    )
+
+
+@router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)
+def initial_update(request: Request, wanted: InitialUpdate) -> Done:
+    """Fill slaves from their master; what their watched tables hold is replaced."""
+    context, dags = _acting(request)
+    for slave in wanted.slaves:
+        context.config.replication(wanted.source, slave)
+    run = dags.trigger(INITIAL_UPDATE, wanted.model_dump())
+    return Done(done=f"{', '.join(wanted.slaves)}: filled", run=f"{context.config.dag_id(INITIAL_UPDATE)}/{run}")
+
+
+@router.get("/openapi.json", dependencies=[needs(Right.READ)], include_in_schema=False)
+def openapi(request: Request) -> dict[str, Any]:
+    """The description of this API."""
+    described: dict[str, Any] = request.app.openapi()
+    return described
+
+
+def _acting(request: Request) -> tuple[Context, Dags]:
+    """What a command needs; in Airflow it acts as the person who gives it."""
+    context = airflow(request).context()
+    return context, context.dags(visitor(request).token)

@@ -1,0 +1,172 @@
+// Refreshes a page in place, sends commands, asks before dangerous ones. No library, no other host.
+"use strict";
+
+const body = document.body;
+const banner = document.getElementById("banner");
+
+// Airflow's theme where we are inside of it, else the one of the system.
+function theme() {
+  let dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  try {
+    const outside = window.parent.document.documentElement;
+    if (window.parent !== window) dark = outside.classList.contains("dark");
+  } catch { /* Another site's frame tells nothing. */ }
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+theme();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", theme);
+try {
+  if (window.parent !== window)
+    new MutationObserver(theme).observe(window.parent.document.documentElement, { attributeFilter: ["class"] });
+} catch { /* As above. */ }
+
+// Moments in the viewer's time zone.
+function clocks(root) {
+  for (const one of root.querySelectorAll("time")) {
+    const moment = new Date(one.dateTime);
+    if (isNaN(moment)) continue;
+    const today = moment.toDateString() === new Date().toDateString();
+    one.textContent = today || "clock" in one.dataset ? moment.toLocaleTimeString() : moment.toLocaleString();
+    one.title = moment.toString();
+  }
+}
+
+// Makes `old` like `fresh` and leaves alone what is the same: focus, selection and scrolling stay.
+function morph(old, fresh) {
+  if (old.isEqualNode(fresh)) return;
+  if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || (old.id || "") !== (fresh.id || "")) {
+    old.replaceWith(fresh);
+    return;
+  }
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  const theirs = [...fresh.childNodes];
+  const known = new Map([...old.children].filter((one) => one.id).map((one) => [one.id, one]));
+  theirs.forEach((one, place) => {
+    const here = (one.id && known.get(one.id)) || old.childNodes[place];
+    if (!here) old.append(one);
+    else if (here.id && one.id !== here.id) old.insertBefore(one, here);
+    else {
+      if (here !== old.childNodes[place]) old.insertBefore(here, old.childNodes[place] || null);
+      morph(here, one);
+    }
+  });
+  while (old.childNodes.length > theirs.length) old.lastChild.remove();
+}
+
+function say(text, kind = "bad") {
+  banner.hidden = !text;
+  banner.className = kind;
+  banner.textContent = text || "";
+}
+
+let failing = false;
+async function refresh() {
+  if (document.querySelector("[data-submit]")) return;
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
+    if (answer.status === 401) throw new Error("Your session has ended. Log in to Airflow, then reload this page.");
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const live = page.getElementById("live");
+    if (!live) throw new Error(`Airflow answers ${answer.status}`);
+    if (answer.status >= 500) throw new Error(live.querySelector("section p").textContent);
+    clocks(live);
+    const field = document.activeElement?.closest("[data-filter]") && document.activeElement;
+    if (field) live.querySelector(`[name=${field.name}]`)?.setAttribute("value", field.value);
+    morph(document.getElementById("live"), live);
+    body.dataset.token = page.body.dataset.token;
+    if (failing) say("");
+    failing = false;
+  } catch (error) {
+    failing = true;
+    say(`${error instanceof TypeError ? "Airflow does not answer." : error.message} What is shown may be old.`);
+  }
+}
+
+function sure(text, label) {
+  const ask = document.getElementById("ask");
+  document.getElementById("ask-title").textContent = `${label}?`;
+  document.getElementById("ask-text").textContent = text;
+  document.getElementById("ask-yes").textContent = label;
+  ask.returnValue = "no";
+  ask.showModal();
+  return new Promise((done) => ask.addEventListener("close", () => done(ask.returnValue === "yes"), { once: true }));
+}
+
+async function post(url, values) {
+  try {
+    const headers = { "X-Sluice-Token": body.dataset.token, "Content-Type": "application/json" };
+    const answer = await fetch(url, { method: "POST", headers, body: values && JSON.stringify(values) });
+    const told = await answer.json();
+    if (!answer.ok) say(`${told.fact}. ${told.hint || ""}`);
+    else say(`Done: ${told.done}.`, "good");
+    return answer.ok;
+  } catch {
+    say("Airflow does not answer. Whether it was done is not known: look again.");
+    return false;
+  }
+}
+
+document.addEventListener("click", async (event) => {
+  const at = event.target.closest("[data-post], [data-refresh-now], [data-view], [data-airflow]");
+  if (!at || event.ctrlKey || event.metaKey) return;
+  if ("refreshNow" in at.dataset) refresh();
+  else if ("view" in at.dataset) {
+    event.preventDefault();
+    history.replaceState(null, "", at.href);
+    refresh();
+  } else if ("airflow" in at.dataset && window.parent !== window) {
+    // The frame may not lead its parent elsewhere; a link of the parent may.
+    event.preventDefault();
+    const outside = window.parent.document;
+    const link = outside.createElement("a");
+    link.href = new URL(at.getAttribute("href").slice(1), outside.baseURI).href;
+    link.click();
+  } else if (at.dataset.post) {
+    if (at.dataset.ask && !(await sure(at.dataset.ask, at.textContent.trim()))) return;
+    at.disabled = true;
+    await post(at.dataset.post);
+    at.disabled = false;
+    refresh();
+  }
+});
+
+let typing;
+function filter(form) {
+  const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+  history.replaceState(null, "", `${form.getAttribute("action")}?${query}`);
+  refresh();
+}
+document.addEventListener("input", (event) => {
+  const form = event.target.closest("[data-filter]");
+  clearTimeout(typing);
+  if (form) typing = setTimeout(() => filter(form), 200);
+});
+document.addEventListener("change", (event) => {
+  const to = event.target.dataset.reload;
+  if (to) location.assign(to + encodeURIComponent(event.target.value));
+});
+document.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (form.matches("[data-filter]")) {
+    event.preventDefault();
+    filter(form);
+  } else if (form.dataset.submit) {
+    event.preventDefault();
+    const given = new FormData(form);
+    const slaves = given.getAll("slaves");
+    if (!slaves.length) return say("Choose at least one slave.");
+    if (!(await sure(`${form.dataset.ask} (${slaves.join(", ")})`, "Begin"))) return;
+    const switches = { store_initial_data: given.has("store_initial_data"), resume: given.has("resume") };
+    const values = { source: given.get("source"), mode: given.get("mode"), slaves, ...switches };
+    if (await post(form.dataset.submit, values)) location.assign(form.dataset.then);
+  }
+});
+
+clocks(document);
+setInterval(() => document.hidden || refresh(), Number(body.dataset.refresh) * 1000);
+document.addEventListener("visibilitychange", () => document.hidden || refresh());

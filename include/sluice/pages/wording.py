@@ -1,0 +1,68 @@
+"""Texts of others and numbers, as a page shows them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+# They would hide or rearrange what stands around them.
+_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A fact, and what to do about it."""
+
+    fact: str
+    hint: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a DAG run, as the audit trail names its jobs."""
+
+    dag: str
+    run: str
+    task: str
+
+
+def task(actor: str) -> Task | None:
+    """The task that did something; None if a person did."""
+    parts = actor.split("/")
+    return Task(parts[0], "/".join(parts[1:-2]), parts[-2]) if len(parts) >= 4 and parts[-1].isdigit() else None
+
+
+def visible(value: object) -> object:
+    """A value of a template; in a text, control characters can be seen."""
+    if isinstance(value, Markup):
+        return value
+    return _HIDING.sub(lambda found: ascii(found[0])[1:-1], str(value))
+
+
+def age(seconds: float) -> str:
+    """A time span in two words at most."""
+    whole = int(seconds)
+    for name, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if whole >= size:
+            rest = whole % size
+            smaller = {"d": ("h", 3_600), "h": ("min", 60), "min": ("s", 1)}[name]
+            more = f" {rest // smaller[1]} {smaller[0]}" if rest >= smaller[1] else ""
+            return f"{whole // size} {name}{more}"
+    return f"{whole} s"
+
+
+def notes(text: str) -> list[Note]:
+    """Notes of the status: each begins a line, and a HINT belongs to the facts before it."""
+    found: list[Note] = []
+    facts: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("HINT: "):
+            found.append(Note("\n".join(facts), line.removeprefix("HINT: ")))
+            facts = []
+        elif found and not facts and line.startswith("  "):
+            found[-1] = Note(found[-1].fact, f"{found[-1].hint}\n{line}")
+        else:
+            facts.append(line)
+    return [*found, *([Note("\n".join(facts), "")] if facts else [])]

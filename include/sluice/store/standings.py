@@ -1,0 +1,131 @@
+"""Where replications stand, as the store has it: all of them by one query, whatever the length of the log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, text
+
+from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.progress import LoadProgress
+from sluice.model.row_conflict import Tolerated, conflict_counts
+from sluice.sqlfiles import statement
+from sluice.state.dispatcher import Hold
+from sluice.state.initial_update import UpdateState
+from sluice.state.replication import Status
+from sluice.store.blocked import SkippedTable
+from sluice.store.engine import Store
+from sluice.store.replications import HoldNote, ReplicationState, approval
+from sluice.store.transfers import Transfer, from_row
+
+
+@dataclass(frozen=True)
+class Update:
+    """The last initial update of a replication. `run` is the DAG run that began it, as `dag/run`."""
+
+    id: int
+    state: UpdateState
+    run: str
+    started_at: datetime
+    ended_at: datetime | None
+    progress: LoadProgress
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One replication.
+
+    Attributes:
+        holdback: transactions in the log that it lacks; `lag_s` is the age of the oldest of them.
+        draining: a drain is at work.
+        carried: initial data on its way by hand.
+        compared, different: rows of its last comparison; None if there was none.
+    """
+
+    known: ReplicationState
+    holdback: int = 0
+    lag_s: float = 0.0
+    draining: bool = False
+    holds: Mapping[Hold, HoldNote] = field(default_factory=dict)
+    conflicts: Tolerated = field(default_factory=Tolerated)
+    skipped: Mapping[TableName, SkippedTable] = field(default_factory=dict)
+    stuck: BlockingTransaction | None = None
+    carried: Transfer | None = None
+    update: Update | None = None
+    compared: int | None = None
+    different: int | None = None
+
+
+def standings(store: Store, pairs: Sequence[Pair]) -> dict[Pair, Standing]:
+    """These replications; UNCONFIGURED, if nothing was ever done with one."""
+    query = text(statement("control", "standings"))
+    with store.begin() as connection:
+        rows = connection.execute(query, {"named": [f"{one.source}\n{one.slave}" for one in pairs]}).all()
+    found = {Pair(row.source, row.slave): _standing(row) for row in rows}
+    return {pair: found.get(pair) or Standing(_unknown(pair)) for pair in pairs}
+
+
+def _unknown(pair: Pair) -> ReplicationState:
+    return ReplicationState(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
+
+
+def _standing(row: Row[Any]) -> Standing:
+    pair, position = Pair(row.source, row.slave), Position(row.segment, row.ordinal)
+    conflicts = Tolerated()
+    for one in row.conflicts or ():
+        conflicts += conflict_counts(TableName(one["schema"], one["table"]), one["missing"], one["duplicate"])
+    return Standing(
+        ReplicationState(pair, Status(row.status), position, row.delivered_at, row.update_id),
+        # The log may have been begun anew behind it.
+        max(row.holdback, 0),
+        row.lag_s or 0.0,
+        row.draining,
+        dict(_holds(pair, row.holds or (), row.question)),
+        conflicts,
+        {TableName(one["schema"], one["table"]): _skipped(one) for one in row.skipped or ()},
+        BlockingTransaction.from_json(row.stuck) if row.stuck else None,
+        from_row(_Fields(row.carried)) if row.carried else None,
+        _update(row.update) if row.update else None,
+        row.compared,
+        row.different,
+    )
+
+
+class _Fields:
+    """A row that travelled as JSON, in which moments are texts."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
+            moment = name in _MOMENTS and value is not None
+            setattr(self, name, datetime.fromisoformat(value) if moment else value)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+_MOMENTS = ("since", "started_at", "ended_at")
+
+
+def _holds(
+    pair: Pair, rows: Iterable[Mapping[str, Any]], waiting: Mapping[str, Any] | None
+) -> Iterable[tuple[Hold, HoldNote]]:
+    for one in map(_Fields, rows):
+        yield Hold(one.kind), HoldNote(Hold(one.kind), one.actor, one.reason, one.since)
+    if waiting:
+        yield Hold.APPROVAL, approval(pair, _Fields(waiting))
+
+
+def _skipped(values: Mapping[str, Any]) -> SkippedTable:
+    one = _Fields(values)
+    return SkippedTable(one.actor, one.since, one.changes)
+
+
+def _update(values: Mapping[str, Any]) -> Update:
+    one = _Fields(values)
+    progress = LoadProgress(**{each.name: values[each.name] for each in fields(LoadProgress)})
+    return Update(one.id, UpdateState(one.state), one.run, one.started_at, one.ended_at, progress)

@@ -1,0 +1,102 @@
+"""The pages' view of the Airflow that they are a part of: its users, its connections and its pause switches."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
+from typing import Any
+
+from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
+from airflow.api_fastapi.core_api.security import get_user
+from airflow.configuration import conf
+from airflow.exceptions import AirflowNotFoundException
+from airflow.models import Connection, DagModel
+from airflow.models.log import Log
+from airflow.utils.session import create_session
+from fastapi import HTTPException, Request
+from fastapi.security import HTTPAuthorizationCredentials
+from fastapi.security.utils import get_authorization_scheme_param
+from sqlalchemy import func, select
+
+from sluice.config import configuration
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
+from sluice.pages.airflow import Visitor
+from sluice_airflow.sealing import info
+
+# Connections may be changed while the API server runs.
+_KEPT_S = 60.0
+
+
+class ApiServer:
+    """The Airflow of this process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._context: Context | None = None
+        self._stamp: tuple[object, ...] = ()
+        self._read = float("-inf")
+
+    @property
+    def secret(self) -> bytes:
+        """All API servers have the same one."""
+        return str(conf.get("api", "secret_key")).encode()
+
+    async def visitor(self, request: Request) -> Visitor | None:
+        """Who asks, as Airflow's own routes know them; None if nobody has logged in."""
+        scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
+        bearer = HTTPAuthorizationCredentials(scheme=scheme, credentials=token) if scheme.lower() == "bearer" else None
+        try:
+            user: Any = await get_user(request, None, bearer)
+        except HTTPException:
+            return None
+        by = token if bearer else request.cookies.get(COOKIE_NAME_JWT_TOKEN, "")
+        return Visitor(user.get_name(), _roles(user), by, bearer is None)
+
+    def context(self) -> Context:
+        """Anew where the file or the connections are others."""
+        with self._lock:
+            file = configuration.path()
+            stamp = (file, *((found.st_mtime_ns, found.st_size) if (found := _stat(file)) else ()))
+            if self._context is None or stamp != self._stamp or time.monotonic() - self._read > _KEPT_S:
+                settings = self._context.config if self._context and stamp == self._stamp else configuration.load()
+                infos = _connections(settings)
+                if self._context is None or settings is not self._context.config or infos != self._context.connections:
+                    self._context = Context(settings, infos)
+                self._stamp, self._read = stamp, time.monotonic()
+            return self._context
+
+    def paused(self, dags: Sequence[str]) -> Mapping[str, str]:
+        """By one query, and one more where any is paused."""
+        switched = select(DagModel.dag_id).where(DagModel.dag_id.in_(dags), DagModel.is_paused)
+        with create_session() as session:
+            found = dict.fromkeys(session.scalars(switched), "")
+            if found:
+                last = select(func.max(Log.id)).where(Log.dag_id.in_(found), Log.event == "patch_dag")
+                said = select(Log.dag_id, Log.owner).where(Log.id.in_(last.group_by(Log.dag_id)))
+                found |= {dag: owner or "" for dag, owner in session.execute(said)}
+        return found
+
+
+def _stat(file: Any) -> Any:
+    with suppress(OSError):
+        return file.stat()
+
+
+def _roles(user: Any) -> list[str]:
+    """A user of the simple auth manager has one role, one of FAB's has several, which have names."""
+    role = getattr(user, "role", None)
+    return [str(role)] if role else [str(one.name) for one in getattr(user, "roles", None) or ()]
+
+
+def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
+    """Those that the pages open: of the control store, of Airflow itself, and of what is looked at."""
+    ids = [settings.control, settings.airflow_api, *(one.connection for one in settings.sources.values())]
+    ids += [conn_id for slave in settings.slaves.values() for conn_id in slave.connections]
+    found = {}
+    for conn_id in dict.fromkeys(ids):
+        with suppress(AirflowNotFoundException):
+            found[conn_id] = info(Connection.get_connection_from_secrets(conn_id))
+    return found

@@ -1,0 +1,31 @@
+-- Where replications stand: one row each, for those of :named (source, line break, slave) that the store knows.
+-- The log is looked up by its key, at its end and at the slave's position, whatever its length.
+WITH compared AS (
+    SELECT source, slave, point, sum(compared)::bigint AS compared, sum(different)::bigint AS different,
+           row_number() OVER (PARTITION BY source, slave ORDER BY point DESC) AS age
+    FROM comparison GROUP BY source, slave, point
+)
+SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.update_id,
+       coalesce(newest.last_ordinal, 0) - r.ordinal AS holdback,
+       greatest(extract(epoch FROM clock_timestamp() - oldest.published_at), 0)::float8 AS lag_s,
+       coalesce(l.expires_at > clock_timestamp(), false) AS draining,
+       (SELECT jsonb_agg(to_jsonb(h)) FROM hold h WHERE h.source = r.source AND h.slave = r.slave) AS holds,
+       (SELECT jsonb_agg(to_jsonb(t)) FROM tolerated t WHERE t.source = r.source AND t.slave = r.slave) AS conflicts,
+       (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.schema, s."table") FROM skipped s
+         WHERE s.source = r.source AND s.slave = r.slave) AS skipped,
+       (SELECT to_jsonb(q) FROM question q WHERE q.source = r.source AND q.slave = r.slave AND q.state = 'WAITING'
+         ORDER BY q.key LIMIT 1) AS question,
+       (SELECT to_jsonb(t) FROM transfer t WHERE t.source = r.source AND t.slave = r.slave
+           AND t.update_id = r.update_id AND r.status IN ('INITIAL', 'TRANSITION')) AS carried,
+       b.body AS stuck,
+       to_jsonb(u) - 'snapshot' AS update,
+       c.compared, c.different
+FROM replication r
+LEFT JOIN LATERAL (SELECT last_ordinal FROM segment WHERE source = r.source ORDER BY number DESC LIMIT 1) newest ON true
+LEFT JOIN LATERAL (SELECT published_at FROM segment WHERE source = r.source AND number >= r.segment
+    AND last_ordinal > r.ordinal ORDER BY number LIMIT 1) oldest ON true
+LEFT JOIN lease l ON l.name = 'drain ' || r.source || '->' || r.slave
+LEFT JOIN stuck b ON b.source = r.source AND b.slave = r.slave
+LEFT JOIN initial_update u ON u.id = r.update_id
+LEFT JOIN compared c ON c.source = r.source AND c.slave = r.slave AND c.age = 1
+WHERE r.source || E'\n' || r.slave = ANY (:named)

@@ -1,0 +1,305 @@
+"""The pages and their REST API in Airflow's own API server, with a control store on a real server: who may do what,
+and what is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict
+from itertools import product
+
+import httpx
+import pytest
+import yaml
+from support.world import SOURCE
+
+from sluice.connections import ConnectionInfo
+from sluice.model.access import Right
+from sluice.model.blocking_transaction import BlockingTransaction, Touched
+from sluice.pages import html, rest
+from sluice.pages.entry import TOKEN_HEADER
+from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event
+from sluice.store import blocked, replications
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+CANARY = "canary-5f3a9c-password"
+ROUTES = [*html.router.routes, *rest.router.routes]
+GRANTED = {
+    "vera": set(),
+    "eva": {Right.READ, Right.SWITCH},
+    "otto": {Right.READ, Right.SWITCH, Right.FILL},
+    "admin": set(Right),
+}
+ZURICH = f"/replications/{SOURCE}/zurich"
+
+
+def right(route) -> Right:
+    (needed,) = [one.dependency.right for one in route.dependencies]
+    return needed
+
+
+def path(route, **names: str) -> str:
+    known = {"source": SOURCE, "slave": "zurich", "name": "pages.css"} | names
+    return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
+
+
+@pytest.fixture
+def world(build, address, connect, monkeypatch):
+    """Two slaves, which Airflow has the connections of."""
+    made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.*"], slaves=("zurich", "geneva"))
+    made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
+    for name, info in made.infos.items():
+        fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}
+        connect(name, conn_type=info.conn_type, **fields, password=info.password, extra=info.extra)
+    file = made.path / "replication.yaml"
+    file.write_text(yaml.safe_dump(made.settings))
+    monkeypatch.setenv("SLUICE_CONFIG", str(file))
+    monkeypatch.setenv("SLUICE_HOME", str(made.path))
+    return made
+
+
+@pytest.fixture
+def visit(address, people):
+    """A client of the pages for a person, whose browser has the cookie of Airflow; or for nobody."""
+
+    def visiting(name: str | None, **headers: str) -> httpx.Client:
+        client = httpx.Client(base_url=f"http://127.0.0.1:{address}/sluice", headers=headers, timeout=60)
+        if name:
+            client.cookies.set("_token", token(people, name))
+        return client
+
+    return visiting
+
+
+def token(people, name: str) -> str:
+    return people[name]._send("/auth/token", "POST", people[name]._login)["access_token"]
+
+
+def ours(client: httpx.Client, address: int) -> dict[str, str]:
+    """What a page of ours sends with a command."""
+    found = re.search(r'data-token="(\w+)"', client.get("/").text)
+    return {TOKEN_HEADER: found[1] if found else "", "Origin": f"http://127.0.0.1:{address}"}
+
+
+def refused(world) -> list[tuple[object, ...]]:
+    told = "SELECT actor, source, slave FROM audit WHERE event = 'refused' ORDER BY id"
+    return world.reader("control").execute(told).fetchall()
+
+
+@pytest.mark.parametrize("route", ROUTES, ids=lambda one: f"{one.name} {one.path}")
+def test_nobody_comes_in_who_has_not_logged_in(world, visit, route):
+    (method,) = route.methods
+    for client in (visit(None), visit(None, Authorization="Bearer nonsense")):
+        answer = client.request(method, path(route))
+        assert answer.status_code == 401
+        assert "zurich" not in answer.text.replace(path(route), "")
+    assert visit(None).get("/no/such/page").status_code == 401
+
+
+@pytest.mark.parametrize(("name", "route"), list(product(GRANTED, ROUTES)), ids=lambda one: getattr(one, "path", one))
+def test_each_role_may_do_what_the_guide_says_and_no_more(world, visit, address, name, route):
+    (method,) = route.methods
+    client = visit(name)
+    wanted = {"source": SOURCE, "slaves": ["zurich"]} if route.path.endswith("initial-updates") else None
+    answer = client.request(method, path(route, slave="geneva"), headers=ours(client, address), json=wanted)
+    if right(route) in GRANTED[name]:
+        assert answer.status_code in (200, 409), answer.text
+        return
+    assert answer.status_code == 403
+    assert "SLC-392" in answer.text or answer.json()["code"] == 392
+    assert refused(world)[-1][0] == name
+    holds = world.reader("control").execute("SELECT * FROM hold").fetchall()
+    assert holds == []
+
+
+def test_a_user_is_given_a_role_by_name(world, visit):
+    world.settings["pages"] = {"users": {"vera": "user"}, "user": []}
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    assert [visit(name).get("/").status_code for name in ("vera", "eva", "otto")] == [200, 403, 200]
+
+
+@pytest.mark.parametrize("lacking", ["token", "origin", "all", "another site", "another's token"])
+def test_another_site_cannot_have_a_command_given(world, visit, address, people, lacking):
+    client = visit("eva")
+    headers = ours(client, address)
+    if lacking in ("token", "all"):
+        del headers[TOKEN_HEADER]
+    if lacking in ("origin", "all"):
+        del headers["Origin"]
+    if lacking == "another site":
+        headers["Origin"] = "https://evil.example"
+    if lacking == "another's token":
+        headers[TOKEN_HEADER] = ours(visit("otto"), address)[TOKEN_HEADER]
+    answer = client.post(f"/api/v1{ZURICH}/standby", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, 393)
+    assert replications.holds(world.context.store, world.pair("zurich")) == {}
+    # A program brings its token by itself.
+    program = visit(None, Authorization=f"Bearer {token(people, 'eva')}")
+    assert program.get(f"/api/v1{ZURICH}").json()["status"] == "NORMAL"
+
+
+def test_the_pages_and_rest_show_what_the_status_says(world, visit):
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.master.execute("INSERT INTO t VALUES (2)")
+    world.publish()
+    client = visit("eva")
+    first, second = client.get("/api/v1/replications").json()
+    shown = json.loads(json.dumps(asdict(world.standing("zurich"))))
+    beside = ("lag_s", "resting", "why", "publishing")
+    assert {name: first[name] for name in first if name not in beside} == {
+        name: shown[name] for name in shown if name not in beside
+    }
+    assert (first["slave"], first["holdback"], second["slave"]) == ("zurich", 2, "geneva")
+    listed = client.get("/").text
+    assert ">zurich</a>" in listed
+    assert re.search(r"<b>2</b>", listed)
+    assert ">geneva</a>" not in client.get("/?q=ZUR").text
+    assert ">zurich</a>" not in client.get("/?status=INCONSISTENT").text
+    backwards = client.get("/?sort=name&down=1").text
+    assert listed.index(">geneva</a>") > listed.index(">zurich</a>")
+    assert backwards.index(">geneva</a>") > backwards.index(">zurich</a>")
+    forwards = client.get("/?sort=name").text
+    assert forwards.index(">geneva</a>") < forwards.index(">zurich</a>")
+    assert set(client.get("/api/v1/openapi.json").json()["paths"]) == {one.path for one in rest.router.routes[:-1]}
+
+
+def test_a_user_puts_a_slave_on_standby_and_activates_it(world, visit, address, people):
+    client, pair = visit("eva"), world.pair("zurich")
+    headers = ours(client, address)
+    # Airflow knows the DAGs of the example that we ship, which has this one.
+    drain = "/api/v2/dags/drain__flights__zurich"
+    assert client.post(f"/api/v1{ZURICH}/standby", headers=headers).status_code == 200
+    assert people["admin"].ask(drain)["is_paused"] is True
+    held = replications.holds(world.context.store, pair)[Hold.ADMIN]
+    assert (held.actor, client.get(f"/api/v1{ZURICH}").json()["dispatcher"]) == ("eva", "STANDBY (ADMIN)")
+    assert "ADMIN</b> by eva" in client.get(ZURICH).text
+    # Somebody who pauses it in Airflow is named as well.
+    replications.lift(world.context.store, pair, Hold.ADMIN, "for a test")
+    assert "paused by eva" in client.get(ZURICH).text
+    assert client.post(f"/api/v1{ZURICH}/activate", headers=headers).status_code == 200
+    assert people["admin"].ask(drain)["is_paused"] is False
+    assert (replications.holds(world.context.store, pair), world.standing("zurich").dispatcher) == ({}, "ACTIVE")
+    trail = "SELECT actor, event FROM audit WHERE actor = 'eva' ORDER BY id"
+    assert world.reader("control").execute(trail).fetchall() == [("eva", "standby"), ("eva", "activate")]
+
+
+def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, address):
+    replications.request(world.context.store, [world.pair("zurich")], 7)
+    client = visit("admin")
+    headers = ours(client, address)
+    answers = [client.post(f"/api/v1{ZURICH}/{one}", headers=headers) for one in ("standby", "activate")]
+    assert [(one.status_code, one.json()["code"]) for one in answers] == [(409, 390), (409, 391)]
+    assert world.standing("zurich").dispatcher == "STANDBY (INITIAL)"
+
+
+CONTROLS = {
+    "eva": ["Refresh", "Standby"],
+    "otto": ["Refresh", "Standby", "Initial update"],
+    "admin": ["Refresh", "Standby", "Initial update", "Remove first"],
+}
+
+
+@pytest.mark.parametrize(("name", "controls"), CONTROLS.items())
+def test_a_page_has_the_controls_that_a_person_may_use(world, visit, name, controls):
+    touched = Touched("public.t", {"I": 1}, ("id",))
+    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2, (touched,)))
+    shown = visit(name).get(ZURICH).text.partition("<header")[2].partition("</header>")[0]
+    assert re.findall(r">\s*([A-Z][^<]+?)\s*</(?:button|a)>", shown) == controls
+
+
+def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, visit, address, people):
+    client = visit("admin")
+    headers = ours(client, address)
+    assert client.post(f"/api/v1{ZURICH}/remove-first", headers=headers).json()["code"] == 394
+    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
+    dag, _, run = client.post(f"/api/v1{ZURICH}/remove-first", headers=headers).json()["run"].partition("/")
+    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
+    assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
+
+
+def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):
+    client, pair = visit("admin"), world.pair("zurich")
+    headers = ours(client, address)
+    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()["code"] == 395
+    begun = "INSERT INTO initial_update (source, state, run) VALUES ('flights', 'DUMPING', 'eva') RETURNING id"
+    (number,) = world.session("control").execute(begun).fetchone()
+    replications.request(world.context.store, [pair], number)
+    assert "Cancel update" in client.get(ZURICH).text
+    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).status_code == 200
+    assert (world.status("zurich"), replications.holds(world.context.store, pair)) == ("INCONSISTENT", {})
+    said = "SELECT actor FROM audit WHERE slave = 'zurich' AND event = 'cancel'"
+    assert world.reader("control").execute(said).fetchall() == [("admin",)]
+
+
+def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
+    world.settings["pages"] = {"users": {"vera": "user"}}
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    client = visit("vera")
+    answer = client.post(f"/api/v1{ZURICH}/standby", headers=ours(client, address))
+    assert (answer.status_code, answer.json()["code"]) == (409, 915)
+    assert world.standing("zurich").dispatcher == "ACTIVE"
+
+
+def test_an_initial_update_is_begun_in_the_name_of_the_person(world, visit, address, people):
+    client = visit("otto")
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    compared = "INSERT INTO comparison VALUES (DEFAULT, 1, 'flights', 'zurich', 'public.t', 12345, 0, '[]')"
+    world.session("control").execute(compared)
+    form = client.get(f"/initial-update?source={SOURCE}&slave=geneva").text
+    assert re.search(r"<span>public.t <span class=\"quiet\">12,345 rows</span>", form)
+    assert re.search(r'value="geneva" checked', form)
+    wanted = {"source": SOURCE, "slaves": ["geneva"], "mode": "online"}
+    answer = client.post("/api/v1/initial-updates", headers=ours(client, address), json=wanted)
+    dag, _, run = answer.json()["run"].partition("/")
+    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
+    assert (begun["triggering_user_name"], begun["conf"]["slaves"]) == ("otto", ["geneva"])
+    unknown = client.post("/api/v1/initial-updates", headers=ours(client, address), json={**wanted, "slaves": ["bern"]})
+    assert (unknown.status_code, unknown.json()["code"]) == (404, 3)
+
+
+HOSTILE = "<script>alert(1)</script>'; DROP TABLE audit; --\x1b[2J\u202e&amp;"
+
+
+def test_texts_of_others_are_shown_as_texts(world, visit):
+    store, pair = world.context.store, world.pair("zurich")
+    replications.shut(store, pair, Hold.EXCEPTION, HOSTILE, HOSTILE)
+    touched = Touched(f"public.{HOSTILE}", {"I": 1}, (HOSTILE,))
+    blocked.stand(store, pair, BlockingTransaction(3, HOSTILE, 1, 2, (touched,)))
+    replications.happen(store, pair, Event.BREAK, HOSTILE, who=HOSTILE)
+    client = visit("admin")
+    escaped = "&lt;script&gt;alert(1)&lt;/script&gt;"
+    shown = client.get(ZURICH).text
+    assert shown.count(escaped) >= 5
+    pages = [shown, client.get("/", params={"q": HOSTILE, "status": HOSTILE, "sort": HOSTILE}).text]
+    pages += [client.get(f"/replications/{SOURCE}/{'%3Cscript%3Ealert(1)%3C%2Fscript%3E'}").text]
+    pages += [client.get("/initial-update", params={"source": HOSTILE, "slave": HOSTILE}).text]
+    assert "<script>alert" not in "".join(pages)
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", "".join(pages))
+    assert visit("vera").get(f"/replications/{'a%00b'}/{'%3Cb%3E'}").status_code == 403
+
+
+def test_a_page_may_ask_no_other_host_and_be_in_no_other_frame(world, visit):
+    answer = visit("eva").get("/")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "frame-ancestors 'self'" in answer.headers["content-security-policy"]
+    assert not re.search(r"""(?:src|href|action)=["']?(?:https?:)?//""", answer.text)
+    assert "style=" not in answer.text
+
+
+def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_mended(world, visit):
+    file, client = world.path / "replication.yaml", visit("eva")
+    file.write_text("sources: nonsense")
+    answer = client.get("/")
+    assert (answer.status_code, "SLC-002" in answer.text) == (500, True)
+    file.write_text(yaml.safe_dump(world.settings))
+    assert client.get("/").status_code == 200
+
+
+def test_a_store_that_is_away_is_told(world, visit, connect):
+    control = world.infos["control"]
+    connect("control", conn_type="postgres", host=control.host, port=1, schema="d", login="u", password="p")
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings) + "\n# another\n")
+    answer = visit("eva").get("/")
+    assert (answer.status_code, "SLC-060" in answer.text) == (503, True)
