@@ -30,15 +30,16 @@ RATE = 1_000
 CHANGES_A_TRANSACTION = 5
 _ROWS = 20_000
 # Longer than the slots are looked at when nothing is left to do: a run that begins asks for one step in any case.
-_RUN_FOR_S = 10.0
-_WARM_S = 15.0
+_RUN_FOR_S = 30.0
+# Each driver has a session, and each session Python workers of its own on each executor.
+_WARM_S = 45.0
 _IDLE_S = 5.0
 _LOOK_S = 0.25
 _PATIENCE_S = 300.0
 
 
 def measure(scale: float, progress: Progress) -> Report:
-    """A minute of 1,000 changes/s, after a quarter of one in which everything starts; then seconds of nothing."""
+    """A minute of 1,000 changes/s, after three quarters of one in which everything starts; then seconds of nothing."""
     seconds = max(10.0, 60.0 * scale)
     with private_server(progress, "max_connections = 300\n") as server:
         with progress.step("filling tables"):
@@ -55,7 +56,7 @@ def measure(scale: float, progress: Progress) -> Report:
             writer = _Writer(server, master)
             lags = _Lags(context, list(slaves))
             with progress.step(f"{RATE:,} changes/s to {SLAVES} slaves") as step:
-                writer.until(time.monotonic() + _WARM_S, drivers.look)
+                writer.until(time.monotonic() + max(10.0, _WARM_S * min(scale, 1.0)), drivers.look)
                 spent, made, began = _Spent(spark, drivers), writer.made, time.monotonic()
                 writer.until(time.monotonic() + seconds, lags.look)
                 drivers.look()

@@ -23,7 +23,7 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.position import Position
 from sluice.state.dispatcher import Hold
-from sluice.steps import STEP_S, LocalSteps, Steps, done
+from sluice.steps import LOOK_S, STEP_S, LocalSteps, Steps, done
 from sluice.store import leases, replications, updates
 from sluice.store.leases import Lease
 from sluice.store.notify import SegmentListener
@@ -31,6 +31,8 @@ from sluice.store.notify import SegmentListener
 _RENEW_S = 5.0
 # How often the note of a run says where the slave stands.
 _NOTE_S = 15.0
+# The longest rest after a step.
+_REST_S = 3.0
 # How long a drain that found rows locked leaves its place to others.
 _LOCKED_S = 5.0
 
@@ -178,6 +180,7 @@ class _Run:
         self._renewed = self._noted = time.monotonic()
         # Only the slave knows: the first step asks it.
         self._position: Position | None = None
+        self._took = 0.0
         self._news = SegmentListener(store, pair.source)
 
     def until(self, times: _Times) -> str:
@@ -189,6 +192,8 @@ class _Run:
         try:
             while not shut and time.monotonic() - began < times.most_s:
                 if self._is_behind() and self._delivered_or_locked(patient):
+                    if times.quiet_s:
+                        self._rest()
                     came = time.monotonic()
                 elif (left := came + times.quiet_s - time.monotonic()) <= 0:
                     break
@@ -199,6 +204,13 @@ class _Run:
         finally:
             self._news.close()
         return shut
+
+    def _rest(self) -> None:
+        """Rest as long as the last step took, if it caught up: where many share the slots, more goes with the next."""
+        end = time.monotonic() + (min(self._took, _REST_S) if self._took < STEP_S else 0)
+        while (left := end - time.monotonic()) > 0 and not self._gate.shut():
+            time.sleep(min(left, LOOK_S))
+            self._keep_up()
 
     def _is_behind(self) -> bool:
         if self._position is None:
@@ -234,7 +246,9 @@ class _Run:
         )
         where = f"{self._pair.source} to {self._pair.slave}"
         name = f"sluice drain {where}{f' from {begins}' if begins else ''}"
+        began = time.monotonic()
         step = StepDone(**done(self._steps, name, work, self._look))
+        self._took = time.monotonic() - began
         self._after_crash = False
         self._position = step.position
         self._count(step)
