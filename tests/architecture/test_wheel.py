@@ -85,3 +85,18 @@ def test_sql_is_read_from_the_wheel_alone(built, tmp_path, form):
     assert where == f"True {place}/sluice/project"
     assert int(count) == len(list((PROJECT / "sql/postgresql/capture/install").glob("*.sql")))
     assert read == "True"
+
+
+def test_pages_are_rendered_from_the_wheel_alone(built, tmp_path):
+    shutil.unpack_archive(built, tmp_path, "zip")
+    asked = "from sluice.pages import html; print(html.HERE, *html._TEMPLATES.list_templates(), *html.STATIC)"
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", asked], env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    folder, *names = done.stdout.split()
+    assert folder == str(tmp_path / "sluice" / "pages")
+    assert {"base.html", "list.html", "details.html"} <= set(names)
+    files = [
+        tmp_path / "sluice/pages" / ("static" if "css" in one or "js" in one else "templates") / one for one in names
+    ]
+    assert all(file.is_file() for file in files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -19,12 +20,11 @@ from sluice.monitor.reach import Reach
 from sluice.pages import entry, overview, wording
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import Sort, View
-from sluice.paths import PROJECT
 from sluice.state.replication import UNDER_WAY, Status
 from sluice.store import trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
-HERE = PROJECT / "include" / "sluice" / "pages"
+HERE = Path(__file__).parent
 STATIC = {"pages.css": "text/css", "pages.js": "text/javascript"}
 _TRAIL = 12
 
