@@ -18,7 +18,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """What the arguments ask for."""
+    """The command that the arguments ask for."""
     pair, done = Pair(options.source, options.slave), dict[str, object]()
     if options.remove_first:
         done["removed"] = unblock.remove_first(context, pair, options.remove_first, options.who)

@@ -22,7 +22,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """What was allowed, and what follows."""
+    """The permission, and what follows from it."""
     if options.answer != Decision.APPROVE:
         return {"allowed": 0}
     pair = Pair(options.source, options.slave)

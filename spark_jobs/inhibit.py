@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """What the arguments ask for."""
+    """The update that the arguments ask for."""
     return inhibit(
         context,
         options.source,

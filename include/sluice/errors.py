@@ -34,7 +34,7 @@ class SluiceError(Exception):
 
     @property
     def fact(self) -> str:
-        """What happened."""
+        """The fact."""
         return self._fact
 
     @fact.setter

@@ -58,8 +58,8 @@ def usable(make: Callable[[], _T]) -> _T:
 
 
 def asked(call: Callable[[], _T]) -> _T:
-    """What the call answers, or raises. Raises TimeoutError if it does neither in time, and SystemExit if the process
-    is asked to end before; the call then goes on by itself.
+    """The answer of the call, or its error. Raises TimeoutError if it does neither in time, and SystemExit if the
+    process is asked to end before; the call then goes on by itself.
 
     A call that lets nothing else of Python run, as a search by `re` does, cannot be left alone: then the process ends
     with exit code 1, and says in which line each of its threads was.

@@ -76,7 +76,7 @@ def _by_words(message: str) -> str | None:
 
 
 def _notices(notes: int, conninfo: str) -> bytes:
-    """What passes between libpq and a server while it connects, as `PQtrace` writes it.
+    """The messages between libpq and a server while it connects, as `PQtrace` writes it.
 
     For nobody's eyes: a server may ask for a password in clear.
     """

@@ -23,7 +23,7 @@ RUN_ENV = "SLUICE_RUN"
 
 
 def told() -> dict[str, str | None]:
-    """What messages, and the audit trail, say of this process and its deployment; for a task elsewhere."""
+    """The names of this process and its deployment in messages and in the audit trail, for a task elsewhere."""
     return {name: os.environ.get(name) for name in (CLI_ENV, DAG_PREFIX_ENV, RUN_ENV)}
 
 

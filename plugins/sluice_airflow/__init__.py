@@ -1,1 +1,1 @@
-"""What Airflow knows of Sluice: the one operator, how connections are sealed for a job, the conventions of our DAGs."""
+"""Sluice in Airflow: the operator, sealed connections, the conventions of DAGs, and the plugin with the pages."""

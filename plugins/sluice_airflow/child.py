@@ -36,7 +36,7 @@ class Log(Protocol):
 
 @dataclass
 class Output:
-    """What a job said: its result line, its error, and the end of everything else."""
+    """The output of a job: its result line, its error, and the end of everything else."""
 
     result: dict[str, Any] | None = None
     error: list[str] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Output:
 
     def take(self, line: str) -> bool:
         """Sort one line in. True if it belongs into the log, False if it is a result, or of the error that the job ends
-        with: that is for whoever says so at the end.
+        with: the caller says so at the end.
 
         spark-submit joins a Python driver's two streams into one, so a result is known by its form, not by its stream.
         """

@@ -1,4 +1,4 @@
-"""What all our DAGs have in common: owner, dates, tags, names, the asset of a change log, and what a retry means."""
+"""Conventions of all DAGs: owner, dates, tags, names, the asset of a change log, and what a retry means."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START = datetime(2025, 1, 1, tzinfo=UTC)
 # A run ends on its own; this ends one that hangs. What it committed stays, and the next run goes on from there.
 HUNG = timedelta(hours=6)
 
-# How long a disk may be on its way; whoever waited in vain triggers the DAG again.
+# How long a disk may be on its way; after that a person triggers the DAG again.
 IN_THE_POST = timedelta(days=30)
 
 DEFAULT_ARGS: dict[str, Any] = {"owner": "sluice", "retries": 2, "retry_delay": timedelta(seconds=15)}
@@ -55,7 +55,7 @@ QUESTION, UPKEEP = "sluice:question", "sluice:upkeep"
 
 
 def tags(kind: str, *more: str) -> list[str]:
-    """What Airflow's list of DAGs can be filtered by."""
+    """The tags, by which Airflow's list of DAGs can be filtered."""
     return ["sluice", kind, *more]
 
 
@@ -103,7 +103,7 @@ def patient(job: str, arguments: Mapping[str, Any], **more: Any) -> SluiceSparkO
 
 
 def failure(*tasks: str) -> str:
-    """What went wrong with the last of these tasks that failed; empty if none of them said it."""
+    """The error of the last of these tasks that failed; empty if none of them said it."""
     return f"{{{{ ti.xcom_pull(task_ids={list(tasks)}, key='{ERROR_KEY}') | select | list | last | default('') }}}}"
 
 

@@ -30,7 +30,7 @@ class JobEnded(SystemExit):
 
     @property
     def fact(self) -> str:
-        """What happened, without the HINT, and without the lines that a crashed job left."""
+        """The fact, without the HINT, and without the lines that a crashed job left."""
         return self.reason.partition("\nHINT:")[0].partition("; its last lines:")[0]
 
     def lines(self) -> Iterator[str]:
@@ -59,7 +59,7 @@ class JobCrashed(JobEnded):
 
 
 class Retries(RetryPolicy):
-    """What passes is tried again, as often as the task says; a terminal error is not."""
+    """A transient error is tried again, as often as the task says; a terminal one is not."""
 
     def evaluate(self, exception: BaseException, try_number: int, max_tries: int, context: Any = None) -> RetryDecision:
         if isinstance(exception, JobFailed):
@@ -67,7 +67,7 @@ class Retries(RetryPolicy):
         return self.retried(exception, try_number)
 
     def retried(self, exception: BaseException, try_number: int) -> RetryDecision:
-        """What is done about any other failure."""
+        """The answer to any other failure."""
         return RetryDecision.default()
 
     def serialize(self) -> dict[str, Any]:

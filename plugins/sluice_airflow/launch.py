@@ -27,7 +27,8 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 
 def environment(own: Mapping[str, str]) -> dict[str, str]:
-    """What a job inherits of the task's environment: no secret of Airflow's, and this Python first on the path.
+    """The part of the task's environment that a job inherits: no secret of Airflow's, and this Python first on the
+    path.
 
     bin/spark-submit finds Spark through the first python3 on the path.
     """

@@ -54,7 +54,7 @@ def _view() -> Mapping[str, Any]:
 
 
 class SluicePlugin(AirflowPlugin):
-    """What Airflow finds by `sluice_airflow.dist-info`."""
+    """The plugin, which Airflow finds by its entry point."""
 
     name = "sluice"
     fastapi_apps: Sequence[Any] = [{"app": Application(), "url_prefix": PREFIX, "name": "Sluice"}]

@@ -53,7 +53,7 @@ class Http(BaseHook):
 
 
 def info() -> dict[str, Any]:
-    """What Airflow asks a provider for."""
+    """The facts that Airflow asks of a provider."""
     return {
         "package-name": "sluice",
         "name": "Sluice",

@@ -2,7 +2,7 @@
 
 A task knows names alone. The simple auth manager has its users in Airflow's configuration; that of FAB answers over
 the REST API. Runs that no person triggered (assets, timetables, our own jobs) have no requester, and neither have those
-of Airflow's command line: whoever may use that has Airflow's database.
+of Airflow's command line: people who may use that have Airflow's database.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def for_run(context: Context) -> Requester | None:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person chose, as Airflow's REST API has it: results of tasks can be edited by people.
+    """A person's choice, as Airflow's REST API has it: results of tasks can be edited by people.
 
     Attributes:
         task: asked for it.
@@ -135,7 +135,7 @@ def _fab(name: str) -> list[str] | None:
 
 
 def _ask(path: str) -> Any:
-    """What Airflow's REST API answers; None if there is no such thing. Raises TransientError SLC-302."""
+    """The answer of Airflow's REST API; None if there is no such thing. Raises TransientError SLC-302."""
     settings = configuration.load()
     try:
         return AirflowApi(info(get_connection(settings.airflow_api))).ask(path)

@@ -90,7 +90,7 @@ def measure(scale: float, progress: Progress) -> Report:
 
 
 class _Gate(PauseSwitch):
-    """What the load looks at before each round, as it looks at the pause of its slave's DAG.
+    """A look of the load before each round, as it looks at the pause of its slave's DAG.
 
     Attributes:
         rows: how many have come in blocks.
@@ -205,7 +205,7 @@ def _load(context: Context, _: Event, gate: _Gate) -> None:
 
 
 def _blocks(job: BlockJob) -> list[BlockLoaded]:
-    """What Spark tasks do, in threads: how long Spark takes to start one is not measured."""
+    """The work of Spark tasks, in threads: how long Spark takes to start one is not measured."""
     with ThreadPoolExecutor(len(job.ranges)) as pool:
         return list(pool.map(partial(load_block, job), range(len(job.ranges))))
 

@@ -124,7 +124,7 @@ def measure(scale: float, progress: Progress) -> Report:
 
 
 class _Backlog:
-    """What the application did while nobody looked."""
+    """The backlog of an application."""
 
     def __init__(self, session: Connection, transactions: int, rows: int) -> None:
         self._session = session

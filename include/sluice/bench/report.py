@@ -1,4 +1,4 @@
-"""What a bench reports, and how it gets to a figure: sides alternate, and the median of the rounds counts."""
+"""The report of a bench, and its figures: sides alternate, and the median of the rounds counts."""
 
 from __future__ import annotations
 

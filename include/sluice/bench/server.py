@@ -53,7 +53,7 @@ class Server:
         return self.database(name)
 
     def drop(self, name: str) -> None:
-        """Drop a database, whoever is in it."""
+        """Drop a database, and end its sessions."""
         with self.cluster.admin() as session:
             session.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 

@@ -51,7 +51,8 @@ class Peak:
 
 @contextmanager
 def peak() -> Iterator[Peak]:
-    """What this process and all below it, Spark's workers and the virtual machine among them, take during the block."""
+    """The memory of this process and all below it, Spark's workers and the virtual machine among them, during the
+    block."""
     for pid in _own_stages():
         # See proc(5): 5 makes VmHWM begin anew.
         with suppress(OSError):
@@ -79,7 +80,7 @@ def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _prepare_environment(server: Server, context: Context, driver: Path | None) -> None:
-    """What `./sluice up` and the house operator give to a job."""
+    """The environment that `./sluice up` and the operator give to a job."""
     server.hand_over(context)
     java = java_home(server.directory / "java")
     jars = f" --jars {driver}" if driver else ""

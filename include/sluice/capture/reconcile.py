@@ -59,7 +59,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         database.capture.upgrade(wanted)
         unreadable = []
         if database.capture.is_installed():
-            # What can still be told apart is sent, before it counts as recorded.
+            # Images that can still be distinguished are sent, before it counts as recorded.
             database.capture.poll_ddl()
             unreadable = database.capture.unreadable()
         if unreadable:

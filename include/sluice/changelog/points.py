@@ -35,7 +35,7 @@ class PointWait:
     """Waiting for a slave that is on its way to a point of the stream.
 
     Args:
-        nearing: whoever has come nearer is given as much time again.
+        nearing: a slave that has come nearer gets as much time again.
     """
 
     def __init__(self, pair: Pair, at: Position, patience_s: float, *, nearing: bool = False) -> None:

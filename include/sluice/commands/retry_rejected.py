@@ -40,7 +40,7 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
             named,
             everything,
         ):
-            # Whoever is interrupted from here on is told by the slave, the next time, what it has already (R3).
+            # A run that is interrupted from here on learns from the slave, the next time, what that has already (R3).
             found = slave.carry_out(
                 [one.id for one in named],
                 [one.id for one in everything],

@@ -35,7 +35,8 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
         slave = context.slave(pair)
         try:
             drain = drain_of(context, pair, slave, partial(rejected_changes.keep, removed=str(stuck), who=who))
-            # Whoever still writes to the slave under an earlier lease is fenced out before the slave is looked at (R6).
+            # A process that still writes to the slave under an earlier lease is fenced out before the slave is looked
+            # at (R6).
             drain.begin(lease.epoch)
             done = drain.remove(ordinal)
             replications.delivered(context.store, pair, drain.make_durable(), done.tolerated)

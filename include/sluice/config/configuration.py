@@ -298,7 +298,7 @@ class Config(Part):
     def receives_in(self, url: str) -> bool:
         """Whether a directory is one in those where carried files arrive, or initial data is kept."""
         name = url.partition("?")[0].rpartition("/")[2]
-        # No name of ours has a percent sign: whoever opens a URL decodes it, and it might lead elsewhere then.
+        # No name of ours has a percent sign: the library that opens a URL decodes it, and it might lead elsewhere then.
         if name in ("", ".", "..") or "%" in name:
             return False
         places = {self.initial_data_url, *(one.initial_files.location for one in self.slaves.values())}

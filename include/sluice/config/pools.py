@@ -1,7 +1,7 @@
 """The pools that our DAGs run in.
 
 Publishing, drains and bulk work have slots of their own, so that a dump of hours starves neither of the others; what
-takes seconds has one as well, and so has whoever wants to end them.
+takes seconds has one as well, and so have the tasks that end them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happens at the airports of the demo: one function a kind of transaction, each on the session it is given.
+"""The traffic at the airports of the demo: one function a kind of transaction, each on the session it is given.
 
 Together they do what makes replication hard: keys that change, parents and children that come and go in one
 transaction, work that is thrown away whole or in part, many rows at once.

@@ -101,7 +101,7 @@ class _Worker(threading.Thread):
                     rest.close()
                     rest.callback(self._begun(late, desk))
                 if self._once(session, desk, self._dice.choices(actions, weights)[0]):
-                    # Whoever waits for a lock may wait for one who waits for our late transaction.
+                    # A session that waits for a lock may wait for one that waits for our late transaction.
                     rest.close()
 
     def _once(self, session: Connection, desk: Desk, action: Action) -> bool:

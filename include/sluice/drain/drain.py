@@ -43,7 +43,7 @@ _WIDEST = 64
 
 @dataclass(frozen=True)
 class Delivered:
-    """What one pass over the log brought to the slave; of skipped tables how many changes it did not."""
+    """The result of one pass over the log: changes that were delivered, and changes of skipped tables."""
 
     position: Position
     transactions: int = 0
@@ -57,11 +57,11 @@ class Drain:
 
     Args:
         read_snapshot: reads snapshots of the master.
-        answered: told what became of each statement; without it the slave passes over statements.
+        answered: called with the result of each statement; without it the slave skips statements.
         collected: replay each transaction as one of the slave's, or together until they have so many changes; without
             it batches are applied by their net effect.
         salt: what hashes are made with.
-        rejected: told what the slave did not carry out, before that is committed.
+        rejected: called with the changes that the slave did not carry out, before the commit.
         permission: what the slave does about commands of the master.
         skipped: tables of the master that the slave is not given.
     """

@@ -1,4 +1,4 @@
-"""What the commands of a batch say of their tables; each text is parsed once, when the batch is cut."""
+"""The DDL of a batch, parsed: each text is parsed once, when the batch is cut."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ParsedDdl:
         self._known: dict[str, TableChange | None] = {}
 
     def change(self, text: str) -> TableChange | None:
-        """What a text says; None if it is no description: only the slave that is to carry it out refuses it."""
+        """A text, parsed; None if it is no description: only the slave that is to carry it out refuses it."""
         if text not in self._known:
             try:
                 self._known[text] = TableChange.from_json(text)
@@ -30,7 +30,7 @@ class ParsedDdl:
 
 
 def parsed_ddl(changes: pa.Table) -> ParsedDdl:
-    """What the commands among these changes say. Columns as in `CHANGES`."""
+    """The commands among these changes, parsed. Columns as in `CHANGES`."""
     found = ParsedDdl()
     commands = are(changes["action"], _DDL)
     if pc.any(commands).as_py():

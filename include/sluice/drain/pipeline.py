@@ -59,8 +59,8 @@ class Pipeline:
         salt: what hashes are made with.
         skipped: tables of the master that the slave is not given.
         permission: what the slave does about commands of the master.
-        rejected: told what the slave did not carry out, before that is committed.
-        answered: told what became of each statement; without it the slave passes over statements.
+        rejected: called with the changes that the slave did not carry out, before the commit.
+        answered: called with the result of each statement; without it the slave skips statements.
 
     Attributes:
         views: how the slave sees tables that were met.

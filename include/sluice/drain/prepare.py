@@ -1,4 +1,4 @@
-"""What is to be done about the next batch, found out by a thread while the slave's server is at the one before."""
+"""The plan for the next batch, made by a thread while the slave's server works at the one before."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from sluice.prefetch import ahead
 
 @dataclass(frozen=True)
 class PreparedSteps:
-    """What is to be done about a batch, or about a part of one; `last` as in `Batch`."""
+    """The plan for a batch, or for a part of one; `last` as in `Batch`."""
 
     steps: list[Step]
     end: Position
@@ -98,7 +98,7 @@ class BatchInProgress:
         self._others = others
 
     def steps(self) -> Iterator[Step]:
-        """What it takes, in order; none of it is kept."""
+        """Its statements, in order; none of them is kept."""
         while self._parts:
             part = self._parts.pop()
             self.changes += part.changes

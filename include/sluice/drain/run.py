@@ -76,7 +76,7 @@ def drain(
 
 @dataclass
 class Totals:
-    """What one run delivered."""
+    """The deliveries of one run."""
 
     slave: str
     transactions: int = 0
@@ -137,7 +137,7 @@ def _deliver(
             outbox.send(context.store, context.runs(), pair)
             return gate.shut()
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
-        # Airflow pauses the DAG as well, but only if this run is the newest: whoever looks must see the standby.
+        # Airflow pauses the DAG as well, but only if this run is the newest: people who look must see the standby.
         context.switch(pair).pause()
         context.runs().drop_queued(drain_dag(pair))
         raise

@@ -38,7 +38,7 @@ _DURABLE_S = 3.0
 
 @dataclass
 class StepDone:
-    """What a step did.
+    """The result of a step.
 
     Attributes:
         position: the slave's, which is durable.

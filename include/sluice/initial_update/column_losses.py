@@ -62,7 +62,7 @@ def expect_none(
 def look(context: Context, pair: Pair) -> None:
     """The same before a slave is filled; what was allowed and is out of date is forgotten.
 
-    A slave that cannot be asked is let pass: whoever loads it looks again, and holds nobody up (R8).
+    A slave that cannot be asked is let pass: the load looks again, and holds nobody up (R8).
     """
     try:
         losses = found(context, pair)

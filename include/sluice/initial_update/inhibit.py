@@ -98,7 +98,7 @@ def inhibit(
         # Before the state: a job that cancels this update has a later epoch, and is not fenced out here.
         held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
         replications.request(context.store, wanted, number)
-        # Whoever begins with this task wants all of it anew.
+        # A run that begins with this task wants all of it anew.
         loaded_slaves.still(context.store, number, {})
         for pair in pairs:
             cascades.remember(context.store, pair, cascade, following, after)

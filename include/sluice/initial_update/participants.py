@@ -29,7 +29,7 @@ def acquire_leases(context: Context, source: str, slaves: Sequence[str]) -> tupl
     """
     waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
     leased = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
-    # Whoever begins another update from here on has a later epoch.
+    # Another update that begins from here on has a later epoch.
     still = _waiting(context.store, list(waiting))
     for pair in waiting:
         if pair not in still:

@@ -21,7 +21,7 @@ def release(
     It does not while the data is on its way by hand: then the gate stays shut until that is loaded, and until somebody
     says so, where the configuration wants that.
 
-    An error that it stood on was of the data it held before. Whoever paused its drain decides when that goes on.
+    An error that it stood on was of the data it held before. The person who paused its drain decides when that goes on.
 
     Args:
         approved: the update that somebody may have been asked about, and has not refused.

@@ -100,5 +100,5 @@ class Command:
     change: TableChange | None = field(default=None, compare=False)
 
     def described(self) -> TableChange:
-        """What it says of its table. Raises ValueError if that is nothing."""
+        """Its effect on its table. Raises ValueError if it has none."""
         return self.change or TableChange.from_json(self.text)

@@ -41,7 +41,7 @@ class DdlQuestion:
 
 
 def lost_by(change: TableChange) -> Iterator[str]:
-    """What a slave has no more if it carries that out."""
+    """The losses of a slave that carries it out."""
     if change.after is None:
         yield "the table with all its rows"
     if change.before is None or change.after is None:

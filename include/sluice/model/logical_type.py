@@ -1,7 +1,7 @@
-"""What kind of value a column has, whichever vendor's it is; see "Logical types" in types.md.
+"""The kinds of values of columns, of all vendors; see "Logical types" in types.md.
 
 The log names types as PostgreSQL does. A vendor that names its own otherwise says them in these names at its edge, so
-that whoever reads the log need not know of which vendor it is.
+that readers of the log need not know whose it is.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Kind(StrEnum):
     BIT = "bit"
     ARRAY = "array"
     OTHER = "other"
-    """What the vendor prints is its text, which no other vendor reads as anything but a text."""
+    """A type whose text, as the vendor prints it, other vendors read as a text only."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What people see: the status, advice, and the check of a configuration."""
+"""Status, advice, and the check of a configuration, for people."""

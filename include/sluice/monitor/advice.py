@@ -186,7 +186,7 @@ def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) ->
 
 @dataclass(frozen=True)
 class SourceNotes:
-    """What is said of a source.
+    """The advice about a source.
 
     Attributes:
         publishing: why nothing of it is published, if that is so: a slave without holdback may be old then.

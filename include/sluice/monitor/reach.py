@@ -23,7 +23,7 @@ _AT_ONCE = 16
 
 
 class Reach:
-    """What was seen at the last look. Nobody looks while nobody asks."""
+    """The findings of the last look. Without a visitor there is none."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -50,7 +50,7 @@ class LastUpdate:
 
 @dataclass(frozen=True)
 class Beside:
-    """What is known of a replication beside the store.
+    """Facts of a replication that the store does not have.
 
     Attributes:
         paused: its drain is, by whom.

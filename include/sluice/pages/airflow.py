@@ -1,4 +1,4 @@
-"""What the pages ask of the Airflow that they are a part of. The plugin gives it; nothing here imports Airflow."""
+"""The port to the Airflow that the pages are a part of. The plugin implements it; nothing here imports Airflow."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def needs(right: Right) -> Any:
 
 
 def page_token(secret: bytes, user: str) -> str:
-    """What a page of ours brings with each command: another site cannot read it."""
+    """The token of a page of ours, which it sends with each command: another site cannot read it."""
     return hmac.new(secret, f"sluice pages\n{user}".encode(), hashlib.sha256).hexdigest()
 
 

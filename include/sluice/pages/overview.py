@@ -16,7 +16,7 @@ from sluice.store.standings import standings
 
 
 class Sort(StrEnum):
-    """What the list can be sorted by; within a source."""
+    """The columns by which the list can be sorted, within a source."""
 
     NAME = "name"
     HOLDBACK = "holdback"
@@ -38,7 +38,7 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class View:
-    """What of the list is shown, and in which order."""
+    """The rows of the list that are shown, and their order."""
 
     text: str = ""
     status: str = ""

@@ -32,7 +32,7 @@ class Problem(BaseModel):
 
 
 class Done(BaseModel):
-    """What was done; `run` is the DAG run that does it, as `dag/run`, if there is one."""
+    """The result of a command; `run` is the DAG run that does it, as `dag/run`, if there is one."""
 
     done: str
     run: str | None = None
@@ -126,6 +126,6 @@ def openapi(request: Request) -> dict[str, Any]:
 
 
 def _acting(request: Request) -> tuple[Context, Dags]:
-    """What a command needs; in Airflow it acts as the person who gives it."""
+    """The ports of a command; in Airflow it acts as the person who gives it."""
     context = airflow(request).context()
     return context, context.dags(visitor(request).token)

@@ -1,4 +1,4 @@
-"""Whether ITEMS holds what Sluice wrote. Whoever may write to the queue could send anything to every slave.
+"""Whether ITEMS holds what Sluice wrote. A role that may write to the queue could send anything to every slave.
 
 What stands there by somebody's hand is refused before any of it is published: in the log it would stop every slave, or
 be executed by all of them.

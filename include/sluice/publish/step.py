@@ -27,7 +27,7 @@ from sluice.vendors.protocol.master import Source
 
 @dataclass(frozen=True)
 class Swept:
-    """What a step did.
+    """The result of a step.
 
     Attributes:
         more: it left changes in ITEMS that the next one can publish.

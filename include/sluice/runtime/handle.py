@@ -1,4 +1,4 @@
-"""What a running runtime offers to those who use it: addresses, logins, environments."""
+"""A running runtime, for those who use it: addresses, logins, environments."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def _installed() -> list[Path]:
 
 
 def _run(java: Path, *arguments: str) -> str:
-    """What it says; nothing if it does not run."""
+    """Its output; empty if it does not run."""
     try:
         result = subprocess.run([java, *arguments], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.SubprocessError):

@@ -90,7 +90,8 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
 
 
 def client_environment(layout: RuntimePaths, port: int) -> dict[str, str]:
-    """What a client needs to reach the server. PySpark sends a token without TLS to the name localhost only."""
+    """A client's environment, by which it reaches the server. PySpark sends a token without TLS to the name localhost
+    only."""
     return {"SPARK_REMOTE": f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
 
 

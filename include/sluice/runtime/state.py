@@ -17,7 +17,7 @@ from sluice.storage import private_files
 
 
 class State:
-    """What the file says. Every change is written at once: we may be killed at any time."""
+    """The content of the file. Every change is written at once: we may be killed at any time."""
 
     def __init__(self, layout: RuntimePaths) -> None:
         self._file = layout.state_file
@@ -51,7 +51,7 @@ class State:
             self._write()
 
     def set_configuration(self, file: Path) -> None:
-        """What the services are started with."""
+        """The environment of the services."""
         with self._lock:
             self.configuration = str(file)
             self._write()

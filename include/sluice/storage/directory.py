@@ -99,7 +99,7 @@ class Directory:
     def files(self) -> dict[str, int]:
         """The files that are there, with their sizes in bytes; none if there is no such directory.
 
-        Those of directories in it are told with their way. What a file manager hides is passed over.
+        Those of directories in it have their path. Hidden files are skipped.
 
         Raises:
             SluiceError: SLC-331, something is there that is neither a file nor a directory.

@@ -18,7 +18,7 @@ from typing import IO
 from sluice.storage import private_files
 from sluice.storage.private_files import IrregularFile
 
-# Nobody carries directories in directories as deep as this; whoever made them means to end us.
+# Nobody carries directories in directories as deep as this; they are made to end us.
 _DEEPEST = 32
 
 

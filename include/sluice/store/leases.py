@@ -1,7 +1,8 @@
 """Leases: the right to publish a source or to drain to a slave, with an epoch that only grows (R6).
 
 A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
-store's clock, which may be set meanwhile: a lease is never believed for longer than one is given for, and whoever loses
+store's clock, which may be set meanwhile: a lease is never believed for longer than one is given for, and a process
+that loses
 one that is still in use is fenced out. Epochs follow that clock's milliseconds, so that those of a store that was lost
 or restored to an earlier state are still above the fences that are in the databases.
 """

@@ -1,6 +1,6 @@
 """Notifications of new segments (LISTEN and NOTIFY), instead of polling.
 
-It only ends a wait early: whoever is not told, since a pooler or a server that is gone is between, looks later.
+It only ends a wait early: a process that gets none, since a pooler or a server that is gone is between, looks later.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def verify(
                 outbox.send(context.store, context.runs(), pair)
     passing = [error for error in late.values() if isinstance(error, TransientError)]
     if request.initial and passing:
-        # It is tried again: whoever failed is told then, and nobody who is on the way is given up with him (R8).
+        # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
     _complain(request.source, results, refused)
     for error in [*passing, *late.values()]:
@@ -137,7 +137,7 @@ def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, Replicat
 def _late(context: Context, request: VerifyRequest, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
     """Slaves that have not come to where the log ends now, so that an update cannot end for them yet.
 
-    They are waited for here, and by trying again: whoever waits at a point holds a snapshot of the master.
+    They are waited for here, and by trying again: a slave that waits at a point holds a snapshot of the master.
     """
     end = context.manifest(request.source).end()
     pairs = [Pair(request.source, slave) for slave in slaves]
@@ -243,7 +243,7 @@ def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None
     def compared(jobs: list[Comparison]) -> list[Difference]:
         with ExitStack() as stack:
             if after_s and jobs:
-                # Whoever reads at a point bears the name of the master's snapshot.
+                # A session that reads at a point bears the name of the master's snapshot.
                 snapshot_id = jobs[0].master.snapshot_id
                 sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
                 for name, connection in sides:

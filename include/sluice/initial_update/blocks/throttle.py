@@ -34,7 +34,8 @@ class Throttle:
         self._why, self._until = "", 0.0
 
     def why_not(self) -> str:
-        """Why not; empty if it may. Whoever cannot be asked, or takes no more sessions, has no block read either."""
+        """Why not; empty if it may. Of a master that cannot be asked, or takes no more sessions, no block is read
+        either."""
         if time.monotonic() < self._until:
             return self._why
         try:

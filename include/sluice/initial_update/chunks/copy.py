@@ -52,7 +52,7 @@ class LoadTarget:
     """The target of a copy: a slave, or a directory for slaves that get the same rows.
 
     Attributes:
-        plan: what tasks are told of it; its views are still to come.
+        plan: the tasks' view of it; its views of slaves are still to come.
     """
 
     pairs: tuple[Pair, ...]
@@ -130,7 +130,7 @@ def copy(
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name.
 
     Args:
-        unread: told every few seconds which tables have rows to be read still; at the end none.
+        unread: called every few seconds with the tables that have rows to be read; at the end with none.
     """
     failed: dict[str, SluiceError] = {}
     names = [one.name for one in dumped.definitions]

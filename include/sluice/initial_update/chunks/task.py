@@ -26,7 +26,7 @@ R = TypeVar("R")
 def load_chunks(job: LoadJob, share: Share = WHOLE) -> list[SlaveLoaded]:
     """Copy chunks until every slave has them all; several of these at once share them out among themselves.
 
-    Whoever is free claims the next chunk on one slave and takes it to all that lack it, each in a commit of its own; a
+    A free task claims the next chunk on one slave and takes it to all that lack it, each in a commit of its own; a
     slave that gets other columns or rows has it read once more. One slave's error does not stop the others.
 
     Raises:

@@ -71,7 +71,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     with ExitStack() as stack:
         lease = leases.acquire(context.store, f"drain {pair}", force=True)
         stack.callback(leases.release, context.store, lease)
-        # Whoever gives its update up from here on has a later epoch.
+        # A task that gives its update up from here on has a later epoch.
         awaited = _awaited(context, pair, awaited.update)
         transfers.loading(context.store, awaited, lease.epoch)
         target = slave_target(context, pair, lease, awaited.epoch)

@@ -94,7 +94,7 @@ def poured(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[
         for each import what went wrong with it. One that fails does not stop the others (R8).
 
     Raises:
-        SluiceError: the export failed: SLC-200 to SLC-203. No import was told that it had everything.
+        SluiceError: the export failed: SLC-200 to SLC-203. No import got the sign that it has everything.
     """
     with ExitStack() as stack:
         readers = [stack.enter_context(_Running(one, masked, reads=True)) for one in imports]

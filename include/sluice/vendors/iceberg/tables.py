@@ -93,7 +93,7 @@ class IcebergTables:
     def _commit_table(self, version: Version, table: Table) -> bool:
         metadata = Metadata(self._directory, table.name)
         while True:
-            # Whoever is overtaken looks again at what is there.
+            # A commit that was overtaken looks again at the table.
             with suppress(CommitFailedException):
                 found = metadata.current()
                 change = self._change(metadata, found, version, table)

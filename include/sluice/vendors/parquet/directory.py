@@ -196,7 +196,7 @@ def replication_directory(info: ConnectionInfo, pair: Pair) -> ReplicationDirect
         hours = float(info.extra.get("keep_hours", _KEEP_HOURS))
     except ValueError:
         hours = -1
-    # Whoever reads a path as a URL would end at these.
+    # A reader that takes a path for a URL would end at these.
     if not named.startswith("/") or set("#?") & set(named) or hours < 0:
         raise ConfigError(
             151,

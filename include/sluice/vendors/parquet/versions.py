@@ -1,7 +1,8 @@
 """Versions of a replication: position, fence and the list of data files, in one document that is created atomically
 (R3, R6).
 
-A commit is the exclusive creation of the next number. Whoever takes over makes a version with a higher epoch, so that
+A commit is the exclusive creation of the next number. A process that takes over makes a version with a higher epoch,
+so that
 the next number of the one before is taken. Readers take the newest version; what it does not list does not exist for
 them.
 """

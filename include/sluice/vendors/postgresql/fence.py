@@ -39,7 +39,7 @@ def raised(
 ) -> TupleRow | None:
     """Raise a fence; returns the row of `take_over`, or None if a job with a later epoch is active.
 
-    Whoever hangs in a transaction with its row is ended.
+    A session that hangs in a transaction with its row is ended.
 
     Args:
         holder: gives the process ids of those who may hang so.

@@ -47,7 +47,7 @@ class PostgresMaster:
             return definition.readable(self._session.open(), list(watched))
 
     def foreign_code(self) -> list[ForeignCode]:
-        """What of the tables of the registry has code of others run when a query of them is planned."""
+        """The tables of the registry whose queries run code of others when they are planned."""
         with translated("looking whose code would run"):
             known = registry.registered(self._session.open(), self.parts) if self._session.known() else {}
             return planned_code.found(self._session.open(), list(known), self.trusted)

@@ -259,7 +259,7 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
 
 
 def _commands() -> dict[str, str]:
-    """What hints tell people to type; tasks of several deployments may follow each other in one process."""
+    """The commands in hints; tasks of several deployments may follow each other in one process."""
     return {
         "check": shell.check(),
         "grants_source": shell.sluice("grants", "SOURCE"),

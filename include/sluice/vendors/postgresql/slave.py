@@ -173,7 +173,7 @@ class PostgresSlave:
             if row is None:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
             expect_same_session(self._open())
-        # A slave that crashes would let in whoever is older again (R6).
+        # A slave that crashes would let in older processes again (R6).
         self.make_durable()
         self._epoch, self._ordinal = epoch, row[1]
         return Position(row[0], row[1]), Snapshot(row[2]) if row[2] else None
@@ -208,7 +208,7 @@ class PostgresSlave:
         try:
             change = command.described()
         except ValueError:
-            # Whoever is to carry it out says so.
+            # The one that is to carry it out says so.
             return ()
         with translated("looking at a definition"):
             judged = self._judged[command.key] = apply.judge(self._open(), change, self.mapper, command.existing)

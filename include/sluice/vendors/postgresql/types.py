@@ -26,7 +26,7 @@ def cuts(master: str, slave: str) -> bool:
 
 
 def lost(master: str, slave: str) -> str:
-    """What a column of type `slave` does not keep of values of type `master`, in words."""
+    """The loss of values of type `master` in a column of type `slave`, in words."""
     ours, theirs = _SIZED.fullmatch(master), _SIZED.fullmatch(slave)
     if not theirs or theirs[1] not in (master, ours and ours[1], "character varying"):
         return f"what is no {slave}"

@@ -53,7 +53,7 @@ class PostgresVisibility:
 
 
 def read_snapshot(snapshot: Snapshot) -> PostgresVisibility:
-    """What a snapshot shows. Raises ValueError if it is none of PostgreSQL."""
+    """The transactions that a snapshot shows. Raises ValueError if its text is none of PostgreSQL."""
     found = _TEXT.fullmatch(snapshot.text)
     if found is None:
         raise ValueError(f"{snapshot.text!r} is no snapshot of PostgreSQL")

@@ -1,4 +1,4 @@
-"""What databases can do that core code asks for; it never asks for a vendor's name."""
+"""Capabilities of databases. Core code asks for them, and never for a vendor's name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a database, or the role we have on it, can do; core code never asks for a vendor's name."""
+    """The capabilities of a database, and of our role on it."""
 
     event_triggers: bool = False
     transactional_ddl: bool = False

@@ -18,7 +18,7 @@ from sluice.vendors.protocol.sweep import Purge, Sweep
 
 @dataclass(frozen=True)
 class Installed:
-    """What bootstrap changed: tables that got a trigger, and tables that lost it.
+    """The changes of a bootstrap: tables that got a trigger, and tables that lost it.
 
     Attributes:
         stages: the watched tables in the order in which they are loaded; those of a stage bear one sequence number.
@@ -34,10 +34,10 @@ class Installed:
 
 
 class Capture(Protocol):
-    """What watches a master's tables, as bootstrap and the publisher see it."""
+    """The capture of a master's changes, as bootstrap and the publisher see it."""
 
     def capabilities(self) -> Capabilities:
-        """What this source and our role on it can do."""
+        """The capabilities of this source and of our role on it."""
 
     def install(
         self,
@@ -87,7 +87,7 @@ class Capture(Protocol):
         """Whether the DbResources are there, in the version that this code works with."""
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """What is worth knowing of these tables before they are replicated: what of them is not captured, or late."""
+        """Remarks on these tables before they are replicated: changes that are not captured, or late."""
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""
@@ -134,13 +134,13 @@ class Capture(Protocol):
         """Execute a statement and record it in ITEMS, in one transaction; its rows are not captured beside it.
 
         Args:
-            commits: told the statement with its answer, and its transaction, when nothing but the commit is missing;
+            commits: called with the statement, its answer, and its transaction, when nothing but the commit is missing;
                 if it raises, all is rolled back.
             varying: execute it although it may do something else on another node.
         """
 
     def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
-        """What became of the transaction of a statement; `end` ends a session that still has it open."""
+        """The fate of the transaction of a statement; `end` ends a session that still has it open."""
 
     def close(self) -> None:
         """End the sessions."""

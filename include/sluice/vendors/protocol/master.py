@@ -31,7 +31,7 @@ class MasterDatabase(Protocol):
         """
 
     def foreign_code(self) -> list[ForeignCode]:
-        """What of the watched tables has code of others run with our rights when a query of them is planned."""
+        """The watched tables whose queries run code of others with our rights, when they are planned."""
 
     def columns(self, tables: Sequence[TableName]) -> Mapping[TableName, Sequence[Column]]:
         """The columns of these tables, none for what is no table of the source."""

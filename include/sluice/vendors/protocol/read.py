@@ -1,4 +1,4 @@
-"""What is read of a master in chunks and key ranges: an initial update, in tasks that may be anywhere."""
+"""Reading a master in chunks and key ranges: an initial update, in tasks that may be anywhere."""
 
 from __future__ import annotations
 

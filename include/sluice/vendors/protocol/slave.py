@@ -1,4 +1,4 @@
-"""What every vendor offers: the port of a slave."""
+"""The port of a slave, which every vendor implements."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SlaveDatabase(Protocol):
     lasting: bool
 
     def capabilities(self) -> Capabilities:
-        """What this slave and our role on it can do."""
+        """The capabilities of this slave and of our role on it."""
 
     def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
         """Look whether those of these tables that are there take every row of the master's.
@@ -106,7 +106,7 @@ class SlaveDatabase(Protocol):
         """One transaction: the steps in order, the sequences, the position. Returns which rows were not as expected.
 
         Args:
-            answered: told what became of each statement; without it statements are passed over.
+            answered: called with the result of each statement; without it statements are skipped.
             manners: how changes of some tables are carried out.
 
         Raises:
@@ -120,7 +120,7 @@ class SlaveDatabase(Protocol):
         outside, each with why; nothing is changed. It is asked within `apply`, in front of the command.
 
         Raises:
-            SluiceError: the command cannot be carried out, whoever would allow it.
+            SluiceError: the command cannot be carried out, even if somebody allows it.
         """
 
     def carry_out(
@@ -168,14 +168,14 @@ class SlaveDatabase(Protocol):
         """Wait until everything committed here so far is on the disk (R3)."""
 
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
-        """What the columns of tables that are there would lose of the master's, given by its columns.
+        """The losses of columns of existing tables against the master's, given by its columns.
 
         Args:
             wiped: what goes before an initial update.
         """
 
     def wiped(self, wanted: WipeOut) -> list[str]:
-        """What an initial update drops of a schema before it makes its tables, each with its type.
+        """The objects of a schema that an initial update drops before it makes its tables, each with its type.
 
         Raises:
             SluiceError: SLC-213, SLC-214, there is no such schema, or it is not to be wiped out; SLC-215, others are

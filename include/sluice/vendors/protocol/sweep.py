@@ -1,4 +1,4 @@
-"""What the publisher asks of a source: a sweep of ITEMS, and its purge."""
+"""The publisher's view of a source: a sweep of ITEMS, and its purge."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SourceState:
 
 @dataclass(frozen=True)
 class Purge:
-    """What a purge removes and records, in the transaction of the sweep that read it."""
+    """The rows that a purge removes, and its record, in the transaction of the sweep that read it."""
 
     segment: int
     sha256: str

@@ -11,7 +11,8 @@ from sluice.model.position import Snapshot
 
 
 class Visibility(Protocol):
-    """What one snapshot shows, read from its text. Transactions are as the log has them, in `trans_key`."""
+    """The transactions that a snapshot shows, read from its text. Transactions are as the log has them, in
+    `trans_key`."""
 
     @property
     def age(self) -> tuple[int, ...]:

@@ -105,7 +105,7 @@ class LakeTables:
         self._slave.take_over(self._epoch)
         if self._earlier is not None and not self._slave.kind.lasting:
             with reachable("looking at the load"), suppress(FileNotFoundError):
-                # Whoever is late finds no place any more in which to say that a chunk is in.
+                # A late task finds no place any more in which to record its chunk.
                 self._slave.directory.loading(self._earlier).rename(self._loading)
                 flush(self._loading.parent)
         return ()

@@ -81,7 +81,7 @@ def poll(
 
     Args:
         unchanged: since the last look of the same caller.
-        tell: told which tables are looked at later.
+        tell: called with the tables that are looked at later.
 
     Raises:
         TransientError: SLC-375, SLC-036, one that is locked has changed, and its images cannot be told apart until it

@@ -38,7 +38,7 @@ def provide(
     """Make what the slave lacks; the names of it. What it has must be able to hold every value.
 
     Args:
-        expect: told each name before anything is made of it; may raise.
+        expect: called with each name before anything is made of it; may raise.
 
     Raises:
         SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another,

@@ -275,8 +275,8 @@ class _Defining:
 
 
 def _not_the_one(old: TableName, new: TableName) -> SluiceError:
-    """A rename that seems to be done. Whoever renames a table on the master could write into any table of the slave, if
-    that were believed."""
+    """A rename that seems to be done. An owner who renames a table on the master could write into any table of the
+    slave, if that were believed."""
     return SluiceError(
         371,
         f"the master renamed {old} to {new}: the slave has no {old}, and a {new} already, and nothing tells whether "

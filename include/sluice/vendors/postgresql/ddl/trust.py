@@ -44,7 +44,8 @@ class Expression:
 
 @dataclass(frozen=True)
 class Judged:
-    """What was looked at before it is made. Names may mean something else by then: nothing else is made.
+    """Definitions that were looked at before they are made. Names may mean something else by then: nothing else is
+    made.
 
     Attributes:
         doubts: the expressions that need a decision, each with the reason.
@@ -93,7 +94,7 @@ def judge(
         exists: the slave has it, so that its types alone are made.
 
     Raises:
-        SluiceError: SLC-321, SLC-322, it cannot be made, whoever would allow it; see `usertypes.provide`.
+        SluiceError: SLC-321, SLC-322, it cannot be made, even if somebody allows it; see `usertypes.provide`.
     """
     known = {one.identity for one in _expressions(before)} if before else set()
     new = [] if exists else [one for one in _expressions(table) if one.identity not in known]

@@ -55,7 +55,7 @@ def issue(
     costs nobody else anything, and no way of changing a row is forgotten.
 
     Args:
-        commits: told the statement with the master's answer, and the transaction, right before the commit.
+        commits: called with the statement, the master's answer, and the transaction, right before the commit.
 
     Raises:
         SluiceError: SLC-100 or SLC-101, it is refused; SLC-102, it may do something else on another node; SLC-105.
@@ -63,7 +63,7 @@ def issue(
     """
     parsed = parser.parsed(statement.sql)
     with connection.transaction():
-        # Whoever is told that it was executed can rely on it; and a client that is gone locks nobody out for long.
+        # An answer that it was executed can be relied on; and a client that is gone locks nobody out for long.
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
         others = (

@@ -27,7 +27,7 @@ def execute(
     """Carry out one command. Returns whether tables of the slave may be others now.
 
     Args:
-        answered: told what became of a statement; without it statements are passed over.
+        answered: called with the result of a statement; without it statements are skipped.
         judged: see `define`.
 
     Raises:

@@ -59,7 +59,7 @@ class QueueCapture:
         self._recorded = CatalogStamp(self._polled)
 
     def capabilities(self) -> Capabilities:
-        """What this source and our role on it can do."""
+        """The capabilities of this source and of our role on it."""
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
             refuse_read_only(connection)
             encoding.expect_known(connection)
@@ -168,7 +168,7 @@ class QueueCapture:
             return migrations.version(self._session.open(), self.resources, self.parts) == migrations.newest()
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """What is worth knowing of these tables before they are replicated, in sentences."""
+        """Remarks on these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
             return warnings.warnings(self._session.open(), self.resources, self.parts, tables)
 
@@ -293,7 +293,7 @@ class QueueCapture:
             execution.issue(session, self.parts, statement, last, varying=varying)
 
     def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
-        """What became of the transaction of a statement."""
+        """The fate of the transaction of a statement."""
         with translated("asking what became of a statement"):
             return transaction_fate.fate(self.info, self.parts, traced, end=end)
 
