@@ -16,7 +16,7 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "log", "crash", "paths"),
-    ("model", "sqlfiles", "prefetch", "process_group", "arrow_rows"),
+    ("model", "sqlfiles", "prefetch", "process_group", "arrow_rows", "release"),
     ("state", "values", "extensions", "shell"),
     ("connections", "hints", "expressions", "storage"),
     ("libpq", "tls", "config"),

@@ -13,6 +13,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from sluice import release
 from sluice.dev import wheel
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -64,6 +65,7 @@ def test_a_checkout_tells_airflow_the_same_as_the_wheel(archive):
     assert told.joinpath("entry_points.txt").read_text().strip() in archive.read(name).decode()
     version = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
     assert f"Version: {version}\n" in told.joinpath("METADATA").read_text()
+    assert version == release.VERSION
 
 
 @pytest.mark.parametrize("form", ["archive", "installed"])

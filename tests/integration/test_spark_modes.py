@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,6 +16,7 @@ from support.sparkserver import SHORT_LIVED, TOKEN, job_environment, program
 from support.updating import background, load_here
 from support.world import SOURCE
 
+from sluice import release
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
 from sluice.paths import PROJECT
@@ -113,6 +115,26 @@ def test_on_a_cluster_initial_data_is_stored_in_files_and_loaded_from_them(updat
     assert received["rows"] == carried.receive("zurich")["rows"] == 2500
     world.release("geneva")
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+
+
+def test_an_executor_with_another_version_moves_nothing_and_is_named(updating, spark_cluster, java, tmp_path):
+    world = updating(DDL, ["public.t", "public.heap"])
+    world.update()
+    world.master.execute("DELETE FROM heap WHERE a = 1")
+    job = runner(spark_cluster.submit(), java, tmp_path)
+    files = [worker / "product" / "include" / "sluice" / "release.py" for worker in spark_cluster.workers]
+    text = files[0].read_text()
+    try:
+        for file in files:
+            file.write_text(text.replace(f'"{release.VERSION}"', '"0.0.9"'))
+        done, _ = job(world, "publish", "--once")
+    finally:
+        for file in files:
+            file.write_text(text)
+    assert done.returncode == 75
+    said = done.stderr + done.stdout
+    assert re.search(rf"SLC-377: the executor on \S+ has Sluice 0\.0\.9, and its job Sluice {release.VERSION}", said)
+    assert world.publish()["changes"] == 167, "nothing was moved before"
 
 
 @pytest.mark.parametrize("job", ["connect", "cluster"], indirect=True)

@@ -5,18 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-import pyarrow as pa
-
-from sluice import shell
-from sluice.errors import SluiceError
-from sluice.spark.errors import as_text, raise_any
-from sluice.spark.session import spark
+from sluice.spark.errors import raise_any
+from sluice.spark.tasks import collected
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
 from sluice.verify.merge_compare import Difference
-
-_RESULT = "number long, found string, failure string"
-_SCHEMA = pa.schema([("number", pa.int64()), ("found", pa.string()), ("failure", pa.string())])
 
 
 def compare_all(jobs: list[Comparison]) -> list[Difference]:
@@ -27,19 +20,12 @@ def compare_all(jobs: list[Comparison]) -> list[Difference]:
     """
     if not jobs:
         return []
-    told = shell.told()
 
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shell.tell(told)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                try:
-                    row = {"found": json.dumps(vars(vendor(jobs[number].replica.vendor).compare_table(jobs[number])))}
-                except SluiceError as error:
-                    row = {"failure": as_text(error)}
-                yield pa.RecordBatch.from_pylist([{"number": number, **row}], schema=_SCHEMA)
+    def work(number: int) -> Iterator[dict[str, object]]:
+        found = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
+        yield {"number": number, "found": json.dumps(vars(found))}
 
-    rows = spark().range(0, len(jobs), 1, len(jobs)).mapInArrow(task, _RESULT).collect()
+    rows = collected(len(jobs), work, {"number": "long", "found": "string"})
     raise_any(row.failure for row in rows if row.failure)
     found = {row.number: Difference(**json.loads(row.found)) for row in rows}
     return [found[number] for number in range(len(jobs))]

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import pyarrow as pa
-
-from sluice import shell
 from sluice.errors import SluiceError
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
 from sluice.spark.errors import as_text, from_text, raise_any
-from sluice.spark.session import spark
+from sluice.spark.tasks import collected
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, Share, SlaveLoaded
-
-_RESULT = "slave string, rows long, failure string"
-_SCHEMA = pa.schema([("slave", pa.string()), ("rows", pa.int64()), ("failure", pa.string())])
-_BLOCK = pa.schema([("number", pa.int64()), ("rows", pa.int64()), ("failure", pa.string())])
 
 
 def load(job: LoadJob) -> list[SlaveLoaded]:
@@ -26,45 +19,34 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
         SluiceError: the source cannot be read.
     """
     # Starting a task costs a tenth of what copying a chunk costs, so a task goes on to the next chunk by itself.
-    tasks, told = min(job.tasks, len(job.chunks)), shell.told()
+    tasks = min(job.tasks, len(job.chunks))
     if not tasks:
         return []
 
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shell.tell(told)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                done: list[dict[str, object]]
-                try:
-                    loaded = load_chunks(job, Share(number, tasks))
-                    done = [
-                        {"slave": one.slave, "rows": one.rows, "failure": _failure_text(one.error)} for one in loaded
-                    ]
-                except SluiceError as error:
-                    done = [{"failure": as_text(error)}]
-                yield pa.RecordBatch.from_pylist(done, schema=_SCHEMA)
+    def work(number: int) -> Iterator[dict[str, object]]:
+        for one in load_chunks(job, Share(number, tasks)):
+            yield {"slave": one.slave, "rows": one.rows, "failure": _failure_text(one.error)}
 
-    rows = spark().range(0, tasks, 1, tasks).mapInArrow(task, _RESULT).collect()
+    rows = collected(tasks, work, {"slave": "string", "rows": "long"})
     raise_any(row.failure for row in rows if row.slave is None)
     return [SlaveLoaded(row.slave, row.rows, _meant(row.failure)) for row in rows]
 
 
 def load_blocks(job: BlockJob) -> list[BlockLoaded]:
-    """Load the next block of each of the job's ranges; what became of each, in their order."""
-    told = shell.told()
+    """Load the next block of each of the job's ranges; what became of each, in their order.
 
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shell.tell(told)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                done = load_block(job, number)
-                row = {"number": number, "rows": done.rows, "failure": _failure_text(done.error)}
-                yield pa.RecordBatch.from_pylist([row], schema=_BLOCK)
+    Raises:
+        SluiceError: a task could not begin.
+    """
 
-    count = len(job.ranges)
-    rows = spark().range(0, count, 1, count).mapInArrow(task, "number long, rows long, failure string").collect()
+    def work(number: int) -> Iterator[dict[str, object]]:
+        done = load_block(job, number)
+        yield {"number": number, "rows": done.rows, "failure": _failure_text(done.error)}
+
+    rows = collected(len(job.ranges), work, {"number": "long", "rows": "long"})
+    raise_any(row.failure for row in rows if row.number is None)
     done = {row.number: BlockLoaded(row.rows, _meant(row.failure)) for row in rows}
-    return [done[number] for number in range(count)]
+    return [done[number] for number in range(len(job.ranges))]
 
 
 def _failure_text(error: SluiceError | None) -> str | None:

@@ -9,29 +9,23 @@ from contextlib import suppress
 from threading import Event, Thread
 from uuid import uuid4
 
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException, PythonException
-from pyspark.sql.types import StringType, StructField, StructType
 
-from sluice import shell
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.log import again, event, kept
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
+from sluice.spark.tasks import collected
 from sluice.steps import LocalSteps, Result, RunningStep, Steps, ThreadStep, Work
 
 # For how long a Spark that does not answer is asked again: a server that restarts needs no more.
 _PATIENCE_S = 60.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
-_Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-_FIELDS = ("result", "failure", "said")
-_SCHEMA = pa.schema([(name, pa.string()) for name in _FIELDS])
-# Not as text, for which a server would be asked what it means.
-_RESULT = StructType([StructField(name, StringType()) for name in _FIELDS])
+_Task = Callable[[int], Iterator[dict[str, object]]]
 
 
 def steps(context: Context) -> Steps:
@@ -49,18 +43,15 @@ class SparkSteps:
 
     def start(self, name: str, work: Work) -> RunningStep:
         """Start a task."""
-        config, sealed, told = self._config, self._sealed, shell.told()
+        config, sealed = self._config, self._sealed
 
-        def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            shell.tell(told)
-            for _ in batches:
-                with kept() as said:
-                    try:
-                        row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
-                    except SluiceError as error:
-                        row = {"failure": as_text(error)}
-                row["said"] = json.dumps(list(said))
-                yield pa.RecordBatch.from_pylist([row], schema=_SCHEMA)
+        def task(_: int) -> Iterator[dict[str, object]]:
+            with kept() as said:
+                try:
+                    row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
+                except SluiceError as error:
+                    row = {"failure": as_text(error)}
+            yield {**row, "said": json.dumps(list(said))}
 
         one = _SparkTask(name, task)
         return ThreadStep(name, one.result, one.cancel)
@@ -117,11 +108,11 @@ class _SparkTask:
         spark = session.spark()
         for tag in (self._tag, self._name):
             spark.addTag(tag)
-        rows = spark.range(0, 1, 1, 1).mapInArrow(self._task, _RESULT).collect()
+        (row,) = collected(1, self._task, {"result": "string", "said": "string"})
         # An executor's log is where nobody looks for what a job did.
-        again(json.loads(rows[0].said))
-        raise_any(row.failure for row in rows if row.failure)
-        found: Result = json.loads(rows[0].result)
+        again(json.loads(row.said or "[]"))
+        raise_any(text for text in (row.failure,) if text)
+        found: Result = json.loads(row.result)
         return found
 
 
