@@ -17,7 +17,7 @@ from support.launcher import clean
 from sluice.dev import wheel
 from sluice.paths import PROJECT
 
-_PRODUCT = ("sluice", "sluice_airflow")
+_PRODUCT = ("sluice", "sluice_airflow", "sluice_airflow_dags")
 
 
 @dataclass(frozen=True)
