@@ -1,10 +1,5 @@
 -- Where replications stand: one row each, for those of :named (source, line break, slave) that the store knows.
--- The log is looked up by its key, at its end and at the slave's position, whatever its length.
-WITH compared AS (
-    SELECT source, slave, point, sum(compared)::bigint AS compared, sum(different)::bigint AS different,
-           row_number() OVER (PARTITION BY source, slave ORDER BY point DESC) AS age
-    FROM comparison GROUP BY source, slave, point
-)
+-- The log is looked up by its key, at its end and at the slave's position, whatever its length; comparisons by theirs.
 SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.update_id,
        coalesce(newest.last_ordinal, 0) - r.ordinal AS holdback,
        greatest(extract(epoch FROM clock_timestamp() - oldest.published_at), 0)::float8 AS lag_s,
@@ -27,5 +22,8 @@ LEFT JOIN LATERAL (SELECT published_at FROM segment WHERE source = r.source AND 
 LEFT JOIN lease l ON l.name = 'drain ' || r.source || '->' || r.slave
 LEFT JOIN stuck b ON b.source = r.source AND b.slave = r.slave
 LEFT JOIN initial_update u ON u.id = r.update_id
-LEFT JOIN compared c ON c.source = r.source AND c.slave = r.slave AND c.age = 1
+LEFT JOIN LATERAL (SELECT point FROM comparison WHERE source = r.source AND slave = r.slave
+    ORDER BY point DESC LIMIT 1) last ON true
+LEFT JOIN LATERAL (SELECT sum(compared)::bigint AS compared, sum(different)::bigint AS different
+    FROM comparison WHERE point = last.point AND slave = r.slave AND source = r.source) c ON true
 WHERE r.source || E'\n' || r.slave = ANY (:named)

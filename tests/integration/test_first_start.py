@@ -1,4 +1,4 @@
-"""What runs before anybody has installed anything: DAGs come up unpaused, in any order."""
+"""What runs before anybody has installed anything: DAGs may come up unpaused, in any order."""
 
 from __future__ import annotations
 

@@ -16,6 +16,8 @@ from sluice.log import event
 TIMEOUT_S = 10.0
 # So many ids are tried for a run, if runs of others have those before.
 _MOST_IDS = 100
+# Airflow cuts larger pages, see its `maximum_page_limit`.
+_PAGE = 100
 
 
 def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
@@ -58,6 +60,19 @@ class AirflowApi:
                 raise
         self._token = self._send("/auth/token", "POST", self._login)["access_token"]
         return self._send(path, method, body)
+
+    def every(self, path: str, entries: str) -> list[Any]:
+        """All entries of a list, page by page.
+
+        Args:
+            entries: the list's name in an answer.
+        """
+        found: list[Any] = []
+        while True:
+            answer = self.ask(f"{path}{'&' if '?' in path else '?'}limit={_PAGE}&offset={len(found)}")
+            found += answer[entries]
+            if not answer[entries] or len(found) >= answer.get("total_entries", 0):
+                return found
 
     def trigger(self, dag: str, run: str, conf: Mapping[str, object]) -> str:
         """Ask for a DAG run, once, however often this is called; its id.

@@ -144,7 +144,7 @@ class Dags:
         why = ""
         # Not every login may ask for these.
         with suppress(OSError, KeyError, ValueError):
-            known = self._api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]
+            known = self._api.every("/api/v2/dags?tags=sluice", "dags")
             names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
         with suppress(OSError, KeyError, ValueError, IndexError):
             (broken,) = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]

@@ -16,7 +16,6 @@ _QUEUED = "queued"
 _AT_WORK = (_QUEUED, "running")
 _ENDED = ("success", "failed")
 _AT_ONCE = 100
-_MOST = 1_000
 # Airflow takes no longer note.
 _NOTE_CHARS = 1_000
 
@@ -89,8 +88,8 @@ class Runs:
     def alive(self, dag: str) -> set[str]:
         """The ids of a DAG's runs that have not ended. Raises OSError, Airflow does not answer."""
         assert self._api is not None, "who cleans up has Airflow"
-        query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
-        found = self._api.ask(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}")["dag_runs"]
+        query = urlencode({"state": _AT_WORK}, doseq=True)
+        found = self._api.every(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}", "dag_runs")
         return {str(run["dag_run_id"]) for run in found}
 
     def delete_before(self, dag: str, moment: datetime) -> int:
@@ -114,10 +113,10 @@ class Runs:
         """Delete the runs of a paused DAG that have not begun: they would hide how its last run ended."""
         if self._api is None:
             return
-        query = urlencode({"state": _QUEUED, "limit": _MOST})
+        query = urlencode({"state": _QUEUED})
         dag_id = self._dag_id(dag)
         with suppress(OSError, KeyError, ValueError):
-            for run in self._api.ask(f"/api/v2/dags/{quote(dag_id)}/dagRuns?{query}")["dag_runs"]:
+            for run in self._api.every(f"/api/v2/dags/{quote(dag_id)}/dagRuns?{query}", "dag_runs"):
                 self._api.ask(_path(f"{dag_id}/{run['dag_run_id']}"), "DELETE")
 
     def _works(self, run: str) -> bool:
@@ -133,9 +132,9 @@ class Runs:
     def _receiving(self, pair: Pair) -> list[str]:
         """Runs that wait for files of a slave, or load them."""
         assert self._api is not None
-        query = urlencode({"state": _AT_WORK, "limit": _MOST}, doseq=True)
+        query = urlencode({"state": _AT_WORK}, doseq=True)
         dag = self._dag_id(RECEIVE_INITIAL_FILES)
-        found = self._api.ask(f"/api/v2/dags/{dag}/dagRuns?{query}")["dag_runs"]
+        found = self._api.every(f"/api/v2/dags/{dag}/dagRuns?{query}", "dag_runs")
         return [f"{dag}/{run['dag_run_id']}" for run in found if _is_for(pair, run["conf"] or {})]
 
 

@@ -140,22 +140,24 @@ class _Lags:
         self._ends: list[tuple[float, int]] = []
         self._found: list[float] = []
 
-    def look(self) -> bool:
-        """Look once; whether the slaves have everything. What a slave has counts once the control store knows it."""
+    def look(self) -> None:
+        """Look once. What a slave has counts once the control store knows it."""
+        self._found.append(self._lag())
+
+    def _lag(self) -> float:
         now, end = time.monotonic(), self._manifest.end().ordinal
         if not self._ends or self._ends[-1][1] < end:
             self._ends.append((now, end))
         slowest = min(replications.get(self._context.store, pair).position.ordinal for pair in self._pairs)
         missing = [seen for seen, ordinal in self._ends if ordinal > slowest]
-        self._found.append(now - missing[0] if missing else 0.0)
-        return not missing
+        return now - missing[0] if missing else 0.0
 
     def until_delivered(self) -> None:
         """Wait until the slaves have all that is queued. Raises SluiceError SLC-951 if they do not get it."""
         database = self._context.source(SOURCE)
         end = time.monotonic() + _PATIENCE_S
         try:
-            while database.capture.queued() or not self.look():
+            while database.capture.queued() or self._lag():
                 if time.monotonic() > end:
                     raise SluiceError(951, "the slaves do not get what was written", "look at what the jobs say above")
                 time.sleep(_LOOK_S)

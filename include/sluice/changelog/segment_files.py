@@ -88,7 +88,7 @@ class SegmentFiles(Protocol):
         """
 
     def has(self, name: str) -> bool:
-        """Whether a segment of that name is there."""
+        """Whether a segment of that name is there. Raises TransientError SLC-053 if that cannot be known."""
 
     def names(self) -> list[str]:
         """Names of all files, listed or not. Raises TransientError SLC-053 if they cannot be read."""
@@ -191,8 +191,11 @@ class PlainDirectory(ParquetSegments):
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
     def has(self, name: str) -> bool:
-        """Whether there is a file of that name."""
-        return self._path(name).is_file()
+        """Whether there is a file of that name. Raises TransientError SLC-053 if the directory cannot be read."""
+        try:
+            return self._path(name).is_file()
+        except OSError as error:
+            raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
     def remove(self, name: str) -> None:
         """Delete a file, if it exists. A failure is logged only: the log does not need the file any more."""

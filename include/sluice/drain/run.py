@@ -207,7 +207,12 @@ class _Run:
 
     def _rest(self) -> None:
         """Rest as long as the last step took, if it caught up: where many share the slots, more goes with the next."""
-        end = time.monotonic() + (min(self._took, _REST_S) if self._took < STEP_S else 0)
+        if self._took < STEP_S:
+            self._leave(min(self._took, _REST_S))
+
+    def _leave(self, seconds: float) -> None:
+        """Ask for no step for so long, whatever comes, unless the gate shuts."""
+        end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0 and not self._gate.shut():
             time.sleep(min(left, LOOK_S))
             self._keep_up()
@@ -229,8 +234,7 @@ class _Run:
             if time.monotonic() + _LOCKED_S > patient:
                 raise
             event("locked", slave=self._pair.slave, why=error.fact)
-            self._keep_up()
-            self._news.wait(_LOCKED_S)
+            self._leave(_LOCKED_S)
             return True
 
     def _delivered(self) -> bool:

@@ -136,8 +136,8 @@ def _airflow(context: Context) -> str:
     """Whether it has what `init` makes there. Raises SluiceError SLC-398, with all that is missing."""
     api, settings = AirflowApi(context.connection(context.config.airflow_api)), context.config
     try:
-        slots = {one["name"]: one["slots"] for one in api.ask("/api/v2/pools?limit=1000")["pools"]}
-        known = {one["dag_id"]: one for one in api.ask("/api/v2/dags?tags=sluice&limit=1000")["dags"]}
+        slots = {one["name"]: one["slots"] for one in api.every("/api/v2/pools", "pools")}
+        known = {one["dag_id"]: one for one in api.every("/api/v2/dags?tags=sluice", "dags")}
     except (OSError, ValueError, KeyError) as error:
         return f"not looked at: {error}"
     wanted = pools.slots(settings)
@@ -155,7 +155,8 @@ def _airflow(context: Context) -> str:
         if slots[name] < number
     ]
     if paused := [name for name in dags if known[name]["is_paused"]]:
-        told.append(f"paused: {', '.join(paused)}")
+        every = shell.airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(paused)})$", "--yes")
+        told.append(f"paused: {', '.join(paused)}; to let all of them run, type: {every}")
     return "; ".join(told)
 
 

@@ -83,9 +83,9 @@ def initial_update(request: Request, source: str = "", slave: str = "") -> Respo
     return page(request, "initial_update.html", config=config, chosen=wanted, **shown)
 
 
-@router.get("/static/{name}", dependencies=[needs(Right.READ)])
+@router.get("/static/{name}")
 def static(name: str) -> Response:
-    """Style and script."""
+    """Style and script, for everybody who has logged in: also for the page that refuses."""
     if name not in STATIC:
         raise HTTPException(404)
     return FileResponse(HERE / "static" / name, media_type=STATIC[name])

@@ -116,7 +116,8 @@ class Publisher:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
         self._database.capture.take_over(self._lease.epoch)
-        self.open_log()
+        self._files.begin(new=self._manifest.newest_kept() is None)
+        self._expect_log()
         listed = {segment.written.name for segment in self._manifest.kept()}
         for name in self._files.names():
             if name not in listed and _epoch(name, self._source) < self._lease.epoch:
@@ -125,11 +126,16 @@ class Publisher:
     def open_log(self) -> None:
         """See that the change log is where it should be, which is enough for a publisher that others began.
 
+        Nothing is made: the machine of a task may lack the directory that all of them share.
+
         Raises:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
+        self._files.begin(new=False)
+        self._expect_log()
+
+    def _expect_log(self) -> None:
         newest = self._manifest.newest_kept()
-        self._files.begin(new=newest is None)
         if newest is None or self._files.has(newest.written.name):
             return
         listed = {segment.written.name for segment in self._manifest.kept()}

@@ -52,7 +52,7 @@ class Store:
             raise self._unanswered(error) from None
         except (exc.ProgrammingError, exc.InternalError) as error:
             if isinstance(error.orig, UndefinedTable | UndefinedColumn):
-                # DAGs come up unpaused: a drain may run before anybody has made the tables, and waits for them.
+                # DAGs may come up unpaused: a drain may run before anybody has made the tables, and waits for them.
                 raise TransientError(
                     66,
                     f"the control store lacks tables of this version: {str(error.orig).splitlines()[0]}",

@@ -12,6 +12,7 @@ from sqlalchemy import (
     DateTime,
     ForeignKey,
     Identity,
+    Index,
     Integer,
     MetaData,
     Table,
@@ -325,6 +326,7 @@ comparison = Table(
     Column("sample", JSONB, nullable=False),
     _moment("at", required=True),
     UniqueConstraint("point", "slave", "table"),
+    Index("comparison_last", "source", "slave", "point"),
 )
 
 
