@@ -42,9 +42,8 @@ def key_file() -> Path:
 
 
 def new_key_file(path: Path) -> None:
-    """Write a new sealing key to `path`, readable by its owner alone."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
+    """Write a new sealing key to `path`, readable by its owner alone. Raises FileExistsError if anything is there."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(Fernet.generate_key())
 
 

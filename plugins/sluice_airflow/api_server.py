@@ -53,7 +53,8 @@ class ApiServer:
         except HTTPException:
             return None
         by = token if bearer else request.cookies.get(COOKIE_NAME_JWT_TOKEN, "")
-        return Visitor(user.get_name(), _roles(user), by, bearer is None)
+        # Without a token of theirs a command would be ours.
+        return Visitor(user.get_name(), _roles(user), by, bearer is None) if by else None
 
     def context(self) -> Context:
         """Anew where the file or the connections are others."""

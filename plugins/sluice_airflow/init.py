@@ -6,9 +6,11 @@ are too small.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from airflow.configuration import conf
+from sqlalchemy.exc import SQLAlchemyError
 
 from sluice.config import configuration, pools
 
@@ -33,13 +35,18 @@ def main() -> None:
 
 def _dag_file(folder: Path) -> None:
     for file in folder.rglob("*.py"):
-        if "sluice_dags(" in file.read_text(encoding="utf-8", errors="replace"):
+        if file.is_file() and "\nsluice_dags(" in file.read_text(encoding="utf-8", errors="replace"):
             print(f"there: the DAG file {file}")
             return
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / _FILE).write_text(_LINES.format(file=str(configuration.path().absolute())), encoding="utf-8")
+    with (folder / _FILE).open("x", encoding="utf-8") as made:
+        made.write(_LINES.format(file=str(configuration.path().absolute())))
     print(f"made: the DAG file {folder / _FILE}")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (SQLAlchemyError, OSError) as error:
+        # The last line of the first kind is an address of its documentation.
+        sys.exit(str(getattr(error, "orig", None) or error).strip().splitlines()[0])

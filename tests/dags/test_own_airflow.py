@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sluice.cli import init as command
 from sluice.config import configuration, pools
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -52,3 +53,17 @@ def test_pools_that_are_larger_stay_so(no_pools, context, tmp_path, monkeypatch)
     Pool.create_or_update_pool(pools.BULK, 9, "", include_deferred=False)
     init.main()
     assert Pool.get_pool(pools.BULK).slots == 9
+
+
+def test_init_names_what_it_cannot_make(tmp_path, monkeypatch):
+    (tmp_path / "a file").write_text("")
+    monkeypatch.setenv(configuration.CONFIG_ENV, str(tmp_path / "a file" / "replication.yaml"))
+    with pytest.raises(SluiceError, match=r"SLC-397: .*a file.* cannot be made: "):
+        command.init()
+
+
+def test_init_says_why_airflow_has_no_database(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("AIRFLOW__DATABASE__SQL_ALCHEMY_CONN", f"sqlite:///{tmp_path}/nowhere/airflow.db")
+    with pytest.raises(SluiceError, match=r"SLC-397: .*unable to open database file") as failed:
+        command.init()
+    assert "Background" not in str(failed.value)

@@ -44,6 +44,7 @@ def test_a_job_opens_what_its_environment_holds(key_file, monkeypatch):
 
 def test_another_key_does_not_open(key_file):
     text = seal({"master": INFO})
+    key_file.unlink()
     new_key_file(key_file)
     with pytest.raises(ConfigError, match=r"SLC-012: .*sealed with another key") as caught:
         open_sealed(text)

@@ -40,6 +40,9 @@ class ObjectStore(ParquetSegments):
         """Write a file, which the store shows and keeps once it is closed."""
         try:
             files, path = self._at(name)
+        except FAILURES as error:
+            raise unwritable(name, self._url, error) from None
+        try:
             if _found(files, path):
                 raise FileExistsError("there is a file of that name")
             with files.open_output_stream(path, compression=None) as stream:
@@ -49,7 +52,7 @@ class ObjectStore(ParquetSegments):
                 raise OSError(f"{found.size if found else 0:,} of {written.bytes:,} bytes are there")
         except FileExistsError as error:
             raise unwritable(name, self._url, error) from None
-        except FAILURES as error:
+        except OSError as error:
             self.remove(name)
             raise unwritable(name, self._url, error) from None
         return written

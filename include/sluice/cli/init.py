@@ -18,21 +18,21 @@ def init() -> int:
     Raises:
         SluiceError: SLC-397, Airflow's database or DAG folder cannot be written to.
     """
-    key = connections.key_file()
-    if not key.exists():
-        private_files.make(key.parent)
-        connections.new_key_file(key)
-        print(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
-    if not (file := configuration.path()).exists():
-        file.parent.mkdir(parents=True, exist_ok=True)
-        example = paths.PROJECT / "include" / "config" / "example.yaml"
-        file.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
-        print(f"made: the configuration {file}, an example: write your databases and tables into it, and then")
-        print(f"type: {shell.sluice('init')}")
-        return 0
+    try:
+        if not _prepared():
+            return 0
+    except OSError as error:
+        raise SluiceError(
+            397,
+            f"{error.filename} cannot be made: {error.strerror}",
+            "make its directory, with rights to write for the user that types this, and type it again",
+        ) from None
     configuration.load()
     command = [sys.executable, "-m", "sluice_airflow.init"]
     done = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True, check=False)
+    for line in done.stdout.splitlines():
+        if line.startswith(("made: ", "there: ")):
+            print(line)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise SluiceError(
@@ -40,6 +40,22 @@ def init() -> int:
             f"the pools and the DAG file could not be made: {reason}",
             "mend that (has Airflow a database: `airflow db migrate`?), and type it again",
         )
-    print("\n".join(line for line in done.stdout.splitlines() if line.startswith(("made: ", "there: "))))
     print(f"Then type: {shell.sluice('connect')} and {shell.check()}; they name what is missing.")
     return 0
+
+
+def _prepared() -> bool:
+    """Make key and configuration; whether there was a configuration already."""
+    key = connections.key_file()
+    if not key.exists():
+        private_files.make(key.parent)
+        connections.new_key_file(key)
+        print(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
+    if (file := configuration.path()).exists():
+        return True
+    file.parent.mkdir(parents=True, exist_ok=True)
+    example = paths.PROJECT / "include" / "config" / "example.yaml"
+    file.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
+    print(f"made: the configuration {file}, an example: write your databases and tables into it, and then")
+    print(f"type: {shell.sluice('init')}")
+    return False

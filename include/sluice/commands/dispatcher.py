@@ -62,15 +62,11 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
             f"the gate of {pair} is shut {others[0]}",
             f"nothing was changed; `{shell.status()}` says how far it is, and what opens it",
         )
+    # First, since the gate stays shut where Airflow does not let this person.
+    dags.switch("drain", pair.source, pair.slave, paused=False)
     notes = [held[kind] for kind in _BY_PEOPLE if kind in held]
     for note in notes:
         replications.lift(context.store, pair, note.kind, "activated", who)
-    try:
-        dags.switch("drain", pair.source, pair.slave, paused=False)
-    except SluiceError:
-        for note in notes:
-            replications.shut(context.store, pair, note.kind, note.reason, note.actor)
-        raise
     if not notes:
         # It was paused in Airflow, and no drain has noticed it since.
         with context.store.begin() as connection:

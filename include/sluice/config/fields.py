@@ -15,7 +15,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _PREFIX = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,29}")
 _DAG_PREFIX = re.compile(r"[A-Za-z0-9_]{0,60}", re.ASCII)
 # user:password@, or an option that is one.
-_KEY = re.compile(r"://[^/?]*:[^/?]*@|[?&][^=]*(secret|token|password|sig)[^=]*=", re.IGNORECASE)
+_KEY = re.compile(r"://[^@]*:[^@]*@|[?&][^=]*(secret|token|password|sig|sas|key)[^=]*=", re.IGNORECASE)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

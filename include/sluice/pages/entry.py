@@ -22,6 +22,7 @@ from sluice.pages.airflow import Airflow, Visitor
 from sluice.store import trail
 
 TOKEN_HEADER = "X-Sluice-Token"
+_READING = ("GET", "HEAD")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
@@ -77,13 +78,15 @@ def needs(right: Right) -> Any:
             asked = request.path_params
             what = f"{request.method} {request.url.path}"
             fact = f"{who.user} {f'is {theirs}' if theirs else 'has no role'} here, and may not {right}"
-            trail.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
+            # A page that is open asks every few seconds, and would hide what happened.
+            if request.method not in _READING:
+                trail.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
             raise Refused(
                 392,
                 fact,
                 "nothing was changed; ask somebody who may, or change `pages` in the configuration",
             )
-        if request.method not in ("GET", "HEAD") and who.by_cookie:
+        if request.method not in _READING and who.by_cookie:
             _expect_own_page(request, who)
 
     allowed.right = right  # type: ignore[attr-defined]

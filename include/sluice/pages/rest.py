@@ -9,12 +9,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from sluice import shell
 from sluice.airflow_api.dags import Dags
-from sluice.commands import dispatcher
+from sluice.commands import dispatcher, roles
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
 from sluice.model.access import Right
 from sluice.model.names import INITIAL_UPDATE, Pair
+from sluice.model.requester import Requester
 from sluice.monitor.status import ReplicationStatus
 from sluice.pages import overview
 from sluice.pages.entry import airflow, needs, visitor
@@ -48,6 +49,14 @@ class InitialUpdate(BaseModel):
     mode: Literal["snapshot", "online", "external"] = "snapshot"
     store_initial_data: bool = False
     resume: bool = False
+
+
+class First(BaseModel):
+    """The transaction that a person saw in front of a slave."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ordinal: int
 
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {number: {"model": Problem} for number in (401, 403, 404, 409, 422, 503)}
@@ -84,8 +93,9 @@ def activate(request: Request, source: str, slave: str) -> Done:
 @router.post(f"{_ONE}/cancel-update", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
 def cancel_update(request: Request, source: str, slave: str) -> Done:
     """End the initial update that is under way, at once: the slave becomes INCONSISTENT."""
-    context = airflow(request).context()
-    ended = cancel(context, source, [slave], visitor(request).user)
+    context, who = airflow(request).context(), visitor(request)
+    roles.expect_allowed(context, Requester(who.user, tuple(who.roles)), source, [slave], "cancel_update")
+    ended = cancel(context, source, [slave], who.user)
     if not ended.cancelled:
         raise SluiceError(
             395,
@@ -96,12 +106,18 @@ def cancel_update(request: Request, source: str, slave: str) -> Done:
 
 
 @router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
-def remove_first(request: Request, source: str, slave: str) -> Done:
-    """Keep the transaction aside that the slave stands in front of; then activate it."""
+def remove_first(request: Request, source: str, slave: str, first: First) -> Done:
+    """Keep the transaction aside that the slave stands in front of, if it is still this one; then activate it."""
     context, dags = _acting(request)
     stuck = overview.one(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
     if stuck is None:
         raise SluiceError(394, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
+    if stuck.ordinal != first.ordinal:
+        raise SluiceError(
+            399,
+            f"{slave} stands in front of transaction {stuck.ordinal}, and no longer of {first.ordinal}",
+            "nothing was changed; look at that one, and decide again",
+        )
     run = dags.trigger("administer", {"source": source, "slave": slave, "remove_first": stuck.ordinal})
     return Done(
         done=f"transaction {stuck.ordinal} is being removed", run=f"{context.config.dag_id('administer')}/{run}"

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from sluice.errors import said
 from sluice.model.names import Pair
 from sluice.store.engine import Store
 from sluice.store.tables import audit, for_pair
@@ -34,11 +35,11 @@ def last(store: Store, pair: Pair, most: int) -> list[Entry]:
 
 def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
     """Record what was refused to whom."""
-    values = {"source": _kept(source), "slave": slave and _kept(slave), "actor": who}
+    values = {"source": _kept(source), "slave": slave and _kept(slave), "actor": _kept(who)}
     with store.begin() as connection:
         connection.execute(audit.insert().values(**values, event="refused", detail=_kept(detail)))
 
 
 def _kept(text: str) -> str:
-    """A text that a database keeps."""
-    return text.encode(errors="replace").decode().replace("\x00", "\ufffd")[:_MOST]
+    """A text that a database keeps, and that cannot speak in another's place."""
+    return said(text.encode(errors="replace").decode())[:_MOST]

@@ -129,7 +129,8 @@ document.addEventListener("click", async (event) => {
   } else if (at.dataset.post) {
     if (at.dataset.ask && !(await sure(at.dataset.ask, at.textContent.trim()))) return;
     at.disabled = true;
-    await post(at.dataset.post);
+    // What was shown, which another person may have removed meanwhile.
+    await post(at.dataset.post, at.dataset.ordinal && { ordinal: Number(at.dataset.ordinal) });
     at.disabled = false;
     refresh();
   }
