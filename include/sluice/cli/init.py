@@ -24,7 +24,7 @@ def init() -> int:
     except OSError as error:
         raise SluiceError(
             397,
-            f"{error.filename} cannot be made: {error.strerror}",
+            f"what it needs could not be made: {error.filename}: {error.strerror}",
             "make its directory, with rights to write for the user that types this, and type it again",
         ) from None
     configuration.load()
