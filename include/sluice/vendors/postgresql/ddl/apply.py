@@ -250,7 +250,7 @@ class _Defining:
 
     def _empty(self, name: TableName) -> None:
         # From here on nobody can put a trigger or a rule on it.
-        self._run([sql.SQL("LOCK TABLE ONLY {} IN ROW EXCLUSIVE MODE").format(identifier(name))])
+        self._run([sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(identifier(name))])
         side_effects.expect_none(self._connection, [name], silent=self._silent)
         self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, name))])
 
