@@ -2,8 +2,9 @@
 
 from airflow.sdk import DAG
 
+from sluice.config import pools
 from sluice.config.configuration import Config
-from sluice_airflow import conventions, pools, trigger_form
+from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """

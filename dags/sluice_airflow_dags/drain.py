@@ -4,8 +4,9 @@ from datetime import timedelta
 
 from airflow.sdk import DAG, AssetOrTimeSchedule, DeltaTriggerTimetable
 
+from sluice.config import pools
 from sluice.config.configuration import Config, Replication
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
 

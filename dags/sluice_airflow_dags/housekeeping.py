@@ -5,8 +5,9 @@ from datetime import timedelta
 from airflow.configuration import conf
 from airflow.sdk import DAG, DeltaTriggerTimetable
 
+from sluice.config import pools
 from sluice.config.configuration import Config
-from sluice_airflow import conventions, pools
+from sluice_airflow import conventions
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """

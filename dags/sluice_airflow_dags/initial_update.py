@@ -4,8 +4,9 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, TriggerRule
 
 from sluice import shell
+from sluice.config import pools
 from sluice.config.configuration import Config
-from sluice_airflow import conventions, pools, trigger_form
+from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = f"""

@@ -3,8 +3,9 @@
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG
 
+from sluice.config import pools
 from sluice.config.configuration import Config
-from sluice_airflow import conventions, pools, trigger_form
+from sluice_airflow import conventions, trigger_form
 from sluice_airflow.arrival import ArrivalSensor
 from sluice_airflow.operator import SluiceSparkOperator
 from sluice_airflow.reactivation import Reactivation

@@ -26,7 +26,7 @@ def to_stderr() -> None:
 
 
 @contextmanager
-def kept() -> Iterator[deque[tuple[float, str]]]:
+def recorded() -> Iterator[deque[tuple[float, str]]]:
     """The last events within the block, of all threads: when each was, in seconds since 1970, and its line."""
     lines: deque[tuple[float, str]] = deque(maxlen=_MOST_LINES)
     handler = logging.Handler()
@@ -42,8 +42,8 @@ def kept() -> Iterator[deque[tuple[float, str]]]:
         log.setLevel(level)
 
 
-def again(lines: Iterable[tuple[float, str]]) -> None:
-    """Log events of another process, see `kept`, with their time."""
+def replay(lines: Iterable[tuple[float, str]]) -> None:
+    """Log events of another process, see `recorded`, with their time."""
     for created, line in lines:
         record = logging.makeLogRecord({"name": _LOG, "levelno": logging.INFO, "levelname": "INFO", "msg": line})
         record.created = created

@@ -22,14 +22,14 @@ CLI = "sluice" if paths.INSTALLED else "./sluice"
 RUN_ENV = "SLUICE_RUN"
 
 
-def told() -> dict[str, str | None]:
+def deployment_names() -> dict[str, str | None]:
     """The names of this process and its deployment in messages and in the audit trail, for a task elsewhere."""
     return {name: os.environ.get(name) for name in (CLI_ENV, DAG_PREFIX_ENV, RUN_ENV)}
 
 
-def tell(told: Mapping[str, str | None]) -> None:
-    """Let messages of this process say what those of another one do."""
-    for name, value in told.items():
+def adopt(names: Mapping[str, str | None]) -> None:
+    """Let messages of this process name the deployment as those of another one do."""
+    for name, value in names.items():
         if value is None:
             os.environ.pop(name, None)
         else:

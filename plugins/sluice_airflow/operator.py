@@ -152,7 +152,7 @@ class SluiceSparkOperator(BaseOperator):
             paths.HOME_ENV: str(paths.home()),
             connections.SEALED_ENV: sealed,
             shell.DAG_PREFIX_ENV: settings.dag_prefix,
-            "SLUICE_RUN": f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
+            shell.RUN_ENV: f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
         if people := self._people(context, asked=bool(settings.command_roles)):
             job_env[REQUESTERS_ENV] = requester.to_text(people)

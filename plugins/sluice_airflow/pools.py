@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 
-from sluice.config import configuration
-from sluice.config.pools import BULK, DRAIN, PUBLISH, RESERVED, slots
-
-__all__ = ["BULK", "DRAIN", "PUBLISH", "RESERVED", "slots"]
+from sluice.config import configuration, pools
 
 
 def main() -> None:
     """Print the pools of the configuration in force."""
     described = {
         name: {"slots": number, "description": "Sluice", "include_deferred": False}
-        for name, number in slots(configuration.load()).items()
+        for name, number in pools.slots(configuration.load()).items()
     }
     print(json.dumps(described, indent=2))
 

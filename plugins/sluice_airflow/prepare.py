@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.config import configuration
-from sluice_airflow import connecting, pools
+from sluice.config import configuration, pools
+from sluice_airflow import connecting
 
 
 def prepare(connections: list[Mapping[str, Any]], slots: Mapping[str, int]) -> None:

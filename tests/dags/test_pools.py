@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.config import configuration
-from sluice_airflow import pools
+from sluice.config import configuration, pools
 from sluice_airflow.operator import SluiceSparkOperator
 
 

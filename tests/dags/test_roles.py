@@ -22,8 +22,10 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 
 
 @pytest.fixture
-def world(build, address, connect, monkeypatch):
+def world(build, address, people, connect, monkeypatch):
     """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own."""
+    # The same Airflow serves other tests, which may have left its drain on standby.
+    people["admin"].ask("/api/v2/dags/drain__flights__zurich", "PATCH", {"is_paused": False})
     made = build(DDL, ["public.*"])
     made.configure(lambda settings: settings["replications"][0].update(alters="ask"))
     api = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)

@@ -7,8 +7,8 @@ from markupsafe import Markup
 
 from sluice.config.models import Pages
 from sluice.model.access import Right, Role, role_of
-from sluice.pages import wording
-from sluice.pages.wording import Note, Task
+from sluice.pages import template_filters
+from sluice.pages.template_filters import Note, Task
 
 
 @pytest.mark.parametrize(
@@ -38,25 +38,25 @@ def test_each_role_has_the_rights_of_those_before_it():
     [(0, "0 s"), (59.9, "59 s"), (60, "1 min"), (90, "1 min 30 s"), (3_600, "1 h"), (93_600, "1 d 2 h")],
 )
 def test_an_age_is_told_in_two_words_at_most(seconds, age):
-    assert wording.age(seconds) == age
+    assert template_filters.age(seconds) == age
 
 
 def test_a_note_has_its_facts_and_its_hint():
     text = "STANDBY: an error\nSLC-120: no\nHINT: mend it\n  and this\nleft out\nHINT: fill it\nworth knowing"
-    assert wording.notes(text) == [
+    assert template_filters.notes(text) == [
         Note("STANDBY: an error\nSLC-120: no", "mend it\n  and this"),
         Note("left out", "fill it"),
         Note("worth knowing", ""),
     ]
-    assert wording.notes("") == []
+    assert template_filters.notes("") == []
 
 
 def test_a_job_is_told_from_a_person():
-    assert wording.task("verify/manual__1+00:00/verify/1") == Task("verify", "manual__1+00:00", "verify")
-    assert wording.task("d/a/b/t/2") == Task("d", "a/b", "t")
-    assert [wording.task(one) for one in ("eva", "a/b", "a/b/c/d", "")] == [None] * 4
+    assert template_filters.task("verify/manual__1+00:00/verify/1") == Task("verify", "manual__1+00:00", "verify")
+    assert template_filters.task("d/a/b/t/2") == Task("d", "a/b", "t")
+    assert [template_filters.task(one) for one in ("eva", "a/b", "a/b/c/d", "")] == [None] * 4
 
 
 def test_what_hides_text_is_shown_and_what_we_wrote_stays():
-    assert wording.visible("a\x1b[2J\u202eb\n") == "a\\x1b[2J\\u202eb\n"
-    assert wording.visible(Markup("<b>")) == "<b>"
+    assert template_filters.visible("a\x1b[2J\u202eb\n") == "a\\x1b[2J\\u202eb\n"
+    assert template_filters.visible(Markup("<b>")) == "<b>"

@@ -53,6 +53,6 @@ def test_a_bench_that_cannot_be_run_is_refused_before_anything_starts(name: str,
 
 
 def test_every_bench_of_the_command_line_exists() -> None:
-    from sluice.cli.developing import BENCHES
+    from sluice.cli.checkout_commands import BENCHES
 
     assert set(BENCHES) == set(bench.BENCHES)

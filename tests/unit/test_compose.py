@@ -15,10 +15,9 @@ import pytest
 import yaml
 
 from sluice import paths, shell
-from sluice.config import configuration
+from sluice.config import configuration, pools
 from sluice.runtime import airflow
 from sluice.runtime.paths import RuntimePaths
-from sluice_airflow import pools
 
 PROJECT = Path(__file__).resolve().parents[2]
 TEXT = (PROJECT / "docker-compose.yaml").read_text()

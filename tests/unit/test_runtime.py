@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sluice.config import configuration
+from sluice.config import configuration, pools
 from sluice.errors import SluiceError
 from sluice.runtime import ports, postgres_dirs
 from sluice.runtime.guarded import expect_guarded
@@ -22,7 +22,6 @@ from sluice.runtime.paths import RuntimePaths, write_private
 from sluice.runtime.postgres import Cluster
 from sluice.runtime.state import State
 from sluice.runtime.terminal import Progress
-from sluice_airflow import pools
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice import paths, shell
-from sluice.cli import developing
+from sluice.cli import checkout_commands
 from sluice.cli.arguments import number, ordinal, seconds
 from sluice.errors import SluiceError
 
@@ -190,7 +190,7 @@ def parser() -> argparse.ArgumentParser:
     clean.set_defaults(run=_cleanup)
 
     if not paths.INSTALLED:
-        developing.add(commands)
+        checkout_commands.add(commands)
     return whole
 
 

@@ -17,7 +17,7 @@ from sluice.model.access import Right
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen
 from sluice.monitor.reach import Reach
-from sluice.pages import entry, overview, wording
+from sluice.pages import entry, overview, template_filters
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import Sort, View
 from sluice.state.replication import UNDER_WAY, Status
@@ -34,11 +34,16 @@ def _environment() -> Environment:
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=wording.visible,
+        finalize=template_filters.visible,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"age": wording.age, "notes": wording.notes, "task": wording.task, "part": _part}
+    made.filters |= {
+        "age": template_filters.age,
+        "notes": template_filters.notes,
+        "task": template_filters.task,
+        "part": _part,
+    }
     made.globals |= {"Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
     return made
 

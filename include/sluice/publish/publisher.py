@@ -116,10 +116,11 @@ class Publisher:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
         self._database.capture.take_over(self._lease.epoch)
-        self._files.begin(new=self._manifest.newest_kept() is None)
-        self._expect_log()
-        listed = {segment.written.name for segment in self._manifest.kept()}
-        for name in self._files.names():
+        listed = self._listed()
+        self._files.begin(new=not listed)
+        names = self._files.names()
+        self._expect_any(listed, names)
+        for name in names:
             if name not in listed and _epoch(name, self._source) < self._lease.epoch:
                 self._files.remove(name)
 
@@ -132,14 +133,15 @@ class Publisher:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
         self._files.begin(new=False)
-        self._expect_log()
-
-    def _expect_log(self) -> None:
         newest = self._manifest.newest_kept()
-        if newest is None or self._files.has(newest.written.name):
-            return
-        listed = {segment.written.name for segment in self._manifest.kept()}
-        if listed.isdisjoint(self._files.names()):
+        if newest and not self._files.has(newest.written.name):
+            self._expect_any(self._listed(), self._files.names())
+
+    def _listed(self) -> set[str]:
+        return {segment.written.name for segment in self._manifest.kept()}
+
+    def _expect_any(self, listed: set[str], names: Iterable[str]) -> None:
+        if listed and listed.isdisjoint(names):
             raise absent(f"none of the {len(listed)} segments of {self._source} is where the change log should be")
 
     def publish(self, max_changes: int | None, asked: PointRequest | None = None) -> Published:

@@ -26,18 +26,13 @@ from sluice.vendors.protocol.master import Source
 
 
 @dataclass(frozen=True)
-class Swept:
+class Swept(Published):
     """The result of a step.
 
     Attributes:
-        more: it left changes in ITEMS that the next one can publish.
         sequences: the values that are in the log, of sequences that moved; as `SequenceValue.to_json` writes them.
     """
 
-    segments: int
-    transactions: int
-    changes: int
-    more: bool
     sequences: Sequence[Mapping[str, Any]] = field(default_factory=list)
 
 
@@ -98,7 +93,7 @@ def sweep(
     finally:
         database.close()
     sequences = [one.to_json() for one in publisher.logged]
-    return asdict(Swept(total.segments, total.transactions, total.changes, total.more, sequences))
+    return asdict(Swept(**vars(total), sequences=sequences))
 
 
 def _outgoing(settings: Messages, source: str) -> PublishFilter:

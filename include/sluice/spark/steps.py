@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException, PythonException
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, SluiceError, TransientError
-from sluice.log import again, event, kept
+from sluice.log import event, recorded, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
 from sluice.spark.tasks import collected
@@ -46,7 +46,7 @@ class SparkSteps:
         config, sealed = self._config, self._sealed
 
         def task(_: int) -> Iterator[dict[str, object]]:
-            with kept() as said:
+            with recorded() as said:
                 try:
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
                 except SluiceError as error:
@@ -110,7 +110,7 @@ class _SparkTask:
             spark.addTag(tag)
         (row,) = collected(1, self._task, {"result": "string", "said": "string"})
         # An executor's log is where nobody looks for what a job did.
-        again(json.loads(row.said or "[]"))
+        replay(json.loads(row.said or "[]"))
         raise_any(text for text in (row.failure,) if text)
         found: Result = json.loads(row.result)
         return found

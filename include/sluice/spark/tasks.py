@@ -28,12 +28,12 @@ def collected(
         fields: of a row, with their types, as Spark spells them: `string` or `long`. There is one more, `failure`: an
             error of ours in the form of `errors.as_text`, and then all that the row has.
     """
-    told, version = shell.told(), release.VERSION
+    deployment, version = shell.deployment_names(), release.VERSION
     names = {**fields, **_FAILURE}
     schema = pa.schema([(name, _ARROW[kind]) for name, kind in names.items()])
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shell.tell(told)
+        shell.adopt(deployment)
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 rows: list[Mapping[str, object]]

@@ -1,14 +1,12 @@
-"""Texts of others and numbers, as a page shows them."""
+"""The filters of the templates: texts of others and numbers, as a page shows them."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from markupsafe import Markup
 
-# They would hide or rearrange what stands around them.
-_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+from sluice import errors
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ def visible(value: object) -> object:
     """A value of a template; in a text, control characters can be seen."""
     if isinstance(value, Markup):
         return value
-    return _HIDING.sub(lambda found: ascii(found[0])[1:-1], str(value))
+    return errors.visible(str(value))
 
 
 def age(seconds: float) -> str:
