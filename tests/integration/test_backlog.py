@@ -177,6 +177,28 @@ def test_a_publisher_that_is_asked_for_a_point_keeps_to_its_bound(build, monkeyp
     assert answers.fetchone() == (50,)
 
 
+def test_a_long_queue_is_looked_over_once_however_many_steps_it_takes(build, monkeypatch):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], source={"segments": {"max_changes": 40}})
+    looks, begun, steps = [], sweep_ports.begun, []
+    monkeypatch.setattr(sweep_ports, "begun", lambda *how: looks.append(how) or begun(*how))
+    # A step is one sweep.
+    monkeypatch.setattr(drain_job, "STEP_S", 0.0)
+    late = world.session()
+    late.execute("BEGIN")
+    insert(late, 500, 1)
+    insert(world.master, 1, 200, each=4)
+    # Its keys lie in all slices.
+    insert(late, 501, 2)
+    late.execute("COMMIT")
+    done = drain_job.done
+    monkeypatch.setattr(drain_job, "done", lambda *how: steps.append(how[1]) or done(*how))
+    assert world.publish()["changes"] == 203
+    assert (len(looks), len(steps) >= 5) == (1, True)
+    assert transactions(world)[-1] == [500, 501, 502]
+    world.catch_up()
+    assert world.differences() == {}
+
+
 def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch):
     monkeypatch.setattr(sweep_ports, "BLOCK_BYTES", 64 * 1024)
     insert(world.master, 1, 20_000, each=20_000)

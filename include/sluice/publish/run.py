@@ -90,6 +90,7 @@ class _Run:
         self._lease = lease
         self._steps = steps
         self._logged: Sequence[Mapping[str, Any]] = ()
+        self._backlog: str | None = None
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = time.monotonic()
@@ -131,12 +132,13 @@ class _Run:
             bound=bound,
             seconds=STEP_S,
             logged=self._logged,
+            backlog=self._backlog,
             asked=asked,
         )
         swept = Swept(**done(self._steps, f"sluice publish {self._source}", work, self._keep_up))
         if swept.segments:
             event("swept", source=self._source, segments=swept.segments, changes=swept.changes)
-        self._logged = swept.sequences
+        self._logged, self._backlog = swept.sequences, swept.backlog
         self.transactions += swept.transactions
         self.changes += swept.changes
         self.segments += swept.segments

@@ -31,9 +31,11 @@ class Swept(Published):
 
     Attributes:
         sequences: the values that are in the log, of sequences that moved; as `SequenceValue.to_json` writes them.
+        backlog: see `Capture.backlog`.
     """
 
     sequences: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    backlog: str | None = None
 
 
 def publisher_of(
@@ -57,6 +59,7 @@ def sweep(
     bound: int,
     seconds: float,
     logged: Sequence[Mapping[str, Any]] = (),
+    backlog: str | None = None,
     asked: PointRequest | None = None,
 ) -> Result:
     """Publish what is queued, sweep by sweep.
@@ -64,6 +67,7 @@ def sweep(
     Args:
         bound: of each sweep, in changes.
         logged: values of sequences that are in the log already.
+        backlog: what the step before left of a long queue, which need not be looked over again.
         asked: publish up to a point, see `Publisher.publish`.
 
     Returns:
@@ -73,15 +77,16 @@ def sweep(
         SluiceError: see `Publisher.publish`; SLC-247, tables were altered twice between two looks at them.
     """
     database = context.source(source)
-    end = time.monotonic() + seconds
     total = Published(more=True)
     try:
         publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(one) for one in logged])
         publisher.open_log()
         # The sweep compares what the tables are with what this has recorded of them.
         database.capture.poll_ddl()
-        looked_again = False
-        while total.more and time.monotonic() < end:
+        if backlog:
+            database.capture.go_on_with(backlog)
+        end, looked_again = time.monotonic() + seconds, False
+        while True:
             try:
                 total += publisher.publish(bound, asked)
                 looked_again = False
@@ -90,10 +95,13 @@ def sweep(
                     raise
                 looked_again = True
                 database.capture.poll_ddl()
+            if not total.more or time.monotonic() >= end:
+                break
+        left = database.capture.backlog()
     finally:
         database.close()
     sequences = [one.to_json() for one in publisher.logged]
-    return asdict(Swept(**vars(total), sequences=sequences))
+    return asdict(Swept(**vars(total), sequences=sequences, backlog=left))
 
 
 def _outgoing(settings: Messages, source: str) -> PublishFilter:

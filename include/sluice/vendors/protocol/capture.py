@@ -113,6 +113,12 @@ class Capture(Protocol):
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
         """Read ITEMS in one snapshot; nothing that an older one does not show (`until`): then `more` is exact."""
 
+    def backlog(self) -> str | None:
+        """An opaque text: what the last sweep knows of the rest of a long queue; None if nothing of it is left."""
+
+    def go_on_with(self, backlog: str) -> None:
+        """Let the next sweep go on where one of another session ended, by the `backlog` of that."""
+
     def reclaim(self) -> None:
         """Let ITEMS use the room of purged changes again, if our role may; no writer waits for it."""
 

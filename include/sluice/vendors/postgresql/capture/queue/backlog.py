@@ -7,8 +7,9 @@ the keys of each slice lie; a slice then costs what it holds, however much is qu
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 
 from psycopg import sql
@@ -88,6 +89,18 @@ class Backlog:
     ends: tuple[int, ...]
     spanning: tuple[Spanning, ...] = ()
     blocks: Mapping[int, list[Blocks]] = field(default_factory=dict)
+
+    def to_text(self) -> str:
+        """The backlog as JSON, for a session elsewhere to go on with."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> Backlog:
+        """The backlog that `to_text` wrote."""
+        found = json.loads(text)
+        spanning = tuple(Spanning(**one) for one in found.pop("spanning"))
+        blocks = {int(number): [(begin, end) for begin, end in lie] for number, lie in found.pop("blocks").items()}
+        return cls(**found | {"ends": tuple(found["ends"])}, spanning=spanning, blocks=blocks)
 
     def next(self) -> Slice | None:
         """The slice to be taken now, with all keys of the transactions that end in it; None if nothing is left."""

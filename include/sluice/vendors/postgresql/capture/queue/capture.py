@@ -235,6 +235,14 @@ class QueueCapture:
                 session.execute("ROLLBACK")
             self._backlog = sweep.backlog
 
+    def backlog(self) -> str | None:
+        """The rest of a queue that was too long for one sweep, as far as the last one left it."""
+        return self._backlog.to_text() if self._backlog else None
+
+    def go_on_with(self, backlog: str) -> None:
+        """Sweep on where another session left a queue; it is looked over again if it lies in another file by now."""
+        self._backlog = Backlog.from_text(backlog)
+
     def reclaim(self) -> None:
         """Let ITEMS use the room of purged changes again."""
         with translated("vacuuming ITEMS"):
