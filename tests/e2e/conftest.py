@@ -27,6 +27,11 @@ def asking(file: Path) -> Path:
     return file
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever a module is called, nothing asks for the demo once a test has ended it."""
+    items.sort(key=lambda item: item.get_closest_marker("ends_the_demo") is not None)
+
+
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")

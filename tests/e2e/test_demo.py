@@ -313,6 +313,7 @@ def test_a_second_up_is_quick_and_changes_nothing(runtime, home):
     assert lasting <= set(ours(home))
 
 
+@pytest.mark.ends_the_demo
 def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again(runtime, home):
     command = [str(paths.PROJECT / "sluice"), "demo"]
     with subprocess.Popen(command, env=clean(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as demo:

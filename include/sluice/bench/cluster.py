@@ -148,16 +148,19 @@ class _Lags:
         now, end = time.monotonic(), self._manifest.end().ordinal
         if not self._ends or self._ends[-1][1] < end:
             self._ends.append((now, end))
-        slowest = min(replications.get(self._context.store, pair).position.ordinal for pair in self._pairs)
+        slowest = self._slowest()
         missing = [seen for seen, ordinal in self._ends if ordinal > slowest]
         return now - missing[0] if missing else 0.0
+
+    def _slowest(self) -> int:
+        return min(replications.get(self._context.store, pair).position.ordinal for pair in self._pairs)
 
     def until_delivered(self) -> None:
         """Wait until the slaves have all that is queued. Raises SluiceError SLC-951 if they do not get it."""
         database = self._context.source(SOURCE)
         end = time.monotonic() + _PATIENCE_S
         try:
-            while database.capture.queued() or self._lag():
+            while database.capture.queued() or self._slowest() < self._manifest.end().ordinal:
                 if time.monotonic() > end:
                     raise SluiceError(951, "the slaves do not get what was written", "look at what the jobs say above")
                 time.sleep(_LOOK_S)
