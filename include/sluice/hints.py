@@ -6,7 +6,7 @@ import shlex
 
 from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
-from sluice.model.names import Pair
+from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.shell import cancel, dispatcher, unpause, update
 
 
@@ -36,7 +36,7 @@ def for_drain(
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
     if isinstance(error, LogTrimmed):
         error.hint = f"{error.hint}. Type: {anew}"
-    elif "initial_update" in error.hint:
+    elif INITIAL_UPDATE in error.hint:
         error.hint = f"{error.hint}. Once it is mended, type: {unpause(pair)}. Or, instead of mending it: {anew}"
     else:
         error.hint = f"{error.hint}. Then type: {unpause(pair)}"

@@ -1,7 +1,7 @@
 """Statements in the control store: what was issued, and what each node answered. WAITING -> OK or FAILED.
 
 The master's commit is asked for only after its transaction is known here: so it can be found out later what became of
-it, and whoever finds out that it was rolled back, before it was known, keeps it from being committed after all.
+it, and a process that finds out that it was rolled back, before it was known, keeps it from being committed after all.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ WITH RECURSIVE printed (name, tree) AS (
               -- words
               'get_current_ts_config', 'json_to_tsvector', 'jsonb_to_tsvector', 'phraseto_tsquery', 'plainto_tsquery',
               'to_tsquery', 'to_tsvector', 'websearch_to_tsquery'])), false)
-      -- A name is no function: others may make more of it, where they may make things at all. Meant are those of ours, of
-      -- superusers, and of whoever owns the schema, and could put another in its place.
+      -- A name is no function: others may make more of it, where they may make things at all. Meant are functions of ours, of
+      -- superusers, and of the schema's owner, who could put another in its place.
       AND NOT coalesce(
           trusted.so AND (pg_has_role(function.proowner, current_user, 'MEMBER') OR function.proowner = CASE
               WHEN pg_get_userbyid(namespace.nspowner) <> 'pg_database_owner' THEN namespace.nspowner

@@ -1,5 +1,5 @@
 -- Roles that may make things in a schema and are not ours, the statement that ends it, and whether they own the schema, so that
--- they could drop what is in it. `pg_database_owner` is whoever owns the database.
+-- they could drop what is in it. `pg_database_owner` is the owner of the database.
 SELECT DISTINCT CASE WHEN who.role = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(who.role)) END,
        CASE WHEN who.owns THEN format('ALTER SCHEMA %I OWNER TO %I', namespace.nspname, current_user)
             WHEN who.role = 0 THEN format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC', namespace.nspname)

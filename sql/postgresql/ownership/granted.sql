@@ -1,5 +1,5 @@
 -- Statements that take back what default privileges have given others on our tables, views and sequences: all of it, but of
--- those that were `known` before the right to make triggers alone. Whoever may read ITEMS was told so by a person.
+-- those that were `known` before the right to make triggers alone. A right to read ITEMS was given by a person.
 SELECT DISTINCT format('REVOKE %%s ON %%I.%%I FROM %%s CASCADE', CASE WHEN known.so THEN 'TRIGGER' ELSE 'ALL' END, namespace.nspname,
                        class.relname, CASE WHEN acl.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(acl.grantee)) END)
 FROM pg_class AS class

@@ -1,4 +1,4 @@
--- Whoever raised the fence before, and tasks of a load, which hold it as long as a chunk or a block takes (R6).
+-- The session that raised the fence before, and tasks of a load, which hold it as long as a chunk or a block takes (R6).
 -- Anybody may give a session of his such a name, and a process id is given out again: only our role's sessions are meant.
 SELECT activity.pid
 FROM {position} AS position

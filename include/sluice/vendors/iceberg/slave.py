@@ -1,7 +1,7 @@
 """A slave of files whose versions are committed to Iceberg, one after the other.
 
 The version is the truth: it has the data, the position and the fence. What Iceberg lists follows it, and is brought up
-to it by whoever takes over if somebody died between the two.
+to it by the drain that takes over if one died between the two.
 """
 
 from __future__ import annotations

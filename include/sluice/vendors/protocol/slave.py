@@ -92,8 +92,9 @@ class SlaveDatabase(Protocol):
         """These tables get no changes for a time, so rows of others may lack those that they refer to."""
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
-        """Raise the fence to `epoch`, ending whoever holds it, but who puts in a block (R10) only if `blocks`; returns
-        how far the slave is and the snapshot its data began with."""
+        """Raise the fence to `epoch`; returns how far the slave is, and the snapshot its data began with.
+
+        Sessions that hold the fence are ended; those that put in a block (R10) only if `blocks`."""
 
     def apply(
         self,

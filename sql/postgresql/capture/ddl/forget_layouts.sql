@@ -1,5 +1,5 @@
--- Relations that are gone, and whose last change was published: tables come and go under a wildcard for months. Whoever
--- drops a table has waited for its writers, so one snapshot shows that it is gone and all that was ever queued of it. The
+-- Relations that are gone, and whose last change was published: tables come and go under a wildcard for months. A DROP
+-- has waited for the table's writers, so one snapshot shows that the table is gone and all that was ever queued of it. The
 -- DROP of one that is still in the registry is still to come, and is read by its columns (R7).
 WITH gone AS MATERIALIZED (
     SELECT DISTINCT relid FROM {layouts} AS layout

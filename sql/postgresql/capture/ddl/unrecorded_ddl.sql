@@ -1,7 +1,7 @@
 -- Watched tables that are not what was recorded of them, or are gone (no name then), and what they were called. A constraint
 -- that is checked at commit and refers to a table is no part of its definition, but asks for a trigger (R1). All are compared
--- at once: whoever asks {current_layout} of each table reads all constraints each time. What is referred to
--- comes first in the order of loading, and what is gone last, the other way round, as slaves can follow. To print a default the
+-- at once: {current_layout} of one table alone reads all constraints each time. Tables that others refer to
+-- come first in the order of loading, and those that are gone last, the other way round, as slaves can follow. To print a default the
 -- server locks its table: those that others keep locked are left out.
 WITH checked_late (relid) AS MATERIALIZED (
     SELECT unnest(ARRAY[conrelid, confrelid]) FROM pg_constraint WHERE condeferrable AND contype <> 't'

@@ -1,5 +1,5 @@
--- What a role needs, and no more; run it as a superuser, in the database itself, and again after tables were added. Whoever
--- makes and empties tables, and makes triggers on them, has to be a member of their owners: no smaller right allows that.
+-- What a role needs, and no more; run it as a superuser, in the database itself, and again after tables were added. To
+-- make and empty tables, and to make triggers on them, it has to be a member of their owners: no smaller right allows that.
 -- A member can become the owner (SET ROLE), whatever it inherits of it. So nothing is granted if an owner is, or can
 -- become, more than a role with rights on tables, unless the role is that much itself.
 DO $grants$

@@ -1,5 +1,5 @@
 -- Who has waited longest for a lock that sessions of ours hold: those that hold an exported snapshot, and those that read it,
--- whose names end with its id. Whoever waits behind that one is not blocked by us. What a session executes is shown to its
+-- whose names end with its id. A session that waits behind that one is not blocked by us. What a session executes is shown to its
 -- own role, and to members of pg_read_all_stats.
 -- https://www.postgresql.org/docs/current/view-pg-locks.html
 SELECT

@@ -38,8 +38,8 @@ from sluice.vendors.protocol.read import Key, KeyRange
 from sluice.vendors.protocol.tasks import BlockJob
 
 _LOOK_S = 0.02
-# How long a block waits for whoever has locked its table, and with it a slave that stands at the point. Less than the
-# second after which servers look for deadlocks: no statement of a user is ended for a block.
+# How long a block, and with it a slave that stands at the point, waits for a session that has locked its table. Less
+# than the second after which servers look for deadlocks: no statement of a user is ended for a block.
 _LOCK_WAIT = "400ms"
 # How long foreign keys wait for the batch that a drain is at.
 _PATIENCE = "60s"
