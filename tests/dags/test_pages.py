@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import asdict
 from itertools import product
 
 import httpx
 import pytest
 import yaml
+from airflow.configuration import conf
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.pages import html, rest
-from sluice.pages.entry import TOKEN_HEADER
+from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import blocked, replications
@@ -141,6 +143,18 @@ def test_another_site_cannot_have_a_command_given(world, visit, address, people,
     # A program brings its token by itself.
     program = visit(None, Authorization=f"Bearer {token(people, 'eva')}")
     assert program.get(f"/api/v1{ZURICH}").json()["status"] == "NORMAL"
+
+
+@pytest.mark.parametrize(("age_s", "code"), [(3_500, 200), (3_700, 403)])
+def test_a_page_may_give_commands_for_an_hour(world, visit, address, age_s, code):
+    client, secret = visit("eva"), str(conf.get("api", "secret_key")).encode()
+    made = int(time.time()) - age_s
+    headers = ours(client, address) | {TOKEN_HEADER: page_token(secret, "eva", made)}
+    answer = client.post(f"/api/v1{ZURICH}/standby", headers=headers)
+    assert (answer.status_code, "reload the page" in answer.text) == (code, code == 403)
+    # Nor does a page become younger by its own words.
+    headers[TOKEN_HEADER] = headers[TOKEN_HEADER].replace(str(made), str(made + age_s))
+    assert client.post(f"/api/v1{ZURICH}/activate", headers=headers).status_code == 403
 
 
 def test_the_pages_and_rest_show_what_the_status_says(world, visit):

@@ -7,8 +7,8 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NoReturn
+from urllib.parse import quote, urlsplit
 
 from sluice.connections import ConnectionInfo
 from sluice.log import event
@@ -18,6 +18,24 @@ TIMEOUT_S = 10.0
 _MOST_IDS = 100
 # Airflow cuts larger pages, see its `maximum_page_limit`.
 _PAGE = 100
+
+
+class Redirected(OSError):
+    """Airflow's address answers that another one is to be asked. The login, or a person's token, goes to none but the
+    address that people wrote."""
+
+
+class _Stays(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> NoReturn:
+        fp.close()
+        asked, other = urlsplit(req.full_url), urlsplit(newurl)
+        raise Redirected(
+            f"{asked.scheme}://{asked.netloc} sends callers on to {other.scheme}://{other.netloc} (HTTP {code}), "
+            "where the login is not sent"
+        )
+
+
+_opener = urllib.request.build_opener(_Stays)
 
 
 def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
@@ -35,7 +53,8 @@ def detail(error: urllib.error.HTTPError) -> str:
 
 
 class AirflowApi:
-    """One client with one login. A call raises OSError if Airflow does not answer, or refuses.
+    """One client with one login. A call raises OSError if Airflow does not answer, or refuses; `Redirected`, which is
+    one, if its address is another one.
 
     Args:
         token: somebody's, in place of that login: Airflow's rights are theirs, and its event log names them.
@@ -110,7 +129,7 @@ class AirflowApi:
             headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
+            with _opener.open(request, timeout=TIMEOUT_S) as answer:
                 return json.loads(answer.read() or "null")
         except http.client.HTTPException as error:
             # It broke off in the middle of an answer.

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sluice import shell
-from sluice.airflow_api.client import AirflowApi, detail
+from sluice.airflow_api.client import AirflowApi, Redirected, detail
 from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
@@ -128,6 +128,8 @@ class Dags:
             # What follows an empty line is the text of a schema.
             why = f"{error}{detail(error)}".partition("\n\n")[0]
             raise SluiceError(915, f"Airflow refused {_DOING[method]} {dag}: {why}", hint) from None
+        except Redirected as error:
+            raise elsewhere(error, self._config.airflow_api) from None
         except (OSError, ValueError, KeyError) as error:
             raise self._silent(error) from None
 
@@ -157,6 +159,16 @@ class Dags:
             f"name one of these: {', '.join(names) or 'it knows none of ours yet'}; it takes Airflow up to a minute to "
             "read what was added to the configuration",
         )
+
+
+def elsewhere(error: Redirected, conn_id: str) -> SluiceError:
+    """The error of people and checks for an address that is not Airflow's."""
+    return SluiceError(
+        378,
+        str(error),
+        f"nothing was changed. If that is Airflow's address, write it into the connection: {shell.connect(conn_id)}; "
+        "else find out who answers there",
+    )
 
 
 def _choices(dag: str, params: Mapping[str, Any]) -> str:

@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sluice import shell
-from sluice.airflow_api.client import AirflowApi
+from sluice.airflow_api.client import AirflowApi, Redirected
+from sluice.airflow_api.dags import elsewhere
 from sluice.capture import unwatched
 from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.segment_files import directories, expect_directory
@@ -124,6 +125,8 @@ def _api(context: Context) -> str:
     api = AirflowApi(info)
     try:
         api.ask("/api/v2/dags?limit=1")
+    except Redirected as error:
+        raise elsewhere(error, context.config.airflow_api) from None
     except (OSError, ValueError, KeyError) as error:
         raise SluiceError(63, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
     parts = urlsplit(api.base)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,6 +23,10 @@ from sluice.pages.airflow import Airflow, Visitor
 from sluice.store import trail
 
 TOKEN_HEADER = "X-Sluice-Token"
+# A page that is open has a new one every few seconds; a form, and a page in the background, have not.
+TOKEN_S = 3_600
+# Of the seconds of the epoch, for some centuries.
+_DIGITS = 11
 _READING = ("GET", "HEAD")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -93,15 +98,30 @@ def needs(right: Right) -> Any:
     return Depends(allowed)
 
 
-def page_token(secret: bytes, user: str) -> str:
-    """The token of a page of ours, which it sends with each command: another site cannot read it."""
-    return hmac.new(secret, f"sluice pages\n{user}".encode(), hashlib.sha256).hexdigest()
+def page_token(secret: bytes, user: str, made: int | None = None) -> str:
+    """The token of a page of ours, which it sends with each command: another site cannot read it.
+
+    Args:
+        made: when, in seconds of the epoch; now, if nothing is said. It holds for an hour.
+    """
+    moment = int(time.time()) if made is None else made
+    said = f"sluice pages\n{moment}\n{user}".encode()
+    return f"{moment}_{hmac.new(secret, said, hashlib.sha256).hexdigest()}"
 
 
 def _expect_own_page(request: Request, who: Visitor) -> None:
     came_from = urlsplit(request.headers.get("origin", "")).netloc
     brought = request.headers.get(TOKEN_HEADER, "")
-    if came_from != request.headers.get("host") or not hmac.compare_digest(
-        brought.encode(), page_token(airflow(request).secret, who.user).encode()
-    ):
-        raise Refused(393, "no page of Sluice asked for this", "nothing was changed; reload the page, and try again")
+    moment = _moment(brought)
+    known = page_token(airflow(request).secret, who.user, moment)
+    fault = "the page that asked for this is more than an hour old" if time.time() - moment > TOKEN_S else ""
+    if came_from != request.headers.get("host") or not hmac.compare_digest(brought.encode(), known.encode()):
+        fault = "no page of Sluice asked for this"
+    if fault:
+        raise Refused(393, fault, "nothing was changed; reload the page, and try again")
+
+
+def _moment(token: str) -> int:
+    """When a token was made, by its own words; zero if it has none."""
+    moment = token.partition("_")[0]
+    return int(moment) if moment.isascii() and moment.isdigit() and len(moment) <= _DIGITS else 0
