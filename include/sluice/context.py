@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from sluice import shell
@@ -35,10 +35,15 @@ from sluice.vendors.registry import master, vendor
 
 @dataclass(frozen=True)
 class Context:
-    """Configuration and connections of one process."""
+    """Configuration and connections of one process.
+
+    Attributes:
+        patience_s: see `sluice.store.engine.Store`.
+    """
 
     config: Config
     connections: Mapping[str, ConnectionInfo]
+    patience_s: float | None = field(default=None, kw_only=True)
 
     @classmethod
     def of_job(cls) -> Context:
@@ -48,7 +53,7 @@ class Context:
     @cached_property
     def store(self) -> Store:
         """The control store."""
-        return Store(self.connection(self.config.control))
+        return Store(self.connection(self.config.control), self.patience_s)
 
     def connection(self, conn_id: str) -> ConnectionInfo:
         """A connection by its Airflow id. Raises ConfigError SLC-014 if it was not handed over."""

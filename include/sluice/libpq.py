@@ -23,6 +23,15 @@ from sluice.connections import ConnectionInfo
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
 _WAIT_S = 10.0
+# What a connection's extra may say of the network, by libpq's own words.
+_NETWORK = (
+    "connect_timeout",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_count",
+    "tcp_user_timeout",
+)
 
 
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
@@ -35,7 +44,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         "password": info.password,
         "connect_timeout": 10,
         "application_name": f"sluice {application}"[:63],
-        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl")},
+        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl") or key in _NETWORK},
     }
 
 

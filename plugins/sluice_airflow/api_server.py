@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -28,6 +29,16 @@ from sluice_airflow.sealing import info
 
 # Connections may be changed while the API server runs.
 _KEPT_S = 60.0
+# A page waits no longer for the control store, nor for one step of its network.
+_PATIENCE_S = 5.0
+# Databases that went away without a word are noticed within half a minute, and not in two hours.
+_NETWORK = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 
 
 class ApiServer:
@@ -65,7 +76,7 @@ class ApiServer:
                 settings = self._context.config if self._context and stamp == self._stamp else configuration.load()
                 infos = _connections(settings)
                 if self._context is None or settings is not self._context.config or infos != self._context.connections:
-                    self._context = Context(settings, infos)
+                    self._context = Context(settings, infos, patience_s=_PATIENCE_S)
                 self._stamp, self._read = stamp, time.monotonic()
             return self._context
 
@@ -99,5 +110,10 @@ def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     found = {}
     for conn_id in dict.fromkeys(ids):
         with suppress(AirflowNotFoundException):
-            found[conn_id] = info(Connection.get_connection_from_secrets(conn_id))
+            found[conn_id] = _hurried(info(Connection.get_connection_from_secrets(conn_id)))
     return found
+
+
+def _hurried(found: ConnectionInfo) -> ConnectionInfo:
+    """Of a database, unless the connection itself says how long its network is waited for."""
+    return replace(found, extra={**_NETWORK, **found.extra}) if found.conn_type == "postgres" else found

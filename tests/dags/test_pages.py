@@ -9,13 +9,14 @@ import time
 from dataclasses import asdict
 from itertools import product
 
-import httpx
 import pytest
 import yaml
 from airflow.configuration import conf
+from support.pages import ours, token
+from support.pages import visit as visit
+from support.pages import world as world
 from support.world import SOURCE
 
-from sluice.connections import ConnectionInfo
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.pages import html, rest
@@ -25,7 +26,6 @@ from sluice.state.replication import Event
 from sluice.store import blocked, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
-CANARY = "canary-5f3a9c-password"
 ROUTES = [*html.router.routes, *rest.router.routes]
 GRANTED = {
     "vera": set(),
@@ -47,44 +47,6 @@ def right(route) -> Right | None:
 def path(route, **names: str) -> str:
     known = {"source": SOURCE, "slave": "zurich", "name": "pages.css"} | names
     return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
-
-
-@pytest.fixture
-def world(build, address, connect, monkeypatch):
-    """Two slaves, which Airflow has the connections of."""
-    made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.*"], slaves=("zurich", "geneva"))
-    made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
-    for name, info in made.infos.items():
-        fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}
-        connect(name, conn_type=info.conn_type, **fields, password=info.password, extra=info.extra)
-    file = made.path / "replication.yaml"
-    file.write_text(yaml.safe_dump(made.settings))
-    monkeypatch.setenv("SLUICE_CONFIG", str(file))
-    monkeypatch.setenv("SLUICE_HOME", str(made.path))
-    return made
-
-
-@pytest.fixture
-def visit(address, people):
-    """A client of the pages for a person, whose browser has the cookie of Airflow; or for nobody."""
-
-    def visiting(name: str | None, **headers: str) -> httpx.Client:
-        client = httpx.Client(base_url=f"http://127.0.0.1:{address}/sluice", headers=headers, timeout=60)
-        if name:
-            client.cookies.set("_token", token(people, name))
-        return client
-
-    return visiting
-
-
-def token(people, name: str) -> str:
-    return people[name]._send("/auth/token", "POST", people[name]._login)["access_token"]
-
-
-def ours(client: httpx.Client, address: int) -> dict[str, str]:
-    """What a page of ours sends with a command."""
-    found = re.search(r'data-token="(\w+)"', client.get("/").text)
-    return {TOKEN_HEADER: found[1] if found else "", "Origin": f"http://127.0.0.1:{address}"}
 
 
 def refused(world) -> list[tuple[object, ...]]:
@@ -319,11 +281,3 @@ def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_m
     assert (answer.status_code, "SLC-002" in answer.text) == (500, True)
     file.write_text(yaml.safe_dump(world.settings))
     assert client.get("/").status_code == 200
-
-
-def test_a_store_that_is_away_is_told(world, visit, connect):
-    control = world.infos["control"]
-    connect("control", conn_type="postgres", host=control.host, port=1, schema="d", login="u", password="p")
-    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings) + "\n# another\n")
-    answer = visit("eva").get("/")
-    assert (answer.status_code, "SLC-060" in answer.text) == (503, True)

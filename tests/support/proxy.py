@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -22,6 +23,7 @@ class Line:
         delivered: whether the server gets that word, and has answered, before the client's session is cut.
         then_down: nobody gets through once it was cut.
         down: nobody gets through.
+        silent: what clients say is kept until this ends, as by a server that hangs.
         forgetful: what a client asks for in `options` when it connects is dropped, as some connection poolers do.
     """
 
@@ -33,7 +35,7 @@ class Line:
         self.cut_after = 0
         self.delivered = True
         self.then_down = False
-        self.down = self.forgetful = False
+        self.down = self.silent = self.forgetful = False
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -54,6 +56,8 @@ class Line:
         threading.Thread(target=self._back, args=(server, client), daemon=True).start()
         with suppress(OSError):
             while said := client.recv(65536):
+                while self.silent:
+                    time.sleep(0.05)
                 if self._cuts(said):
                     self.down = self.then_down
                     client.shutdown(socket.SHUT_WR)

@@ -25,8 +25,20 @@ def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
 def unanswered(context: Context, pairs: Sequence[Pair]) -> dict[Pair, TransientError]:
     """The slaves that cannot be reached now, each with the error; all are tried at the same time."""
     with ThreadPoolExecutor(max(len(pairs), 1)) as pool:
-        found = pool.map(lambda pair: _in_the_way(context, pair), pairs)
+        found = pool.map(lambda pair: in_the_way(context, pair), pairs)
         return {pair: error for pair, error in zip(pairs, found, strict=True) if error}
+
+
+def in_the_way(context: Context, pair: Pair) -> TransientError | None:
+    """Why a slave does not answer; None if it does, also with a refusal, which the update itself reports."""
+    try:
+        with closing(context.slave(pair)) as slave:
+            slave.fit({})
+    except TransientError as error:
+        return error
+    except SluiceError:
+        pass
+    return None
 
 
 def fill_if_reachable(context: Context, pair: Pair) -> None:
@@ -46,15 +58,3 @@ def fill_if_reachable(context: Context, pair: Pair) -> None:
     conf = {"source": pair.source, **wanted}
     run = f"{pair.source}__{pair.slave}__{known.update_id}"
     context.runs().ask_for(INITIAL_UPDATE if off else RECEIVE_INITIAL_FILES, run, conf)
-
-
-def _in_the_way(context: Context, pair: Pair) -> TransientError | None:
-    """Why a slave does not answer; None if it does, also with a refusal, which the update itself reports."""
-    try:
-        with closing(context.slave(pair)) as slave:
-            slave.fit({})
-    except TransientError as error:
-        return error
-    except SluiceError:
-        pass
-    return None

@@ -1,11 +1,13 @@
 """Whether sources and slaves answer, as pages show it: they look in the background, so that no page waits for a
-server that is away."""
+server that is away. Nor does a server wait for another one: each is looked at by a thread of its own, for some seconds.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from itertools import islice
 from threading import Lock, Thread
 
@@ -18,17 +20,26 @@ from sluice.monitor import advice
 from sluice.monitor.advice import SourceNotes
 
 SECONDS_BETWEEN_LOOKS = 15.0
+# A server that has not answered by then does not: longer than a session takes to be refused.
+PATIENCE_S = 20.0
 # So many servers are asked at the same time.
 _AT_ONCE = 16
 
 
 class Reach:
-    """The findings of the last look. Without a visitor there is none."""
+    """The findings of the last look. Without a visitor there is none.
 
-    def __init__(self) -> None:
+    Args:
+        patience_s: how long a server is waited for.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
         self._lock = Lock()
+        self._patience_s = patience_s
         self._asked = float("-inf")
         self._looks: Thread | None = None
+        # Also those of earlier looks whose server hangs.
+        self._at_work: dict[Pair | str, Thread] = {}
         self._absent: dict[Pair, TransientError | None] = {}
         self._notes: dict[str, SourceNotes] = {}
         self.looked: datetime | None = None
@@ -55,16 +66,45 @@ class Reach:
         return self._notes.get(name, SourceNotes())
 
     def _look(self, context: Context) -> None:
-        pairs = iter([Pair(one.source, one.slave) for one in context.config.replications])
-        try:
-            while some := list(islice(pairs, _AT_ONCE)):
-                self._note_slaves(context, some)
-            self._notes = {name: advice.for_source(context, name) for name in context.config.sources}
-        except SluiceError as error:
-            event("not looked at", why=error.fact)
+        known, config = context.connections, context.config
+        pairs = [Pair(one.source, one.slave) for one in config.replications]
+        wanted: list[tuple[Pair | str, Callable[[], None]]] = [
+            (pair, partial(self._look_at_slave, context, pair))
+            for pair in pairs
+            if config.slave(pair.slave).connection in known
+        ]
+        wanted += [(name, partial(self._look_at_source, context, name)) for name in config.sources]
+        left = iter([(server, look) for server, look in wanted if not self._hangs(server)])
+        while some := dict(islice(left, _AT_ONCE)):
+            for server, look in some.items():
+                self._at_work[server] = Thread(target=look, daemon=True, name=f"reach {server}")
+                self._at_work[server].start()
+            end = time.monotonic() + self._patience_s
+            for server in some:
+                self._at_work[server].join(max(end - time.monotonic(), 0))
+                if self._hangs(server):
+                    self._note_hanging(server)
         self.looked = datetime.now(UTC)
 
-    def _note_slaves(self, context: Context, pairs: Sequence[Pair]) -> None:
-        named = [pair for pair in pairs if context.config.slave(pair.slave).connection in context.connections]
-        absent = offline_slaves.unanswered(context, named)
-        self._absent = self._absent | {pair: absent.get(pair) for pair in named}
+    def _hangs(self, server: Pair | str) -> bool:
+        return server in self._at_work and self._at_work[server].is_alive()
+
+    def _note_hanging(self, server: Pair | str) -> None:
+        fact = f"it has not answered for {self._patience_s:g} seconds"
+        if isinstance(server, Pair):
+            hint = "start the database, or mend the way to it; nothing is lost"
+            self._absent[server] = TransientError(30, f"{server.slave}: {fact}", hint)
+        else:
+            self._notes[server] = SourceNotes(
+                f"whether anything is published is not known: {fact}. Changes wait in ITEMS.\n"
+                "HINT: look whether the database of the source is well, and the way to it"
+            )
+
+    def _look_at_slave(self, context: Context, pair: Pair) -> None:
+        self._absent[pair] = offline_slaves.in_the_way(context, pair)
+
+    def _look_at_source(self, context: Context, name: str) -> None:
+        try:
+            self._notes[name] = advice.for_source(context, name)
+        except SluiceError as error:
+            event("not looked at", source=name, why=error.fact)

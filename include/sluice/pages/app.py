@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
+from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -12,6 +15,32 @@ from sluice.monitor.reach import Reach
 from sluice.pages import entry, html, rest
 from sluice.pages.airflow import Airflow
 
+# The threads of the API server are for Airflow's own requests: ours may hold this part of them while the store is away.
+_PART = 4
+
+
+class _Bounded:
+    """Lets so many requests work at once, and refuses more at once. All are of one event loop."""
+
+    def __init__(self) -> None:
+        self._at_work = 0
+
+    async def __call__(self, request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+        most = max(1, int(current_default_thread_limiter().total_tokens) // _PART)
+        if self._at_work >= most:
+            busy = TransientError(
+                379,
+                f"{most} requests are at work on the pages of Sluice, and no more may be",
+                "nothing was done; load the page again in a few seconds. If this stays, the control store does not "
+                "answer, or is slow: look at its database",
+            )
+            return _told(request, busy)
+        self._at_work += 1
+        try:
+            return await call_next(request)
+        finally:
+            self._at_work -= 1
+
 
 def application(airflow: Airflow) -> FastAPI:
     """The pages and the REST API of one Airflow."""
@@ -20,6 +49,8 @@ def application(airflow: Airflow) -> FastAPI:
     app.state.reach = Reach()
     app.include_router(html.router)
     app.include_router(rest.router)
+    app.middleware("http")(_Bounded())
+    # Who has not logged in takes no place of those who have.
     app.middleware("http")(entry.admit)
     app.add_exception_handler(SluiceError, _told)
     app.add_exception_handler(RequestValidationError, _invalid)

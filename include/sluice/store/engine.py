@@ -8,7 +8,7 @@ from functools import cached_property
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy import Connection, Engine, create_engine, exc, select
+from sqlalchemy import Connection, Engine, create_engine, exc, select, text
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
@@ -20,19 +20,28 @@ from sluice.tls import remarks, trouble
 
 # A login, a database that is not there, no right to connect to it.
 _REFUSED = ("28", "3D000", "42501")
+# A session of the pool is waited for so long.
+_POOL_S = 30.0
 
 
 class Store:
-    """The control store. `begin` opens one transaction; every write goes through one."""
+    """The control store. `begin` opens one transaction; every write goes through one.
 
-    def __init__(self, info: ConnectionInfo) -> None:
+    Args:
+        patience_s: how long a session is waited for, and a statement may take; as the driver and the server have it, if
+            nothing is said.
+    """
+
+    def __init__(self, info: ConnectionInfo, patience_s: float | None = None) -> None:
         self._how = parameters(info, "control")
+        self._patience_s = patience_s
         self._engine: Engine = create_engine(
             "postgresql+psycopg://",
             poolclass=QueuePool,
             pool_size=1,
             max_overflow=2,
             pool_pre_ping=True,
+            pool_timeout=_POOL_S if patience_s is None else patience_s,
             connect_args=self._how,
             hide_parameters=True,
         )
@@ -47,8 +56,11 @@ class Store:
         """
         try:
             with self._engine.begin() as connection:
+                if self._patience_s is not None:
+                    # Not by `options`, which poolers refuse.
+                    connection.execute(text(f"SET LOCAL statement_timeout = {round(self._patience_s * 1000)}"))
                 yield connection
-        except exc.OperationalError as error:
+        except (exc.OperationalError, exc.TimeoutError) as error:
             raise self._unanswered(error) from None
         except (exc.ProgrammingError, exc.InternalError) as error:
             if isinstance(error.orig, UndefinedTable | UndefinedColumn):
@@ -81,7 +93,6 @@ class Store:
         """Bring the store to this version's tables; does nothing if they are there. Safe to run twice at once."""
         from alembic import command
         from alembic.config import Config
-        from sqlalchemy import text
 
         configuration = Config()
         configuration.set_main_option("script_location", str(PROJECT / "sql" / "control"))
@@ -94,13 +105,15 @@ class Store:
         """End all sessions."""
         self._engine.dispose()
 
-    def _unanswered(self, error: exc.OperationalError) -> SluiceError:
-        """A login that is wrong stays so; a server that is down does not."""
-        if insecure := trouble(error.orig, "the control store"):
-            return insecure
-        reason = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
+    def _unanswered(self, error: exc.OperationalError | exc.TimeoutError) -> SluiceError:
+        """A login that is wrong stays so; a server that is down, or whose sessions are all waited for, does not."""
+        reason, state = "all sessions of this process wait for it", None
+        if isinstance(error, exc.OperationalError):
+            if insecure := trouble(error.orig, "the control store"):
+                return insecure
+            reason = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
+            state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         fact = f"the control store does not answer: {reason}"
-        state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")

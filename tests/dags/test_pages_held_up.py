@@ -1,0 +1,111 @@
+"""The control store hangs, or is away: the pages say so, and Airflow's own pages answer all the while."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from threading import Event
+
+import pytest
+import yaml
+from support.pages import visit as visit
+from support.pages import world as world
+from support.proxy import line
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+# More than the API server has threads.
+VISITS = 60
+
+
+def test_a_store_that_is_away_is_told(world, visit, connect):
+    control = world.infos["control"]
+    connect("control", conn_type="postgres", host=control.host, port=1, schema="d", login="u", password="p")
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings) + "\n# another\n")
+    answer = visit("eva").get("/")
+    assert (answer.status_code, "SLC-060" in answer.text) == (503, True)
+
+
+@contextmanager
+def others_served(people) -> Iterator[None]:
+    """Airflow's own pages answer while the block runs: none of them takes longer than a store is waited for."""
+    slowest, over = 0.0, Event()
+
+    def look() -> float:
+        slowest = 0.0
+        while not over.wait(0.05):
+            begun = time.monotonic()
+            people["admin"].ask("/api/v2/dags?limit=1")
+            slowest = max(slowest, time.monotonic() - begun)
+        return slowest
+
+    with ThreadPoolExecutor(1) as pool:
+        looking = pool.submit(look)
+        try:
+            yield
+        finally:
+            over.set()
+            slowest = looking.result()
+    assert slowest < 4
+
+
+def visited(client) -> tuple[int, str]:
+    answer = client.get("/")
+    return answer.status_code, next((code for code in ("SLC-060", "SLC-379") if code in answer.text), "")
+
+
+def told(world) -> None:
+    """The API server sees other connections at once where the file is another one."""
+    with (world.path / "replication.yaml").open("a") as file:
+        file.write(f"\n# {time.monotonic()}\n")
+
+
+@pytest.fixture
+def hole():
+    """The port of a socket that takes everybody, and answers nobody."""
+    with socket.create_server(("127.0.0.1", 0), backlog=VISITS) as listening:
+        yield listening.getsockname()[1]
+
+
+def test_a_store_that_answers_nobody_holds_up_no_page_of_airflow(world, visit, connect, people, hole):
+    connect("control", conn_type="postgres", host="127.0.0.1", port=hole, schema="d", login="u", password="p")
+    told(world)
+    client = visit("eva")
+    with others_served(people), ThreadPoolExecutor(VISITS) as pool:
+        found = Counter(pool.map(visited, [client] * VISITS))
+    assert set(found) == {(503, "SLC-060"), (503, "SLC-379")}
+    assert client.get("/api/v1/replications").json()["code"] == 60
+
+
+def test_a_store_that_hangs_in_the_middle_holds_up_no_page_of_airflow(world, visit, connect, people):
+    control = world.infos["control"]
+    client = visit("eva")
+    with line(control) as carried:
+        own = {"schema": control.database, "login": control.login, "password": control.password}
+        connect("control", conn_type="postgres", host="127.0.0.1", port=carried.port, **own)
+        told(world)
+        assert visited(client) == (200, "")
+        carried.silent = True
+        with ThreadPoolExecutor(VISITS) as pool:
+            with others_served(people):
+                asked = [pool.submit(visited, client) for _ in range(VISITS)]
+                done, held = wait(asked, 12)
+            # The sessions that are open wait for an answer, and nobody else does.
+            assert 0 < len(held) <= 3
+            assert {one.result() for one in done} <= {(503, "SLC-060"), (503, "SLC-379")}
+            carried.silent = False
+        assert {one.result()[0] for one in held} <= {200, 503}
+        assert visited(client) == (200, "")
+
+
+def test_a_table_of_the_store_that_is_locked_is_not_waited_for(world, visit):
+    client = visit("eva")
+    assert visited(client) == (200, "")
+    session = world.session("control")
+    with session.transaction():
+        session.execute("LOCK TABLE replication")
+        assert visited(client) == (503, "SLC-060")
+    assert visited(client) == (200, "")

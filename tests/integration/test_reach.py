@@ -1,0 +1,72 @@
+"""The look at sources and slaves that pages show: a server that hangs keeps nobody else from being looked at."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+from support.proxy import line
+from support.world import SOURCE
+
+from sluice.monitor import reach
+from sluice.monitor.reach import Reach
+
+pytestmark = [pytest.mark.postgres]
+PATIENCE_S = 3.0
+
+
+@pytest.fixture
+def looking(build, monkeypatch):
+    """A world of two slaves, whose servers can be exchanged, and the look at them."""
+    monkeypatch.setattr(reach, "SECONDS_BETWEEN_LOOKS", 0.0)
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich", "geneva"))
+    return world, Reach(PATIENCE_S)
+
+
+def look(found: Reach, world) -> float:
+    """Look once more; how long it took."""
+    before, begun = found.looked, time.monotonic()
+    found.look(world.context)
+    while found.looked == before:
+        assert time.monotonic() - begun < 60
+        time.sleep(0.02)
+    return time.monotonic() - begun
+
+
+def lead(world, name: str, port: int) -> None:
+    world.infos[name] = replace(world.infos[name], host="127.0.0.1", port=port)
+    world.configure(lambda settings: None)
+
+
+def test_a_server_that_takes_sessions_and_says_nothing_is_told(looking):
+    world, found = looking
+    with socket.create_server(("127.0.0.1", 0)) as hole:
+        for name in ("master", "geneva"):
+            lead(world, name, hole.getsockname()[1])
+        assert look(found, world) < 2 * PATIENCE_S
+        assert "has not answered for 3 seconds" in found.absent(world.pair("geneva")).fact
+        assert "has not answered for 3 seconds" in found.source(SOURCE).publishing
+    assert (found.known(world.pair("zurich")), found.absent(world.pair("zurich"))) == (True, None)
+
+
+def test_a_server_that_hangs_is_asked_once_until_it_goes_on(looking):
+    world, found = looking
+    geneva = world.pair("geneva")
+    with line(world.infos["geneva"]) as carried:
+        lead(world, "geneva", carried.port)
+        # It hangs after the login, where no time for connecting ends the wait.
+        carried.silent = True
+        look(found, world)
+        assert "has not answered" in found.absent(geneva).fact
+        threads = threading.active_count()
+        assert look(found, world) < PATIENCE_S
+        assert (found.absent(geneva).code, threading.active_count()) == (30, threads)
+        carried.silent = False
+        deadline = time.monotonic() + 30
+        while found.absent(geneva):
+            assert time.monotonic() < deadline
+            look(found, world)
+    assert found.absent(world.pair("zurich")) is None

@@ -1,0 +1,52 @@
+"""The pages in Airflow's API server, as a browser visits them, with a control store on a real server."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+import yaml
+
+from sluice.connections import ConnectionInfo
+from sluice.pages.entry import TOKEN_HEADER
+
+CANARY = "canary-5f3a9c-password"
+
+
+@pytest.fixture
+def world(build, address, connect, monkeypatch):
+    """Two slaves, which Airflow has the connections of."""
+    made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.*"], slaves=("zurich", "geneva"))
+    made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
+    for name, info in made.infos.items():
+        fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}
+        connect(name, conn_type=info.conn_type, **fields, password=info.password, extra=info.extra)
+    file = made.path / "replication.yaml"
+    file.write_text(yaml.safe_dump(made.settings))
+    monkeypatch.setenv("SLUICE_CONFIG", str(file))
+    monkeypatch.setenv("SLUICE_HOME", str(made.path))
+    return made
+
+
+@pytest.fixture
+def visit(address, people):
+    """A client of the pages for a person, whose browser has the cookie of Airflow; or for nobody."""
+
+    def visiting(name: str | None, **headers: str) -> httpx.Client:
+        client = httpx.Client(base_url=f"http://127.0.0.1:{address}/sluice", headers=headers, timeout=60)
+        if name:
+            client.cookies.set("_token", token(people, name))
+        return client
+
+    return visiting
+
+
+def token(people, name: str) -> str:
+    return people[name]._send("/auth/token", "POST", people[name]._login)["access_token"]
+
+
+def ours(client: httpx.Client, address: int) -> dict[str, str]:
+    """What a page of ours sends with a command."""
+    found = re.search(r'data-token="(\w+)"', client.get("/").text)
+    return {TOKEN_HEADER: found[1] if found else "", "Origin": f"http://127.0.0.1:{address}"}
