@@ -55,3 +55,41 @@ def test_a_table_that_is_dropped_after_its_last_column_stops_no_other_one(build,
     assert world.standing().status is Status.NORMAL
     assert world.rows("zurich", "public.other") == world.rows("master", "public.other")
     assert world.reader("zurich").execute("SELECT to_regclass('public.t')").fetchone() == (None,)
+
+
+ONE_COLUMN = {
+    "not null": "CREATE TABLE t (a int NOT NULL)",
+    "key": "CREATE TABLE t (a int PRIMARY KEY)",
+    "domain": "CREATE DOMAIN d AS int NOT NULL; CREATE TABLE t (a d)",
+    "check": "CREATE TABLE t (a int CHECK (a IS NOT NULL))",
+    "one NULL": "CREATE TABLE t (a int); CREATE UNIQUE INDEX ON t (coalesce(a, 0))",
+}
+
+
+@pytest.mark.parametrize("gone", ["DROP TABLE t", ""], ids=["dropped", "left"])
+@pytest.mark.parametrize("ddl", ONE_COLUMN.values(), ids=ONE_COLUMN)
+def test_a_table_that_loses_its_only_column_between_two_looks_stops_no_slave(build, weak, ddl, gone):
+    tables = f"{ddl}; CREATE TABLE other (id int PRIMARY KEY)"
+    world = build(tables, ["public.t", "public.other"], elsewhere={"master": weak})
+    world.reader("zurich").execute("CREATE UNIQUE INDEX ON t (coalesce(a, 0))")
+    world.master.execute("INSERT INTO t VALUES (1), (2)")
+    world.catch_up()
+    world.master.execute("INSERT INTO t VALUES (3); DELETE FROM t WHERE a = 1; ALTER TABLE t DROP COLUMN a")
+    world.master.execute(f"INSERT INTO t SELECT FROM generate_series(1, 3); {gone}; INSERT INTO other VALUES (2)")
+    world.catch_up()
+    assert world.standing().status is Status.NORMAL
+    assert world.rows("zurich", "public.other") == world.rows("master", "public.other")
+    changes = [(change["action"], change["old"], change["new"]) for change in world.log()]
+    assert ("I", None, ["3"]) in changes
+
+
+def test_rows_of_null_before_others_stay(build, weak):
+    world = build("CREATE TABLE t (a int)", ["public.t"], elsewhere={"master": weak})
+    world.master.execute("INSERT INTO t VALUES (NULL), (1), (NULL); UPDATE t SET a = NULL WHERE a = 1; DROP TABLE t")
+    world.publish()
+    assert [(change["action"], change["new"]) for change in world.log()][:4] == [
+        ("I", [None]),
+        ("I", ["1"]),
+        ("I", [None]),
+        ("U", [None]),
+    ]

@@ -13,6 +13,8 @@ DECLARE
     told   record;
     again  boolean;
     keys   bigint;
+    single boolean;
+    listed bigint;
 BEGIN
     SELECT * INTO known FROM {current_tables} AS was WHERE was.relid = relation;
     IF known IS NULL THEN
@@ -23,11 +25,16 @@ BEGIN
             PERFORM {release_table}(relation::oid, entry.trigger_name::text) FROM {tables} AS entry WHERE entry.relid = relation;
         END IF;
         -- Rows that were written since its last column went have images that list nothing, and nobody could read. That may
-        -- have been before it was dropped.
-        IF jsonb_array_length(known.definition -> 'columns') > 1 THEN
+        -- have been before it was dropped. Of one column, NULL is printed so, too: what comes last is given up, for a slave
+        -- that cannot take a NULL would stop there. A column that parts a table cannot go.
+        single := jsonb_array_length(known.definition -> 'columns') = 1;
+        SELECT max(change.repl_key) INTO listed FROM {queue} AS change
+        WHERE single AND change.relid = relation AND (change.content <> '()' OR change.oldcontent <> '()');
+        IF NOT single OR cardinality(known.partitions) = 0 THEN
             PERFORM set_config('sluice.purge', 'on', true);
             DELETE FROM {queue} AS change
-            WHERE change.relid = ANY (known.partitions || relation) AND '()' IN (change.content, change.oldcontent);
+            WHERE change.relid = ANY (known.partitions || relation) AND '()' IN (change.content, change.oldcontent)
+              AND change.repl_key > coalesce(listed, 0);
             PERFORM set_config('sluice.purge', '', true);
         END IF;
         PERFORM {forget}(relation::oid, NULL::text);
