@@ -17,12 +17,12 @@ from airflow.sdk.log import mask_secret
 
 from sluice import paths
 from sluice.errors import ConfigError
+from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV, TOKEN_ENV
 
-REMOTE_ENV = "SPARK_REMOTE"
-PY_FILES_ENV = "SLUICE_PY_FILES"
-TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
-# Airflow's own secrets (connections, variables, keys, its database) and whatever would choose another Spark.
-_WITHHELD = ("AIRFLOW__", "AIRFLOW_CONN_", "AIRFLOW_VAR_", "_AIRFLOW", "__AIRFLOW", "PGPASS", REMOTE_ENV, TOKEN_ENV)
+# Airflow's own secrets (connections, variables, keys, its database).
+_SECRETS = ("AIRFLOW__", "AIRFLOW_CONN_", "AIRFLOW_VAR_", "_AIRFLOW", "__AIRFLOW", "PGPASS")
+# And whatever would choose another Spark, or send it other files than the connection says.
+_WITHHELD = (*_SECRETS, REMOTE_ENV, TOKEN_ENV, PY_FILES_ENV)
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
 
 

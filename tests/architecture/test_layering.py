@@ -15,7 +15,7 @@ CORE = PROJECT / "include" / "sluice"
 # From the ground up. A module imports from lower layers, and from its own package. Packages of one layer do not know
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "log", "crash", "paths"),
+    ("errors", "log", "crash", "paths", "spark_environment"),
     ("model", "sqlfiles", "prefetch", "process_group", "arrow_rows", "release"),
     ("state", "values", "extensions", "shell"),
     ("connections", "hints", "expressions", "storage"),
@@ -152,6 +152,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
         "sluice.pages",
         "sluice.paths",
         "sluice.shell",
+        "sluice.spark_environment",
         "sluice.state",
     )
     for file in modules("dags", "plugins"):

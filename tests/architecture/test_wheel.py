@@ -69,7 +69,7 @@ def test_a_checkout_tells_airflow_the_same_as_the_wheel(archive):
 
 
 @pytest.mark.parametrize("form", ["archive", "installed"])
-def test_sql_is_read_from_the_wheel_alone(built, tmp_path, form):
+def test_the_wheel_alone_is_the_build_of_its_checkout_and_has_its_sql(built, tmp_path, form):
     place = tmp_path / "sluice.zip"
     if form == "archive":
         shutil.copy(built, place)
@@ -78,14 +78,16 @@ def test_sql_is_read_from_the_wheel_alone(built, tmp_path, form):
     asked = (
         "from sluice import paths, sqlfiles; print(paths.INSTALLED, paths.PROJECT);"
         "print(len(sqlfiles.names('postgresql', 'capture/install')));"
+        "from sluice import release; print(release.build());"
         "print(all(sqlfiles.statement('postgresql', one) for one in sqlfiles.names('postgresql', 'capture/install')))"
     )
     env = {**os.environ, "PYTHONPATH": str(place)}
     done = subprocess.run([sys.executable, "-c", asked], env=env, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    where, count, read = done.stdout.splitlines()
+    where, count, build, read = done.stdout.splitlines()
     assert where == f"True {place}/sluice/project"
     assert int(count) == len(list((PROJECT / "sql/postgresql/capture/install").glob("*.sql")))
+    assert build == release.build()
     assert read == "True"
 
 

@@ -127,11 +127,14 @@ def test_no_password_is_in_a_jobs_environment_or_on_any_command_line(deployment,
     assert CANARY not in caplog.text
 
 
-def test_a_connect_token_is_in_the_environment_and_not_in_the_address(deployment, context, connect):
+def test_a_connect_token_is_in_the_environment_and_not_in_the_address(deployment, context, connect, monkeypatch):
+    monkeypatch.setenv("SPARK_REMOTE", "sc://another/")
+    monkeypatch.setenv("SLUICE_PY_FILES", "of another Spark")
     connect("test_spark", conn_type="spark_connect", host="127.0.0.1", port=15009, password="a-token")
     deployment.job(SPY)
     result = operator().execute(context)
     assert result["env"]["SPARK_REMOTE"] == "sc://localhost:15009/"
+    assert "SLUICE_PY_FILES" not in result["env"]
     assert result["env"]["SPARK_CONNECT_AUTHENTICATE_TOKEN"] == "a-token"
     assert "a-token" not in str(result["everybody"])
 

@@ -117,23 +117,27 @@ def test_on_a_cluster_initial_data_is_stored_in_files_and_loaded_from_them(updat
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
-def test_an_executor_with_another_version_moves_nothing_and_is_named(updating, spark_cluster, java, tmp_path):
+def test_an_executor_with_another_build_moves_nothing_and_is_named(updating, spark_cluster, java, tmp_path):
+    """It has not even the function that the job asks it for."""
     world = updating(DDL, ["public.t", "public.heap"])
     world.update()
     world.master.execute("DELETE FROM heap WHERE a = 1")
     job = runner(spark_cluster.submit(), java, tmp_path)
-    files = [worker / "product" / "include" / "sluice" / "release.py" for worker in spark_cluster.workers]
+    files = [worker / "product" / "include" / "sluice" / "publish" / "step.py" for worker in spark_cluster.workers]
     text = files[0].read_text()
     try:
         for file in files:
-            file.write_text(text.replace(f'"{release.VERSION}"', '"0.0.9"'))
+            file.write_text(text.replace("def sweep(", "def swept("))
         done, _ = job(world, "publish", "--once")
     finally:
         for file in files:
             file.write_text(text)
     assert done.returncode == 75
     said = done.stderr + done.stdout
-    assert re.search(rf"SLC-377: the executor on \S+ has Sluice 0\.0\.9, and its job Sluice {release.VERSION}", said)
+    named = re.search(r"SLC-377: the executor on \S+ has Sluice (.+), and its job Sluice (.+)", said)
+    assert named, said
+    assert [one.partition(" (build ")[0] for one in named.groups()] == [release.VERSION] * 2
+    assert named[1] != named[2] == release.build()
     assert world.publish()["changes"] == 167, "nothing was moved before"
 
 

@@ -13,6 +13,7 @@ from support.updating import load_here
 from sluice.drain.step import deliver
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks import plan
+from sluice.log import event
 
 pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -122,6 +123,19 @@ def test_what_a_task_tells_people_to_type_is_of_its_own_deployment(world, named)
     assert "`docker compose exec sluice ./sluice grants SLAVE --slave`" in caught.value.hint
     assert "type: docker compose exec sluice ./sluice unpause flights zurich" in caught.value.hint
     assert "`./sluice" not in caught.value.hint
+
+
+def test_what_a_step_said_before_it_crashed_is_in_the_log_of_its_job(world, spark, caplog):
+    from sluice.spark.steps import SparkSteps, StepCrashed
+
+    def crashing(_):
+        event("begun", row=1)
+        raise ZeroDivisionError("a defect")
+
+    step = SparkSteps(world.context).start("a step", crashing)
+    with caplog.at_level("INFO", "sluice"), pytest.raises(StepCrashed, match=r"'a step' failed .*\n(.*\n)+.*a defect"):
+        step.wait(120)
+    assert caplog.messages.count("begun row=1") == 1
 
 
 def test_a_terminal_error_of_one_task_wins_over_transient_ones_of_others():

@@ -17,6 +17,7 @@ from sluice.context import Context
 from sluice.paths import PROJECT
 from sluice.runtime.java import java_home
 from sluice.runtime.terminal import Progress
+from sluice.spark_environment import REMOTE_ENV
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoaded
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
@@ -94,5 +95,5 @@ def _prepare_environment(server: Server, context: Context, driver: Path | None) 
         f" --conf spark.local.dir={server.directory} --conf spark.driver.bindAddress=127.0.0.1"
         f" --conf spark.driver.host=127.0.0.1 --conf spark.log.level=ERROR{jars} pyspark-shell",
     )
-    for name in ("SPARK_REMOTE", "SPARK_HOME"):
+    for name in (REMOTE_ENV, "SPARK_HOME"):
         os.environ.pop(name, None)

@@ -22,8 +22,9 @@ from sluice.runtime import ports, processes
 from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, write_private
 from sluice.runtime.processes import Service
-from sluice.runtime.spark_connect import PREFERRED_PORT, READY_S, SERVER, TOKEN_ENV
+from sluice.runtime.spark_connect import PREFERRED_PORT, READY_S, SERVER
 from sluice.runtime.terminal import Progress
+from sluice.spark_environment import REMOTE_ENV, TOKEN_ENV
 from sluice.storage import private_files
 
 WORKERS = 2
@@ -108,12 +109,12 @@ def cluster(directory: Path, progress: Progress) -> Iterator[Standalone]:
                 begun.daemon(f"worker-{number}", port("a worker"), port("a worker"), own)
             grpc, page = port("Spark Connect"), port("Spark's pages")
             begun.connect(url, grpc, page, token)
-        remote = {"SPARK_REMOTE": f"sc://localhost:{grpc}", TOKEN_ENV: token}
+        remote = {REMOTE_ENV: f"sc://localhost:{grpc}", TOKEN_ENV: token}
         os.environ.update(remote)
         yield Standalone(services, f"http://{ports.LOOPBACK}:{page}")
     finally:
         processes.end(processes.family(services), signal.SIGTERM, _PATIENCE_S)
-        for name in ("SPARK_REMOTE", TOKEN_ENV):
+        for name in (REMOTE_ENV, TOKEN_ENV):
             os.environ.pop(name, None)
 
 

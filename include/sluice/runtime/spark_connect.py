@@ -17,11 +17,11 @@ from sluice.runtime import ports, processes
 from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Step
+from sluice.spark_environment import REMOTE_ENV, TOKEN_ENV
 from sluice.storage import private_files
 
 NAME = "spark-connect"
 PREFERRED_PORT = 15002
-TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 READY_S = 120
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
@@ -92,7 +92,7 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
 def client_environment(layout: RuntimePaths, port: int) -> dict[str, str]:
     """A client's environment, by which it reaches the server. PySpark sends a token without TLS to the name localhost
     only."""
-    return {"SPARK_REMOTE": f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
+    return {REMOTE_ENV: f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
 
 
 def _properties(layout: RuntimePaths, port: int) -> dict[str, str]:

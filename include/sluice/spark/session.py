@@ -7,8 +7,8 @@ from functools import cache
 
 from pyspark.sql import SparkSession
 
-REMOTE_ENV = "SPARK_REMOTE"
-PY_FILES_ENV = "SLUICE_PY_FILES"
+from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
+
 # Set in a process that spark-submit started.
 _SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from threading import Event, Thread
@@ -33,6 +34,10 @@ def steps(context: Context) -> Steps:
     return SparkSteps(context) if session.is_there() else LocalSteps(context)
 
 
+class StepCrashed(Exception):
+    """A step ended by an error that is none of ours: a defect. Its text has the executor's traceback."""
+
+
 class SparkSteps:
     """See `sluice.steps.Steps`."""
 
@@ -51,6 +56,9 @@ class SparkSteps:
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
                 except SluiceError as error:
                     row = {"failure": as_text(error)}
+                except Exception:
+                    # What the step said before, nobody would see else.
+                    row = {"crash": traceback.format_exc()}
             yield {**row, "said": json.dumps(list(said))}
 
         one = _SparkTask(name, task)
@@ -82,13 +90,14 @@ class _SparkTask:
 
         Raises:
             SluiceError: what it failed with; SLC-376, Spark does not answer, or loses it again and again.
+            StepCrashed: it failed with another error.
         """
         end = time.monotonic() + _PATIENCE_S
         while True:
             try:
                 return self._collected()
             except PythonException:
-                # The executor lacks the product, or has another version of it, or this is a defect.
+                # The executor lacks the product, or this is a defect.
                 raise
             except (PySparkException, Py4JError) as error:
                 reason = _reason(error)
@@ -108,10 +117,12 @@ class _SparkTask:
         spark = session.spark()
         for tag in (self._tag, self._name):
             spark.addTag(tag)
-        (row,) = collected(1, self._task, {"result": "string", "said": "string"})
+        (row,) = collected(1, self._task, {"result": "string", "said": "string", "crash": "string"})
         # An executor's log is where nobody looks for what a job did.
         replay(json.loads(row.said or "[]"))
         raise_any(text for text in (row.failure,) if text)
+        if row.crash:
+            raise StepCrashed(f"the step {self._name!r} failed on its executor:\n{row.crash}")
         found: Result = json.loads(row.result)
         return found
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
+from pyspark import cloudpickle
 from pyspark.sql import Row
 from pyspark.sql.types import StructType
 
@@ -16,6 +19,8 @@ from sluice.spark.session import spark
 
 _ARROW = {"string": pa.string(), "long": pa.int64()}
 _FAILURE = {"failure": "string"}
+# Of an executor of another build: its host, and the build.
+_ANOTHER = {"another_host": "string", "another_build": "string"}
 
 
 def collected(
@@ -27,26 +32,60 @@ def collected(
         work: called with its number; returns rows. It can be pickled, with all that it refers to.
         fields: of a row, with their types, as Spark spells them: `string` or `long`. There is one more, `failure`: an
             error of ours in the form of `errors.as_text`, and then all that the row has.
+
+    Raises:
+        TransientError: SLC-377, an executor has another build of the product.
     """
-    deployment, version = shell.deployment_names(), release.VERSION
-    names = {**fields, **_FAILURE}
+    names = {**fields, **_FAILURE, **_ANOTHER}
     schema = pa.schema([(name, _ARROW[kind]) for name, kind in names.items()])
-
-    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        shell.adopt(deployment)
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                rows: list[Mapping[str, object]]
-                try:
-                    release.expect(version)
-                    rows = list(work(number))
-                except SluiceError as error:
-                    rows = [{"failure": as_text(error)}]
-                yield pa.RecordBatch.from_pylist(rows, schema=schema)
-
+    task = _task(_pickled(_rows_of(work)), release.build(), schema)
     # As types: a server would be asked what a text means.
     result = StructType()
     for name, kind in names.items():
         result = result.add(name, kind)
     rows: Any = spark().range(0, count, 1, count).mapInArrow(task, result).collect()
+    for row in rows:
+        if row.another_build is not None:
+            raise release.another(row.another_host, row.another_build)
     return list(rows)
+
+
+def _pickled(work: object) -> bytes:
+    made: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    return made
+
+
+def _task(work: bytes, build: str, schema: pa.Schema) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What an executor unpickles first. It refers to nothing of ours, so that any build can tell that it is another."""
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from sluice import release
+
+        # A build of before builds were told apart has a version alone.
+        there = release.build() if hasattr(release, "build") else release.VERSION
+        rows_of = pickle.loads(work) if there == build else None
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                if rows_of is None:
+                    rows = [{"another_host": socket.gethostname(), "another_build": there}]
+                else:
+                    rows = rows_of(number)
+                yield pa.RecordBatch.from_pylist(rows, schema=schema)
+
+    return task
+
+
+def _rows_of(
+    work: Callable[[int], Iterable[Mapping[str, object]]],
+) -> Callable[[int], list[Mapping[str, object]]]:
+    """A work on an executor: its messages name commands as this deployment does, its errors are rows."""
+    deployment = shell.deployment_names()
+
+    def rows_of(number: int) -> list[Mapping[str, object]]:
+        shell.adopt(deployment)
+        try:
+            return list(work(number))
+        except SluiceError as error:
+            return [{"failure": as_text(error)}]
+
+    return rows_of
