@@ -6,7 +6,9 @@ are too small.
 
 from __future__ import annotations
 
+import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from airflow.configuration import conf
@@ -15,7 +17,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sluice.config import configuration, pools
 
 _FILE = "sluice_replication.py"
-_LINES = "from sluice_airflow_dags import sluice_dags\nsluice_dags({file!r})\n"
+_PACKAGE, _FUNCTION = "sluice_airflow_dags", "sluice_dags"
+_LINES = f"from {_PACKAGE} import {_FUNCTION}\n{_FUNCTION}({{file!r}})\n"
 
 
 def main() -> None:
@@ -34,14 +37,52 @@ def main() -> None:
 
 
 def _dag_file(folder: Path) -> None:
-    for file in folder.rglob("*.py"):
-        if file.is_file() and "\nsluice_dags(" in file.read_text(encoding="utf-8", errors="replace"):
-            print(f"there: the DAG file {file}")
-            return
+    """Make the DAG file, unless one there makes the DAGs of the configuration in force.
+
+    Raises:
+        SystemExit: one makes those of another configuration, whose ids may be the same.
+    """
+    ours = str(configuration.path().absolute())
+    others: dict[str, Path] = {}
+    for file in sorted(folder.rglob("*.py")):
+        for named in _configurations(file):
+            if named in (None, ours):
+                print(f"there: the DAG file {file}")
+                return
+            others[named] = file
+    for named, file in others.items():
+        sys.exit(
+            f"the DAG file {file} makes the DAGs of {named}, and the configuration in force is {ours}: "
+            "remove the file, or write a second one by hand if its DAGs are to have another prefix"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _FILE).open("x", encoding="utf-8") as made:
         made.write(_LINES.format(file=str(configuration.path().absolute())))
     print(f"made: the DAG file {folder / _FILE}")
+
+
+def _configurations(file: Path) -> Iterator[str | None]:
+    """The configurations whose DAGs a file makes by `sluice_dags`; None is one that the text does not name."""
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    try:
+        module = ast.parse(text if _FUNCTION in text else "")
+    except (SyntaxError, ValueError):
+        return
+    nodes = list(ast.walk(module))
+    called = {
+        alias.asname or alias.name
+        for node in nodes
+        if isinstance(node, ast.ImportFrom) and node.module == _PACKAGE and not node.level
+        for alias in node.names
+        if alias.name == _FUNCTION
+    }
+    packages = (alias for node in nodes if isinstance(node, ast.Import) for alias in node.names)
+    called |= {f"{one.asname or one.name}.{_FUNCTION}" for one in packages if one.name == _PACKAGE}
+    for node in nodes:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in called:
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            named = given[0].value if given and isinstance(given[0], ast.Constant) else None
+            yield None if named is None else str(Path(str(named)).absolute())
 
 
 if __name__ == "__main__":

@@ -46,6 +46,36 @@ def test_what_airflow_lacks_is_named_and_init_makes_it(no_pools, context, tmp_pa
     assert capsys.readouterr().out == f"there: the DAG file {folder / 'sluice_replication.py'}\n"
 
 
+NO_CALL = """
+'''
+sluice_dags("of a text")
+'''
+def sluice_dags(file): ...
+sluice_dags("of somebody else")
+"""
+CALLS = {
+    "of its own": ("from sluice_airflow_dags import sluice_dags as made\n\ndags = made(file={ours!r})", "there: "),
+    "by the package": ("import sluice_airflow_dags\nglobals().update(sluice_airflow_dags.sluice_dags())", "there: "),
+    "not named": ("import os\nfrom sluice_airflow_dags import sluice_dags\nsluice_dags(os.environ['X'])", "there: "),
+    "none": (NO_CALL, "made: "),
+    "no Python": ("sluice_dags(", "made: "),
+}
+
+
+@pytest.mark.parametrize(("text", "found"), CALLS.values(), ids=CALLS)
+def test_a_file_that_makes_the_dags_is_known_by_its_call(text, found, tmp_path, deployment, capsys):
+    (tmp_path / "mine.py").write_text(text.format(ours=str(configuration.path().absolute())))
+    init._dag_file(tmp_path)
+    assert capsys.readouterr().out.startswith(f"{found}the DAG file {tmp_path}")
+
+
+def test_a_file_with_the_dags_of_another_configuration_is_named(tmp_path, deployment):
+    (tmp_path / "mine.py").write_text("from sluice_airflow_dags import sluice_dags\nsluice_dags('/etc/another.yaml')")
+    with pytest.raises(SystemExit, match=r"mine.py makes the DAGs of /etc/another.yaml, and .* is .*replication.yaml"):
+        init._dag_file(tmp_path)
+    assert [file.name for file in tmp_path.glob("*.py")] == ["mine.py"]
+
+
 def test_pools_that_are_larger_stay_so(no_pools, context, tmp_path, monkeypatch):
     from airflow.models import Pool
 

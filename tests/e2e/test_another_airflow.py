@@ -152,7 +152,9 @@ def test_the_oldest_packages_that_are_allowed_make_the_same_dags(tmp_path, deplo
     env = {**{name: deployed._env[name] for name in names}, "AIRFLOW_HOME": str(tmp_path / "airflow")}
     asked = (
         "from sluice_airflow_dags import sluice_dags; from sluice.drain import run; import sluice.monitor.check;"
-        "import sluice.spark.load_tasks, sluice.spark.steps, sluice.initial_update.dump; print(*sorted(sluice_dags()))"
+        "import sluice.spark.load_tasks, sluice.spark.steps, sluice.initial_update.dump;"
+        "from sluice.pages.app import application; from sluice_airflow.api_server import ApiServer;"
+        "assert application(ApiServer()).routes; print(*sorted(sluice_dags()))"
     )
     done = oldest.run("python", "-c", asked, env=env)
     assert done.returncode == 0, done.stderr
