@@ -30,6 +30,7 @@ SHARED = {
     41: "trigger",
     46: "cannot be written",
     50: "took over|taken over|with an epoch above",
+    59: "and this Sluice knows",
     68: "not one that Sluice wrote",
     74: "would act a second time",
     121: "cannot be written row by row",

@@ -299,17 +299,52 @@ def test_a_slave_that_an_older_version_filled_is_filled_again(updating):
     assert slave.execute("SELECT count(*) FROM sluice_loaded WHERE update_id = 1").fetchone() == (0,)
 
 
+# As earlier versions had them.
+EARLIER = {
+    "master": TYPELESS,
+    "zurich": "DROP TABLE sluice_references; COMMENT ON TABLE sluice_position IS 'version 6'",
+    "control": "DROP INDEX comparison_last; ALTER TABLE question DROP doubts; DROP TABLE kept_version;"
+    "UPDATE alembic_version SET version_num = '0023'",
+}
+VERSIONS = {
+    "master": "SELECT version FROM repl_state",
+    "zurich": "SELECT obj_description('sluice_position'::regclass)",
+    "control": "SELECT version_num FROM alembic_version",
+}
+
+
+def test_source_slave_and_store_are_upgraded_in_place_while_changes_wait_in_queue_and_log(build):
+    world = build(DDL, ["public.t"])
+    world.drain()
+    now = {name: world.reader(name).execute(query).fetchone() for name, query in VERSIONS.items()}
+    world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+    world.publish()
+    world.master.execute("UPDATE t SET v = 'c' WHERE id = 1; DELETE FROM t WHERE id = 2")
+    for name, statements in EARLIER.items():
+        world.reader(name).execute(statements)
+    world.configure(lambda plain: None)
+    bootstrap(world.context, SOURCE)
+    assert len(world.queued()) == 2
+    world.catch_up()
+    assert [change["action"] for change in world.log()] == ["I", "I", "U", "D"]
+    assert world.differences() == {}
+    assert {name: world.reader(name).execute(query).fetchone() for name, query in VERSIONS.items()} == now
+
+
 NEWER = {
     "publish": ("master", "UPDATE repl_state SET version = 999", "the DbResources repl_ are"),
     "bootstrap": ("master", "UPDATE repl_state SET version = 999", "the DbResources repl_ are"),
     "drain": ("zurich", "COMMENT ON TABLE sluice_position IS 'version 999'", "the tables of Sluice in zurich are"),
 }
+STORE = ("control", "UPDATE alembic_version SET version_num = '0999'", "the tables of the control store are")
+CASES = [*((job, *case) for job, case in NEWER.items()), *((job, *STORE) for job in NEWER)]
 
 
-@pytest.mark.parametrize(("job", "name", "newer", "what"), [(job, *case) for job, case in NEWER.items()], ids=NEWER)
+@pytest.mark.parametrize(("job", "name", "newer", "what"), CASES)
 def test_what_a_newer_version_made_is_left_alone(build, job, name, newer, what):
     world = build(DDL, ["public.t"])
     world.drain()
     world.reader(name).execute(newer)
-    with pytest.raises(ConfigError, match=rf"SLC-059: {what} of version 999"):
+    world.configure(lambda plain: None)
+    with pytest.raises(ConfigError, match=rf"SLC-059: {what} of version 0?999"):
         bootstrap(world.context, SOURCE) if job == "bootstrap" else getattr(world, job)()

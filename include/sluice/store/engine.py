@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cache, cached_property
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy import Connection, Engine, create_engine, exc, select, text
+from sqlalchemy import Connection, Engine, column, create_engine, exc, func, select, table, text
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.libpq import parameters, state_of_refusal
-from sluice.paths import PROJECT
+from sluice.paths import FILES, PROJECT
 from sluice.store.tables import identity
 from sluice.tls import remarks, trouble
 
@@ -22,6 +22,16 @@ from sluice.tls import remarks, trouble
 _REFUSED = ("28", "3D000", "42501")
 # A session of the pool is waited for so long.
 _POOL_S = 30.0
+_MIGRATIONS = "sql/control"
+# Where alembic writes the version.
+_VERSION = table("alembic_version", column("version_num"))
+
+
+@cache
+def newest() -> int:
+    """The version that this code works with: the number of the last migration."""
+    names = (file.name for file in FILES.joinpath(_MIGRATIONS, "versions").iterdir())
+    return max(int(name[:4]) for name in names if name.endswith(".py"))
 
 
 class Store:
@@ -45,6 +55,7 @@ class Store:
             connect_args=self._how,
             hide_parameters=True,
         )
+        self._is_known = False
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -53,12 +64,16 @@ class Store:
         Raises:
             TransientError: SLC-060 if the store cannot be reached, SLC-066 if its tables do not exist yet.
             SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up.
+            ConfigError: SLC-059 if a newer Sluice made its tables.
         """
         try:
             with self._engine.begin() as connection:
                 if self._patience_s is not None:
                     # Not by `options`, which poolers refuse.
                     connection.execute(text(f"SET LOCAL statement_timeout = {round(self._patience_s * 1000)}"))
+                if not self._is_known:
+                    _expect_known(connection)
+                    self._is_known = True
                 yield connection
         except (exc.OperationalError, exc.TimeoutError) as error:
             raise self._unanswered(error) from None
@@ -95,7 +110,7 @@ class Store:
         from alembic.config import Config
 
         configuration = Config()
-        configuration.set_main_option("script_location", str(PROJECT / "sql" / "control"))
+        configuration.set_main_option("script_location", str(PROJECT / _MIGRATIONS))
         with self.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sluice control store'))"))
             configuration.attributes["connection"] = connection
@@ -117,3 +132,16 @@ class Store:
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
+
+
+def _expect_known(connection: Connection) -> None:
+    """See that no newer Sluice made what is there; an older one may have, which `migrate` brings up."""
+    if connection.scalar(select(func.to_regclass(_VERSION.name))) is None:
+        return
+    for found in connection.scalars(select(_VERSION.c.version_num)):
+        if int(found) > newest():
+            raise ConfigError(
+                59,
+                f"the tables of the control store are of version {found}, and this Sluice knows {newest()}",
+                "a newer Sluice made them: run that version, nothing was changed",
+            )
