@@ -1,0 +1,1 @@
+"""Capture of changes on GaussDB and openGauss."""
