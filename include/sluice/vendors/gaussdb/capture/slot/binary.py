@@ -1,8 +1,8 @@
 """Format `b`: lengths, names and values in big-endian, without any quotes.
 
 A message is one statement, or a batch. Each statement follows its length, which counts its LSN; the letter P after it
-says that another one comes, F that none does. In all statements of one form the same bytes stand before each value, so a
-form that was seen twice is recognised by them.
+says that another one comes, F that none does. In all statements of one form the same bytes stand before each value, and
+a form that was seen twice is recognised by them.
 """
 
 from __future__ import annotations

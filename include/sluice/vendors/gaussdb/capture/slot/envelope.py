@@ -1,7 +1,7 @@
 """Messages of the formats `t` and `j`: one statement, or a batch of them, or a heartbeat.
 
-In a batch each statement follows its length and its LSN, in big-endian; the length counts the LSN. A length of zero ends
-the batch.
+In a batch each statement follows its length and its LSN, in big-endian; the length counts the LSN. A batch ends with a
+length of zero.
 """
 
 from __future__ import annotations
