@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("vendors",),
     ("airflow_api",),
     ("context",),
-    ("capture", "statements", "steps"),
+    ("capture", "statements", "steps", "relay"),
     ("publish", "drain", "verify"),
     ("initial_update",),
     ("commands",),

@@ -66,6 +66,12 @@ class Manifest:
         with self._store.begin() as connection:
             return [_segment(row) for row in connection.execute(later)]
 
+    def since(self, number: int, most: int) -> list[Segment]:
+        """The first segments from that one on that are still part of the log, in order, so many at most."""
+        kept = self._all().where(segment.c.number >= number, segment.c.trimmed_at.is_(None))
+        with self._store.begin() as connection:
+            return [_segment(row) for row in connection.execute(kept.order_by(segment.c.number).limit(most))]
+
     def list_segment(
         self, held: Lease, new: Segment, layouts: Mapping[int, Layout], answered: tuple[int, str] | None = None
     ) -> None:
@@ -148,6 +154,14 @@ class Manifest:
         wanted = select(layout).where(layout.c.source == self._source, layout.c.id.in_(list(numbers)))
         with self._store.begin() as connection:
             return {row.id: Layout.from_json(row.body) for row in connection.execute(wanted)}
+
+    def newest_layouts(self) -> list[Layout]:
+        """The newest layout of each table."""
+        name = layout.c.body["schema"].astext, layout.c.body["table"].astext
+        newest = select(layout.c.body).where(layout.c.source == self._source).distinct(*name)
+        with self._store.begin() as connection:
+            bodies = connection.execute(newest.order_by(*name, layout.c.id.desc())).scalars()
+            return [Layout.from_json(body) for body in bodies]
 
     def trimmable(self, durable: int, keep: timedelta) -> list[Segment]:
         """Segments that every slave has made durable, and whose time is over; the newest always stays, and

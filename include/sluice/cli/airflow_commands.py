@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi, detail
-from sluice.cli.context import airflow_environment, connection_ids
+from sluice.cli.context import airflow_environment, connection_ids, secret_ids
 from sluice.cli.context import context as _context
 from sluice.config import configuration, fields
 from sluice.config.configuration import Config
@@ -89,15 +89,14 @@ def connect_missing(password_variable: str | None) -> int:
     ids = [conn_id for conn_id in _databases(settings) if conn_id not in context.connections]
     if not ids:
         print("Airflow has all connections that the configuration names. To replace one, name it.")
-    salts = _salts(settings)
-    asked = ((conn_id, None if conn_id in salts else _asked(conn_id)) for conn_id in ids)
+    asked = ((conn_id, None if conn_id in secret_ids(settings) else _asked(conn_id)) for conn_id in ids)
     return max([connect(conn_id, address, password_variable) for conn_id, address in asked], default=0)
 
 
 def connect(conn_id: str, address: str | None, password_variable: str | None) -> int:
     """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
     settings = _context().config
-    if address is None and conn_id in _salts(settings):
+    if address is None and conn_id in secret_ids(settings):
         found = SECRET
     else:
         # What is piped in is the password.
@@ -133,11 +132,6 @@ def _databases(settings: Config) -> list[str]:
     """The connections of sources and slaves; the others are the deployment's."""
     deployment = (settings.control, settings.airflow_api, settings.spark)
     return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
-
-
-def _salts(settings: Config) -> set[str]:
-    """The ids of connections that only hold a secret."""
-    return {slave.salt for slave in settings.slaves.values() if slave.salt}
 
 
 def _asked(conn_id: str) -> str:

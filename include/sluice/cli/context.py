@@ -74,7 +74,14 @@ def connection_ids(settings: Config) -> list[str]:
     """The ids of all connections that the configuration names."""
     sources = [one.connection for one in settings.sources.values()]
     slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
-    return list(dict.fromkeys([settings.control, settings.airflow_api, settings.spark, *sources, *slaves]))
+    deployment = [settings.control, settings.airflow_api, settings.spark]
+    return list(dict.fromkeys([*deployment, *sources, *slaves, *secret_ids(settings)]))
+
+
+def secret_ids(settings: Config) -> list[str]:
+    """The ids of connections that only hold a secret."""
+    relay = [settings.relay.connection, settings.relay.admin] if settings.relay else []
+    return [one for one in (*(slave.salt for slave in settings.slaves.values()), *relay) if one]
 
 
 def _leads_to_airflow(env: Mapping[str, str]) -> bool:

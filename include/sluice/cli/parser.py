@@ -121,6 +121,10 @@ def parser() -> argparse.ArgumentParser:
     export.add_argument("--format", default="xml", choices=("xml", "jsonl"), help="xml (default) or jsonl")
     export.add_argument("--output", type=Path, metavar="FILE", help="a file, whole or not there (default: print)")
     export.set_defaults(run=_export)
+
+    relay = commands.add_parser("relay", help="serve events of tables to clients, until it is interrupted")
+    relay.set_defaults(run=_relay)
+
     statement = commands.add_parser("statement", help="execute an SQL statement on the master and on every slave")
     statement.add_argument("source", metavar="SOURCE", help="the master, as the configuration calls it")
     which = statement.add_mutually_exclusive_group(required=True)
@@ -269,6 +273,12 @@ def _export(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.export(options.source, options.first, options.last, options.format, options.output)
+
+
+def _relay(_: argparse.Namespace) -> int:
+    from sluice.cli import relay
+
+    return relay.serve()
 
 
 def _statement(options: argparse.Namespace) -> int:

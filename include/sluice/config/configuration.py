@@ -38,6 +38,7 @@ from sluice.config.models import (
     WipeOut,
     maybe_empty,
 )
+from sluice.config.relay import Relay
 from sluice.errors import ConfigError, UnknownName
 from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
@@ -200,6 +201,7 @@ class Config(Part):
         Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
     ] = ("op", "admin")
     pages: Annotated[Pages, maybe_empty(Pages)] = Pages()
+    relay: Annotated[Relay | None, maybe_empty(Relay | None), Field(description="serves events to clients")] = None
     dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
     sources: Annotated[dict[Name, Source], Field(min_length=1)]

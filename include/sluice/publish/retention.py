@@ -9,7 +9,7 @@ from sluice.context import Context
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
-from sluice.store import kept_versions, replications, updates
+from sluice.store import kept_versions, relay_clients, replications, updates
 from sluice.store.replications import ReplicationState
 
 _RECEIVING = {Status.NORMAL, Status.TRANSITION, Status.INITIAL}
@@ -19,7 +19,8 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     """Remove old segments; warn if the log is large all the same. Returns how many went.
 
     A slave that is INCONSISTENT or was never set up needs an initial update anyway, and holds nothing back; nor does
-    one whose update is to begin when it can be reached, unless some of its rows are to stay.
+    one whose update is to begin when it can be reached, unless some of its rows are to stay. A client of the relay
+    does, until the relay forgets it.
     """
     manifest, files = context.manifest(source), context.files()
     known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
@@ -27,6 +28,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     needed = [one.position.ordinal for one in following]
     kept_versions.keep_only(context.store, source, context.config.source(source).initial_files.versions)
     needed += kept_versions.needed(context.store, source)
+    needed += relay_clients.needed(context.store, source)
     initial_data.sweep(context.config, context.store)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:

@@ -329,6 +329,22 @@ comparison = Table(
     Index("comparison_last", "source", "slave", "point"),
 )
 
+# A client of the relay, and up to where it has each source's log: see `sluice.relay.log_reader` for the number.
+relay_client = Table(
+    "relay_client",
+    metadata,
+    *_key("name"),
+    Column("filters", JSONB, nullable=False),
+    _moment("seen_at", required=True),
+)
+relay_position = Table(
+    "relay_position",
+    metadata,
+    Column("client", Text, ForeignKey("relay_client.name", ondelete="CASCADE"), primary_key=True),
+    *_key("source"),
+    Column("position", BigInteger, nullable=False),
+)
+
 
 def for_pair(table: Table, pair: Pair) -> ColumnElement[bool]:
     """The rows of one replication."""

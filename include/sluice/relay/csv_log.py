@@ -1,0 +1,89 @@
+"""The log of events as CSV: one schema, without some tables, a file a day.
+
+It begins where the logs end when the relay starts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from sluice import paths
+from sluice.config.relay import CsvLog
+from sluice.log import event
+from sluice.model.names import TableName
+from sluice.relay.log_reader import LogSlice
+from sluice.relay.payloads import Event, Kind
+
+HEADER = ("seen_at", "source", "position", "event", "schema", "table", "before", "after")
+_NAME = "events-{:%Y-%m-%d}.csv"
+
+
+class CsvLogger:
+    """See the module; `before` and `after` are JSON objects, of a column's name and its value."""
+
+    version = 0
+    is_ready = True
+
+    def __init__(self, settings: CsvLog, ends: Mapping[str, int]) -> None:
+        self.cursors = dict(ends)
+        self._settings = settings
+        self._directory = Path(paths.at_home(settings.directory))
+        self._failing = False
+
+    def wants(self, table: TableName) -> bool:
+        """Whether a table's events are logged."""
+        return table.schema == self._settings.schema_ and table.table not in self._settings.exclude
+
+    def take(self, source: str, found: LogSlice) -> None:
+        """Write what was read; what cannot be written is tried again."""
+        now = datetime.now(UTC)
+        mine = [packed for packed in found.events if self.wants(packed.table)]
+        text = io.StringIO()
+        writer = csv.writer(text)
+        for packed in mine:
+            one = Event.decoded(packed.payload(0))
+            writer.writerow(
+                [now.isoformat(), source, one.position, one.kind.name, one.schema, one.table, *_images(one)]
+            )
+        try:
+            if mine:
+                self._write(_NAME.format(now), text.getvalue(), now)
+        except OSError as error:
+            if not self._failing:
+                event("WARNING events not logged", directory=self._directory, why=error.strerror, code="SLC-413")
+            self._failing = True
+            return
+        self._failing = False
+        self.cursors[source] = found.end
+
+    def _write(self, name: str, text: str, now: datetime) -> None:
+        self._directory.mkdir(parents=True, exist_ok=True)
+        path = self._directory / name
+        is_new = not path.exists()
+        # Values of rows are for their owner.
+        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
+            whole = file.tell()
+            try:
+                file.write(((",".join(HEADER) + "\r\n" if is_new else "") + text).encode())
+                file.flush()
+            except OSError:
+                # No half line, and nothing twice.
+                file.truncate(whole)
+                raise
+        if is_new:
+            oldest = _NAME.format(now - timedelta(days=self._settings.keep_days))
+            for old in self._directory.glob("events-????-??-??.csv"):
+                if old.name <= oldest:
+                    old.unlink(missing_ok=True)
+
+
+def _images(one: Event) -> tuple[str, str]:
+    before = {} if one.kind is Kind.INSERT else {column.name: column.before for column in one.columns}
+    after = {} if one.kind is Kind.DELETE else {column.name: column.after for column in one.columns}
+    return json.dumps(before, ensure_ascii=False), json.dumps(after, ensure_ascii=False)

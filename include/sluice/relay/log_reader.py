@@ -1,0 +1,212 @@
+"""A source's change log as events of the relay.
+
+The position of an event is one number of 64 bits: the segment's number in the upper half, and in the lower half how
+many changes of the segment one has with it. So positions of a source are unique, and grow in the order of the log. A
+cursor is such a number, too: all up to it was read; where a segment ends, it stands before the next one's first change.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.segment_files import SegmentFiles
+from sluice.log import event
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.relay.frames import reply_frame
+from sluice.relay.payloads import Kind, event_body, event_head
+
+KINDS = {Action.INSERT: Kind.INSERT, Action.UPDATE: Kind.UPDATE, Action.DELETE: Kind.DELETE}
+# What is read at a time.
+_MOST_SEGMENTS = 16
+_MOST_EVENTS = 5_000
+_MOST_CHANGES = 200_000
+_MOST_BYTES = 4 * 1024 * 1024
+_AT_ONCE = 200
+# No reply can say that it has more.
+_MOST_OF_ONE = 2**31
+_OBJECT = 300
+_ROW_BITS = 32
+
+Wanted = Callable[[TableName], bool]
+Usage = Mapping[tuple[TableName, Kind], int]
+
+
+@dataclass(frozen=True)
+class PackedEvent:
+    """An event as it is sent, shared by all clients that get it; without the length of a queue."""
+
+    position: int
+    kind: Kind
+    table: TableName
+    body: bytes
+    byte_sum: int
+
+    @property
+    def size(self) -> int:
+        """The memory that it takes, about."""
+        return len(self.body) + _OBJECT
+
+    def payload(self, left: int) -> bytes:
+        """The payload of a reply."""
+        return event_head(self.kind, self.position, left) + self.body
+
+    def reply(self, left: int) -> bytes:
+        """The frame of a reply."""
+        head = event_head(self.kind, self.position, left)
+        return reply_frame(0, head + self.body, sum(head) + self.byte_sum)
+
+
+@dataclass(frozen=True)
+class LogSlice:
+    """The events between two cursors.
+
+    Attributes:
+        usage: all changes between them, wanted or not, counted by table and kind.
+        lost: whether the log was trimmed past the first cursor.
+    """
+
+    begin: int
+    end: int
+    events: tuple[PackedEvent, ...] = ()
+    usage: Usage = field(default_factory=dict)
+    lost: bool = False
+
+
+def at(segment: int, changes: int = 0) -> int:
+    """The cursor behind so many changes of a segment."""
+    return segment << _ROW_BITS | changes
+
+
+def segment_of(cursor: int) -> int:
+    """The segment that a cursor stands in."""
+    return cursor >> _ROW_BITS
+
+
+class LogReader:
+    """Reads one source's log; by one thread at a time."""
+
+    def __init__(self, source: str, manifest: Manifest, files: SegmentFiles) -> None:
+        self.source = source
+        self._manifest = manifest
+        self._files = files
+        self._layouts: dict[int, Layout] = {}
+
+    def end(self) -> int:
+        """The cursor behind all that is listed now."""
+        return at(self._manifest.end().segment + 1)
+
+    def read(self, begin: int, wanted: Wanted) -> LogSlice:
+        """What follows a cursor in the segments that are listed, up to a bounded amount.
+
+        Raises:
+            SluiceError: as `SegmentFiles.read` and the store do.
+        """
+        segments = self._manifest.since(segment_of(begin), _MOST_SEGMENTS)
+        if not segments:
+            # Only a store that was restored ends before what was read of it.
+            return LogSlice(begin, min(begin, self.end()))
+        lost = segments[0].number > segment_of(begin)
+        end = at(segments[0].number) if lost else begin
+        reading = _Reading(wanted)
+        for segment in segments:
+            end = max(end, at(segment.number))
+            for row, batch in self._batches(segment, end & (1 << _ROW_BITS) - 1):
+                end = reading.add(at(segment.number, row), batch, self._learned(batch))
+                if reading.is_full:
+                    return reading.result(begin, end, lost)
+            end = at(segment.number + 1)
+        return reading.result(begin, end, lost)
+
+    def _batches(self, segment: Segment, done: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The changes of a segment behind the first ones, each batch with the number of those before it."""
+        row = 0
+        if done < segment.changes:
+            for batch in self._files.read(segment.written, segment.first_ordinal - 1):
+                skipped = min(max(done - row, 0), len(batch))
+                if skipped < len(batch):
+                    yield row + skipped, batch.slice(skipped)
+                row += len(batch)
+
+    def _learned(self, batch: pa.RecordBatch) -> Mapping[int, Layout]:
+        numbers = set(np.unique(batch.column("layout").to_numpy()).tolist())
+        if unknown := numbers - self._layouts.keys():
+            self._layouts |= self._manifest.layouts(unknown)
+        return {number: self._layouts[number] for number in numbers if number in self._layouts}
+
+
+class _Reading:
+    """What was found so far."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._events: list[PackedEvent] = []
+        self._usage: Counter[tuple[TableName, Kind]] = Counter()
+        self._bytes = 0
+        self._changes = 0
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._events) >= _MOST_EVENTS or self._bytes >= _MOST_BYTES or self._changes >= _MOST_CHANGES
+
+    def result(self, begin: int, end: int, lost: bool) -> LogSlice:
+        return LogSlice(begin, end, tuple(self._events), dict(self._usage), lost)
+
+    def add(self, begin: int, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> int:
+        """Take the events of a batch, as many as there is room for; returns the cursor behind what was looked at."""
+        numbers = batch.column("layout").to_numpy()
+        mine = [number for number, layout in layouts.items() if self._wanted(layout.name)]
+        rows = np.flatnonzero(np.isin(numbers, mine))
+        looked_at = len(batch)
+        for first in range(0, len(rows), _AT_ONCE):
+            if self.is_full:
+                looked_at = int(rows[first])
+                break
+            some = rows[first : first + _AT_ONCE]
+            changes = batch.select(["layout", "action", "new", "old"]).take(pa.array(some)).to_pylist()
+            for row, change in zip(some.tolist(), changes, strict=True):
+                if kind := KINDS.get(Action(change["action"])):
+                    self._pack(begin + row + 1, kind, layouts[change["layout"]], change["old"], change["new"])
+        self._changes += looked_at
+        self._count(numbers[:looked_at], batch.column("action")[:looked_at].to_pylist(), layouts)
+        return begin + looked_at
+
+    def _pack(
+        self, position: int, kind: Kind, layout: Layout, old: list[str | None] | None, new: list[str | None] | None
+    ) -> None:
+        # The image of a deleted row may stand in either place.
+        if kind is Kind.DELETE:
+            old, new = old if old is not None else new, None
+        elif kind is Kind.INSERT:
+            old = None
+        names = (column.name for column in layout.columns)
+        body = event_body(*_named(layout.name), zip(names, _texts(old, layout), _texts(new, layout), strict=True))
+        if len(body) > _MOST_OF_ONE:
+            event("WARNING event left out", table=layout.name, position=position, why="it is larger than a reply")
+            return
+        # Not by `sum`, which keeps all other threads waiting.
+        byte_sum = int(np.frombuffer(body, np.uint8).sum(dtype=np.uint64))
+        self._events.append(packed := PackedEvent(position, kind, layout.name, body, byte_sum))
+        self._bytes += packed.size
+
+    def _count(self, numbers: np.ndarray, actions: list[str], layouts: Mapping[int, Layout]) -> None:
+        for (number, action), count in Counter(zip(numbers.tolist(), actions, strict=True)).items():
+            if (kind := KINDS.get(Action(action))) and (layout := layouts.get(number)):
+                self._usage[layout.name, kind] += count
+
+
+def _named(name: TableName) -> tuple[str, str]:
+    return name.schema, name.table
+
+
+def _texts(image: list[str | None] | None, layout: Layout) -> list[str]:
+    if image is None:
+        return [""] * len(layout.columns)
+    return ["NULL" if value is None else value for value in image]

@@ -1,0 +1,161 @@
+"""The queue of one connected client: events in their order, bounded by its filters and by memory.
+
+The change log is the rest of the queue. When memory is full, reading for this client pauses at its cursor, and goes on
+when half of it was served. An event counts as received when the client asks for the next one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sluice.model.names import TableName
+from sluice.relay.log_reader import LogSlice, PackedEvent
+from sluice.relay.payloads import Discard, Filter
+
+_LAST = 10
+
+
+@dataclass
+class _Queued:
+    source: str
+    table: TableName
+    event: PackedEvent | None
+    """None once it was discarded."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """An event that a client got, for the figures."""
+
+    at: float
+    source: str
+    table: TableName
+    kind: int
+    position: int
+
+
+class ClientQueue:
+    """See the module.
+
+    Args:
+        cursors: by source, the position up to which its log was read for this client.
+        most_bytes: the memory that events may take before reading pauses.
+    """
+
+    def __init__(
+        self, name: str, filters: Mapping[TableName, Filter], cursors: Mapping[str, int], most_bytes: int
+    ) -> None:
+        self.name = name
+        self.filters = dict(filters)
+        self.cursors = dict(cursors)
+        self.version = 0
+        self.served = self.discarded = self.largest = 0
+        self.last: deque[Served] = deque(maxlen=_LAST)
+        self.lost: str | None = None
+        self.paused = False
+        self._most_bytes = most_bytes
+        self._order: deque[_Queued] = deque()
+        self._of_table: dict[TableName, deque[_Queued]] = {}
+        self._of_source: Counter[str] = Counter()
+        self._bytes = 0
+        self._size = 0
+        self._unconfirmed: _Queued | None = None
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def bytes(self) -> int:
+        """The memory that waiting events take."""
+        return self._bytes
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether events are to be read for it."""
+        return bool(self.filters) and self._bytes < self._most_bytes // 2
+
+    def wants(self, table: TableName) -> bool:
+        """Whether a filter is about that table."""
+        return table in self.filters
+
+    def add_filter(self, added: Filter, ends: Mapping[str, int]) -> None:
+        """From now on wish for that; the filter of the same table goes. The first one begins where the logs end."""
+        table = TableName(added.schema, added.table)
+        if not self.filters:
+            self.cursors = dict(ends)
+        others = {name: one for name, one in self.filters.items() if name != table}
+        # Replaced and never changed: a thread may be reading by it.
+        self.filters = {**others, table: added} if added.kinds else others
+        self.version += 1
+
+    def take(self, source: str, found: LogSlice) -> None:
+        """Queue what was read of a log, as far as there is room."""
+        if found.lost:
+            self.lost = f"SLC-412: events of {source} are gone, since the change log was trimmed past them"
+        for event in found.events:
+            if self._bytes >= self._most_bytes:
+                self.cursors[source] = event.position - 1
+                break
+            self._offer(source, event)
+        else:
+            self.cursors[source] = found.end
+        self.paused = not self.is_ready
+
+    def poll(self) -> PackedEvent | None:
+        """The next event; the one before counts as received."""
+        self._unconfirmed = None
+        while self._order:
+            queued = self._order.popleft()
+            if (event := queued.event) is not None:
+                self._of_table[queued.table].popleft()
+                self._forget(queued)
+                self._unconfirmed = queued
+                self.served += 1
+                self.last.append(Served(time.time(), queued.source, queued.table, event.kind, event.position))
+                return event
+        return None
+
+    def position(self, source: str) -> int:
+        """Where reading has to begin if all of this is lost: before the first event that is not received."""
+        if (first := self._unconfirmed) and first.source == source and first.event:
+            return first.event.position - 1
+        if self._of_source[source]:
+            for queued in self._order:
+                if queued.source == source and queued.event:
+                    return queued.event.position - 1
+        return self.cursors[source]
+
+    def _offer(self, source: str, event: PackedEvent) -> None:
+        filtered = self.filters.get(event.table)
+        if filtered is None or not event.kind & filtered.kinds:
+            return
+        mine = self._of_table.setdefault(event.table, deque())
+        if filtered.limit and len(mine) >= filtered.limit:
+            self.discarded += 1
+            if filtered.discard is not Discard.OLDEST:
+                return
+            oldest = mine.popleft()
+            self._forget(oldest)
+            oldest.event = None
+            self._without_gaps()
+        queued = _Queued(source, event.table, event)
+        self._order.append(queued)
+        mine.append(queued)
+        self._size += 1
+        self._of_source[source] += 1
+        self._bytes += event.size
+        self.largest = max(self.largest, self._size)
+
+    def _forget(self, queued: _Queued) -> None:
+        assert queued.event is not None
+        self._size -= 1
+        self._of_source[queued.source] -= 1
+        self._bytes -= queued.event.size
+
+    def _without_gaps(self) -> None:
+        """Discarded events leave an empty place each; when most are empty, all of these go."""
+        if len(self._order) > 2 * self._size + 100:
+            self._order = deque(queued for queued in self._order if queued.event is not None)

@@ -1,0 +1,238 @@
+"""The relay's process: it listens, reads frames within limits, and gives every connection a session."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from sluice import shell
+from sluice.config.relay import Relay
+from sluice.context import Context
+from sluice.errors import ConfigError, FencedError, SluiceError, TransientError
+from sluice.log import event
+from sluice.relay import admin
+from sluice.relay.clients import Clients, save_often
+from sluice.relay.csv_log import CsvLogger
+from sluice.relay.feed import Consumer, Feed
+from sluice.relay.figures import ServerCounts, figures, schemas
+from sluice.relay.frames import REQUEST_BYTES, MalformedFrame, Reply, Request, RequestHeader
+from sluice.relay.log_reader import LogReader
+from sluice.relay.secret_hash import auth_keys
+from sluice.relay.session import Session
+from sluice.relay.usage import Usage
+from sluice.store import leases
+from sluice.store.leases import Lease
+
+LEASE = "relay"
+_SAVE_S = 1.0
+_RENEW_S = leases.SECONDS / 4
+_FORGET_S = 600.0
+_LAST_SAVE_S = 5.0
+_LINGER_S = 2.0
+_AT_ONCE = 50
+
+
+@dataclass(frozen=True)
+class Listening:
+    """The addresses of a relay that listens."""
+
+    address: str
+    port: int
+    admin_port: int | None
+
+
+def serve(context: Context, ready: Callable[[Listening], None]) -> None:
+    """Serve until the process is asked to end, by SIGTERM or SIGINT.
+
+    Raises:
+        ConfigError: SLC-410, the relay is not configured, or has no secret.
+        TransientError: SLC-411, the address is not free.
+        FencedError: SLC-050, another relay of this control store was started.
+    """
+    settings = context.config.relay
+    if settings is None:
+        raise ConfigError(410, "the configuration has no section `relay`", "add one: `relay: {}` has all defaults")
+    secret = _secret(context, settings.connection)
+    admin_secret = _secret(context, settings.admin) if settings.admin else None
+    asyncio.run(_Relay(context, settings, secret, admin_secret).run(ready))
+
+
+def _secret(context: Context, conn_id: str) -> str:
+    secret = context.connection(conn_id).password
+    if not secret:
+        raise ConfigError(
+            410,
+            f"the relay's secret is the password of the Airflow connection {conn_id!r}, and that has none",
+            f"type: {shell.connect(conn_id)}",
+        )
+    return secret
+
+
+class _Relay:
+    def __init__(self, context: Context, settings: Relay, secret: str, admin_secret: str | None) -> None:
+        self._context = context
+        self._settings = settings
+        self._keys = auth_keys(secret)
+        self._admin_secret = admin_secret
+        self._counts = ServerCounts()
+        # Connections that have not authenticated yet, the oldest first.
+        self._strangers: dict[asyncio.StreamWriter, None] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._looking = asyncio.Lock()
+
+    async def run(self, ready: Callable[[Listening], None]) -> None:
+        context, settings = self._context, self._settings
+        names = settings.sources or list(context.config.sources)
+        for name in names:
+            context.config.source(name)
+        self._readers = {name: LogReader(name, context.manifest(name), context.files()) for name in names}
+        # Clients are let in when all is ready.
+        servers = [await self._listen(settings.port, self._connected, at_once=False)]
+        try:
+            # Who has the port is the relay of this machine; one of another machine is fenced out.
+            held = leases.acquire(context.store, LEASE, force=True)
+            ends = {name: reader.end() for name, reader in self._readers.items()}
+            self._usage = Usage(ends)
+            self._clients = Clients(context.store, held, settings, self._usage.cursors)
+            logger = [CsvLogger(settings.csv_log, ends)] if settings.csv_log else []
+            self._feed = Feed(self._readers, lambda: self._consumers(logger), settings.poll_s)
+            admin_port = None
+            if self._admin_secret:
+                page = admin.AdminPage(self._admin_secret, self._figures)
+                servers.append(await self._listen(settings.admin_port, page.serve, admin.LIMIT))
+                admin_port = _port(servers[-1])
+            await servers[0].start_serving()
+            event("relay listens", address=settings.address, port=_port(servers[0]), sources=",".join(names))
+            ready(Listening(settings.address, _port(servers[0]), admin_port))
+            await self._until_ended(held)
+        finally:
+            await self._close(servers)
+
+    def _consumers(self, logger: list[CsvLogger]) -> list[Consumer]:
+        return [self._usage, *logger, *self._clients.connected.values()]
+
+    async def _listen(self, port: int, connected: Any, limit: int = 65_536, *, at_once: bool = True) -> asyncio.Server:
+        address = self._settings.address
+        try:
+            return await asyncio.start_server(connected, address, port, limit=limit, start_serving=at_once)
+        except OSError as error:
+            raise TransientError(
+                411,
+                f"the relay cannot listen on {address}, port {port}: {error.strerror or error}",
+                "end what has that port, such as another relay, or change `relay` in the configuration",
+            ) from None
+
+    async def _until_ended(self, held: Lease) -> None:
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, ended.set)
+        work = [
+            asyncio.create_task(self._feed.run()),
+            asyncio.create_task(save_often(self._clients, _SAVE_S, _FORGET_S)),
+            asyncio.create_task(self._renew(held)),
+            asyncio.create_task(ended.wait()),
+        ]
+        try:
+            done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for one in done:
+                one.result()
+            event("relay ends")
+            async with asyncio.timeout(_LAST_SAVE_S):
+                await self._clients.save()
+                await asyncio.to_thread(leases.release, self._context.store, held)
+        except TimeoutError:
+            event("WARNING positions not kept", why="the control store does not answer in time")
+        finally:
+            for one in work:
+                one.cancel()
+
+    async def _renew(self, held: Lease) -> None:
+        while True:
+            await asyncio.sleep(_RENEW_S)
+            try:
+                await asyncio.to_thread(leases.renew, self._context.store, held)
+            except SluiceError as error:
+                if isinstance(error, FencedError):
+                    raise
+                event("WARNING lease not renewed", why=error.message)
+
+    async def _close(self, servers: list[asyncio.Server]) -> None:
+        for server in servers:
+            server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _figures(self) -> dict[str, Any]:
+        async with self._looking:
+            layouts = await asyncio.to_thread(
+                lambda: {name: self._context.manifest(name).newest_layouts() for name in self._readers}
+            )
+        found = figures(self._counts, self._clients, self._feed, self._usage)
+        return {**found, "schemas": schemas(layouts)}
+
+    # Connections ----------------------------------------------------------------------------------------------------
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task
+        self._tasks.add(task)
+        self._counts.connections += 1
+        session = Session(self._clients, self._feed, self._settings, self._keys)
+        self._strangers[writer] = None
+        if len(self._strangers) > self._settings.max_clients:
+            # Whoever only connects keeps nobody else away.
+            self._counts.refused += 1
+            self._leave(next(iter(self._strangers)))
+        try:
+            await self._converse(session, reader, writer)
+        except (TimeoutError, OSError, asyncio.IncompleteReadError):
+            pass
+        except MalformedFrame as error:
+            self._counts.malformed += 1
+            with suppress(OSError):
+                writer.write(Reply.error(str(error)).encoded())
+        except Exception as error:
+            event("WARNING connection ended", why=f"{type(error).__name__}: {error}")
+        finally:
+            session.end()
+            self._tasks.discard(task)
+            self._leave(writer)
+
+    async def _converse(self, session: Session, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        loop = asyncio.get_running_loop()
+        login_by = loop.time() + self._settings.login_s
+        for turn in count(1):
+            until = loop.time() + self._settings.idle_s if session.queue else login_by
+            async with asyncio.timeout_at(until):
+                header = RequestHeader.decoded(await reader.readexactly(REQUEST_BYTES))
+                if header.size > self._settings.max_payload:
+                    raise MalformedFrame(f"a payload has {self._settings.max_payload} bytes at most")
+                payload = await reader.readexactly(header.size) if header.size else b""
+            answer = await session.answer(Request.decoded(header, payload))
+            if session.queue:
+                self._strangers.pop(writer, None)
+            writer.write(answer.frame)
+            # A client that does not read has no more than one reply in memory.
+            async with asyncio.timeout(self._settings.idle_s if session.queue else self._settings.login_s):
+                await writer.drain()
+            if answer.last:
+                return
+            if turn % _AT_ONCE == 0:
+                # Requests that came together are answered without a pause, else.
+                await asyncio.sleep(0)
+
+    def _leave(self, writer: asyncio.StreamWriter) -> None:
+        self._strangers.pop(writer, None)
+        writer.close()
+        # Closing waits for a client that does not read.
+        asyncio.get_running_loop().call_later(_LINGER_S, writer.transport.abort)
+
+
+def _port(server: asyncio.Server) -> int:
+    return int(server.sockets[0].getsockname()[1])

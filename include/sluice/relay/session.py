@@ -1,0 +1,148 @@
+"""One connection of a client: what it asks, and the answers. It knows nothing of sockets."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from sluice.config.relay import Relay
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.model.names import TableName
+from sluice.relay.clients import Clients, TooManyClients
+from sluice.relay.feed import Feed
+from sluice.relay.frames import VERSION, Command, MalformedFrame, Reply, Request, Result
+from sluice.relay.payloads import Accepted, Filter, Login
+from sluice.relay.queue import ClientQueue
+
+_PONG = Reply(Result.OK, b"PONG\0").encoded()
+_OK = Reply(Result.OK).encoded()
+_EMPTY = Reply(Result.EMPTY).encoded()
+_DISCONNECTED = Reply(Result.DISCONNECTED).encoded()
+_MOST_OF_A_NAME = 255
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The frame of a reply, and whether the connection ends with it."""
+
+    frame: bytes
+    last: bool = False
+
+
+class Session:
+    """See the module.
+
+    Args:
+        keys: what clients may prove with that they know the secret.
+    """
+
+    def __init__(self, clients: Clients, feed: Feed, settings: Relay, keys: tuple[int, ...]) -> None:
+        self._clients = clients
+        self._feed = feed
+        self._settings = settings
+        self._keys = keys
+        self._ids: frozenset[tuple[int, int]] = frozenset()
+        self.queue: ClientQueue | None = None
+
+    async def answer(self, request: Request) -> Answer:
+        """The answer to a request."""
+        if request.version != VERSION:
+            return _refused(f"the version of the protocol is 0x{VERSION:08x}", last=True)
+        named = request.client_id, request.token
+        if self.queue is None:
+            if named != (0, 0):
+                # Of a connection that ended.
+                return Answer(_DISCONNECTED, last=True)
+            return await self._answer_stranger(request)
+        if self._clients.connected.get(self.queue.name) is not self.queue:
+            # The client came again by another connection.
+            return Answer(_DISCONNECTED, last=True)
+        if named not in self._ids:
+            return Answer(_DISCONNECTED, last=True)
+        if request.command == Command.POLL_EVENT:
+            return self._poll(self.queue)
+        if request.command == Command.PING:
+            return Answer(_PONG)
+        if request.command == Command.ADD_FILTER:
+            return await self._add_filter(self.queue, request.payload)
+        return _refused("there is no such command, or not now")
+
+    def end(self) -> None:
+        """The connection is gone; the queue is kept."""
+        if self.queue:
+            self._clients.disconnect(self.queue)
+
+    async def _answer_stranger(self, request: Request) -> Answer:
+        if request.command == Command.PING:
+            return Answer(_PONG)
+        if request.command == Command.AUTHENTICATE:
+            return self._log_in(request.payload)
+        return _refused("authenticate first")
+
+    def _log_in(self, payload: bytes) -> Answer:
+        try:
+            login = Login.decoded(payload)
+        except MalformedFrame as error:
+            return _refused(str(error), last=True)
+        given = login.auth_key.to_bytes(8, "little")
+        fits = [hmac.compare_digest(given, key.to_bytes(8, "little")) for key in self._keys]
+        if not any(fits):
+            event("WARNING login refused", why="wrong secret")
+            return _refused("the secret is wrong", last=True)
+        if not (login.name.isprintable() and 0 < len(login.name.encode()) <= _MOST_OF_A_NAME):
+            return _refused(f"a client's name has 1 to {_MOST_OF_A_NAME} printable bytes", last=True)
+        again = login.name in self._clients.connected
+        if not again and len(self._clients.connected) >= self._settings.max_clients:
+            return _refused(f"{self._settings.max_clients} clients are connected already", last=True)
+        try:
+            self.queue = self._clients.connect(login.name)
+        except TooManyClients:
+            return _refused(f"the relay keeps no more than {self._settings.max_known} queues", last=True)
+        self._feed.ask()
+        accepted = Accepted(login.auth_key, 1 + secrets.randbelow(2**32 - 1), 1 + secrets.randbelow(2**32 - 1))
+        # Clients that read the reply as the id and the token alone find the halves of the key there.
+        halves = login.auth_key & 0xFFFFFFFF, login.auth_key >> 32
+        self._ids = frozenset({(accepted.client_id, accepted.token), halves})
+        event("client connected", name=login.name)
+        return Answer(Reply(Result.OK, accepted.encoded()).encoded())
+
+    async def _add_filter(self, queue: ClientQueue, payload: bytes) -> Answer:
+        try:
+            added = Filter.decoded(payload)
+        except MalformedFrame as error:
+            return _refused(str(error))
+        if not (added.schema and added.table):
+            return _refused("a filter names a schema and a table")
+        table = TableName(added.schema, added.table)
+        if table not in queue.filters and len(queue.filters) >= self._settings.max_filters:
+            return _refused(f"a client has {self._settings.max_filters} filters at most")
+        if queue.filters.get(table) != added:
+            queue.add_filter(added, self._clients.ends)
+            try:
+                # Before the client relies on it.
+                await self._clients.save()
+            except SluiceError as error:
+                return _refused(f"the filter could not be kept: {error.message}", last=True)
+            self._feed.ask()
+        return Answer(_OK)
+
+    def _poll(self, queue: ClientQueue) -> Answer:
+        if queue.lost:
+            text, queue.lost = queue.lost, None
+            return _refused(text)
+        packed = queue.poll()
+        if queue.is_ready:
+            self._feed_again(queue)
+        return Answer(_EMPTY if packed is None else packed.reply(len(queue)))
+
+    def _feed_again(self, queue: ClientQueue) -> None:
+        """Have more read when a queue that was full has room again."""
+        if queue.paused:
+            queue.paused = False
+            self._feed.ask()
+
+
+def _refused(text: str, *, last: bool = False) -> Answer:
+    return Answer(Reply.error(text).encoded(), last)
