@@ -15,9 +15,12 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parent / "secrets"
 
 
+NAMES = ("control", "airflow", "store", "master", "slave", "admin", "relay")
+
+
 def contents() -> dict[str, str]:
     """File name -> text. The passwords inside belong together, so they are made together."""
-    word = {name: secrets.token_urlsafe(24) for name in ("control", "airflow", "store", "master", "slave", "admin")}
+    word = {name: secrets.token_urlsafe(24) for name in NAMES}
     token = secrets.token_urlsafe(32)
     postgres = {"conn_type": "postgres", "port": 5432}
     connections = {
@@ -30,6 +33,7 @@ def contents() -> dict[str, str]:
         "sluice_slave": {
             **postgres, "host": "slave-db", "schema": "shop", "login": "sluice", "password": word["slave"],
         },
+        "sluice_relay": {"conn_type": "generic", "password": word["relay"]},
         "sluice_spark": {"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": token},
         "sluice_airflow_api": {
             "conn_type": "http", "host": "airflow-api-server", "port": 8080,

@@ -25,6 +25,9 @@ case $role in
     scheduler | dag-processor | triggerer)
         exec airflow "$role"
         ;;
+    relay)
+        exec python -m sluice.cli relay
+        ;;
     spark-master)
         spark_class org.apache.spark.deploy.master.Master --host spark-master --port 7077 --webui-port 8080
         ;;

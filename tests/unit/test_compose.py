@@ -67,7 +67,7 @@ def test_the_file_is_valid_by_the_compose_specification():
 def test_all_the_services_of_a_deployment_are_there():
     airflow = {f"airflow-{name}" for name in ("init", "api-server", "scheduler", "dag-processor", "triggerer")}
     spark = {"spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"}
-    assert set(SERVICES) == DATABASES | airflow | spark
+    assert set(SERVICES) == DATABASES | airflow | spark | {"relay"}
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -89,7 +89,8 @@ def test_a_worker_has_room_beside_what_its_executors_may_have():
 
 def test_what_is_published_is_so_on_the_loopback_unless_somebody_says_otherwise():
     assert {name: entry["ports"] for name, entry in SERVICES.items() if "ports" in entry} == {
-        "airflow-api-server": ["${SLUICE_UI_ADDRESS:-127.0.0.1}:8080:8080"]
+        "airflow-api-server": ["${SLUICE_UI_ADDRESS:-127.0.0.1}:8080:8080"],
+        "relay": ["${SLUICE_RELAY_ADDRESS:-127.0.0.1}:6002:6002"],
     }
 
 
@@ -223,7 +224,8 @@ def test_the_secrets_fit_together_and_cover_the_configuration():
     connections = json.loads(files["connections.json"])
     settings = configuration.load(PROJECT / "deploy" / "replication.yaml")
     databases = [*settings.sources.values(), *settings.slaves.values()]
-    needed = {settings.control, settings.spark, settings.airflow_api} | {entry.connection for entry in databases}
+    needed = {settings.control, settings.spark, settings.airflow_api, settings.relay.connection}
+    needed |= {entry.connection for entry in databases}
     assert set(connections) == needed
     assert connections["sluice_control"]["password"] == files["store_password"]
     assert connections["sluice_master"]["password"] == files["master_password"]
@@ -232,7 +234,7 @@ def test_the_secrets_fit_together_and_cover_the_configuration():
     assert connections["sluice_airflow_api"]["password"] == json.loads(files["airflow_users"])["admin"]
     assert files["airflow_password"] in files["airflow_database_url"]
     for entry in connections.values():
-        assert entry["host"] in {*SERVICES, "localhost"}
+        assert entry.get("host", "localhost") in {*SERVICES, "localhost"}
 
 
 def test_as_many_tasks_may_run_as_the_pools_have_slots():

@@ -20,6 +20,7 @@ BENCHES = {
     "initial-update": "initial_update",
     "blocks": "blocks",
     "latency": "latency",
+    "relay": "relay",
 }
 
 

@@ -157,11 +157,10 @@ class Manifest:
 
     def newest_layouts(self) -> list[Layout]:
         """The newest layout of each table."""
-        name = layout.c.body["schema"].astext, layout.c.body["table"].astext
-        newest = select(layout.c.body).where(layout.c.source == self._source).distinct(*name)
+        every = select(layout.c.body).where(layout.c.source == self._source).order_by(layout.c.id)
         with self._store.begin() as connection:
-            bodies = connection.execute(newest.order_by(*name, layout.c.id.desc())).scalars()
-            return [Layout.from_json(body) for body in bodies]
+            layouts = map(Layout.from_json, connection.execute(every).scalars())
+            return list({one.name: one for one in layouts}.values())
 
     def trimmable(self, durable: int, keep: timedelta) -> list[Segment]:
         """Segments that every slave has made durable, and whose time is over; the newest always stays, and

@@ -9,7 +9,7 @@ from typing import Any
 from sluice.cli.arguments import positive
 from sluice.errors import SluiceError
 
-BENCHES = ("capture", "publish", "apply", "drain", "slaves", "cluster", "initial-update", "blocks", "latency")
+BENCHES = ("capture", "publish", "apply", "drain", "slaves", "cluster", "initial-update", "blocks", "latency", "relay")
 
 
 def add(commands: Any) -> None:

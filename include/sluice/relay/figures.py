@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from sluice.model.layout import Layout
 from sluice.relay.clients import Clients
+from sluice.relay.counts import ServerCounts
 from sluice.relay.feed import Feed
 from sluice.relay.log_reader import segment_of
 from sluice.relay.queue import ClientQueue
 from sluice.relay.usage import Usage
-
-
-@dataclass
-class ServerCounts:
-    """What the server counts of itself."""
-
-    started_at: float = field(default_factory=time.time)
-    connections: int = 0
-    refused: int = 0
-    malformed: int = 0
 
 
 def figures(counts: ServerCounts, clients: Clients, feed: Feed, usage: Usage) -> dict[str, Any]:
@@ -34,6 +23,7 @@ def figures(counts: ServerCounts, clients: Clients, feed: Feed, usage: Usage) ->
             "connections": counts.connections,
             "connections_refused": counts.refused,
             "malformed_frames": counts.malformed,
+            "wrong_secrets": counts.wrong_secrets,
             "events_seen": sum(usage.since_start.values()),
             "clients_connected": len(clients.connected),
             "clients_known": clients.known,
@@ -64,7 +54,7 @@ def schemas(layouts: Mapping[str, list[Layout]]) -> list[dict[str, Any]]:
 
 def _client(queue: ClientQueue) -> dict[str, Any]:
     last = list(queue.last)
-    delays = [None, *(later.at - earlier.at for earlier, later in pairwise(last))]
+    delays = [None, *(later.at - earlier.at for earlier, later in pairwise(last))][: len(last)]
     return {
         "name": queue.name,
         "filters": [
@@ -77,7 +67,7 @@ def _client(queue: ClientQueue) -> dict[str, Any]:
             }
             for one in queue.filters.values()
         ],
-        "queue": len(queue),
+        "queue": queue.waiting,
         "queue_bytes": queue.bytes,
         "largest_queue": queue.largest,
         "served": queue.served,

@@ -165,11 +165,13 @@ class _Reading:
         mine = [number for number, layout in layouts.items() if self._wanted(layout.name)]
         rows = np.flatnonzero(np.isin(numbers, mine))
         looked_at = len(batch)
-        for first in range(0, len(rows), _AT_ONCE):
+        # Wide rows fill memory long before there are many of them.
+        step = max(1, min(_AT_ONCE, _MOST_BYTES * len(batch) // max(batch.nbytes, 1)))
+        for first in range(0, len(rows), step):
             if self.is_full:
                 looked_at = int(rows[first])
                 break
-            some = rows[first : first + _AT_ONCE]
+            some = rows[first : first + step]
             changes = batch.select(["layout", "action", "new", "old"]).take(pa.array(some)).to_pylist()
             for row, change in zip(some.tolist(), changes, strict=True):
                 if kind := KINDS.get(Action(change["action"])):

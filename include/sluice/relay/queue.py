@@ -64,7 +64,9 @@ class ClientQueue:
         self._size = 0
         self._unconfirmed: _Queued | None = None
 
-    def __len__(self) -> int:
+    @property
+    def waiting(self) -> int:
+        """How many events wait in memory."""
         return self._size
 
     @property

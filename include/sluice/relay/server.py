@@ -17,9 +17,10 @@ from sluice.errors import ConfigError, FencedError, SluiceError, TransientError
 from sluice.log import event
 from sluice.relay import admin
 from sluice.relay.clients import Clients, save_often
+from sluice.relay.counts import ServerCounts
 from sluice.relay.csv_log import CsvLogger
 from sluice.relay.feed import Consumer, Feed
-from sluice.relay.figures import ServerCounts, figures, schemas
+from sluice.relay.figures import figures, schemas
 from sluice.relay.frames import REQUEST_BYTES, MalformedFrame, Reply, Request, RequestHeader
 from sluice.relay.log_reader import LogReader
 from sluice.relay.secret_hash import auth_keys
@@ -183,7 +184,7 @@ class _Relay:
         assert task
         self._tasks.add(task)
         self._counts.connections += 1
-        session = Session(self._clients, self._feed, self._settings, self._keys)
+        session = Session(self._clients, self._feed, self._settings, self._keys, self._counts)
         self._strangers[writer] = None
         if len(self._strangers) > self._settings.max_clients:
             # Whoever only connects keeps nobody else away.
@@ -208,18 +209,18 @@ class _Relay:
         loop = asyncio.get_running_loop()
         login_by = loop.time() + self._settings.login_s
         for turn in count(1):
-            until = loop.time() + self._settings.idle_s if session.queue else login_by
+            until = loop.time() + self._settings.idle_s if session.queue is not None else login_by
             async with asyncio.timeout_at(until):
                 header = RequestHeader.decoded(await reader.readexactly(REQUEST_BYTES))
                 if header.size > self._settings.max_payload:
                     raise MalformedFrame(f"a payload has {self._settings.max_payload} bytes at most")
                 payload = await reader.readexactly(header.size) if header.size else b""
             answer = await session.answer(Request.decoded(header, payload))
-            if session.queue:
+            if session.queue is not None:
                 self._strangers.pop(writer, None)
             writer.write(answer.frame)
             # A client that does not read has no more than one reply in memory.
-            async with asyncio.timeout(self._settings.idle_s if session.queue else self._settings.login_s):
+            async with asyncio.timeout(self._settings.login_s if session.queue is None else self._settings.idle_s):
                 await writer.drain()
             if answer.last:
                 return

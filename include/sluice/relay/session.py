@@ -11,6 +11,7 @@ from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.relay.clients import Clients, TooManyClients
+from sluice.relay.counts import ServerCounts
 from sluice.relay.feed import Feed
 from sluice.relay.frames import VERSION, Command, MalformedFrame, Reply, Request, Result
 from sluice.relay.payloads import Accepted, Filter, Login
@@ -38,7 +39,10 @@ class Session:
         keys: what clients may prove with that they know the secret.
     """
 
-    def __init__(self, clients: Clients, feed: Feed, settings: Relay, keys: tuple[int, ...]) -> None:
+    def __init__(
+        self, clients: Clients, feed: Feed, settings: Relay, keys: tuple[int, ...], counts: ServerCounts
+    ) -> None:
+        self._counts = counts
         self._clients = clients
         self._feed = feed
         self._settings = settings
@@ -71,7 +75,7 @@ class Session:
 
     def end(self) -> None:
         """The connection is gone; the queue is kept."""
-        if self.queue:
+        if self.queue is not None:
             self._clients.disconnect(self.queue)
 
     async def _answer_stranger(self, request: Request) -> Answer:
@@ -89,7 +93,10 @@ class Session:
         given = login.auth_key.to_bytes(8, "little")
         fits = [hmac.compare_digest(given, key.to_bytes(8, "little")) for key in self._keys]
         if not any(fits):
-            event("WARNING login refused", why="wrong secret")
+            self._counts.wrong_secrets += 1
+            # Whoever guesses fills no log.
+            if self._counts.wrong_secrets.bit_count() == 1:
+                event("WARNING login refused", why="wrong secret", times=self._counts.wrong_secrets)
             return _refused("the secret is wrong", last=True)
         if not (login.name.isprintable() and 0 < len(login.name.encode()) <= _MOST_OF_A_NAME):
             return _refused(f"a client's name has 1 to {_MOST_OF_A_NAME} printable bytes", last=True)
@@ -135,7 +142,7 @@ class Session:
         packed = queue.poll()
         if queue.is_ready:
             self._feed_again(queue)
-        return Answer(_EMPTY if packed is None else packed.reply(len(queue)))
+        return Answer(_EMPTY if packed is None else packed.reply(queue.waiting))
 
     def _feed_again(self, queue: ClientQueue) -> None:
         """Have more read when a queue that was full has room again."""

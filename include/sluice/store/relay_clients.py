@@ -15,7 +15,7 @@ from sluice.store.engine import Store
 from sluice.store.leases import Lease
 from sluice.store.tables import relay_client, relay_position, segment
 
-_SEGMENT = relay_position.c.position.op(">>")(32)
+_SEGMENT = relay_position.c.position // 2**32
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,17 @@
+"""What the relay counts of its own work."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+
+@dataclass
+class ServerCounts:
+    """Counts since the start, in seconds since 1970."""
+
+    started_at: float = field(default_factory=time.time)
+    connections: int = 0
+    refused: int = 0
+    malformed: int = 0
+    wrong_secrets: int = 0

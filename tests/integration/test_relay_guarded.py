@@ -1,0 +1,215 @@
+"""Slow, dead and hostile clients of the relay do no harm: it lives, does not grow, and serves the others."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from support.relaying import (
+    ADD_FILTER,
+    AUTHENTICATE,
+    ERROR,
+    INSERT,
+    KEYS,
+    OK,
+    PING,
+    POLL,
+    Client,
+    RelayProcess,
+    frame,
+    relay_of,
+    text,
+)
+from support.world import SOURCE, World
+
+pytestmark = pytest.mark.postgres
+
+DDL = "CREATE TABLE texts (id int PRIMARY KEY, content text)"
+LIMITS = {"max_clients": 5, "max_known": 1_000, "max_filters": 4, "queue_bytes": 65_536, "login_s": 1, "idle_s": 3}
+_NUMBERS = count(1)
+_ROOM = 24 * 1024 * 1024
+# By which a session of any connection may be named.
+_NAMED = KEYS[0] & 0xFFFFFFFF, KEYS[0] >> 32
+_LOGIN = frame(AUTHENTICATE, struct.pack("<QII", KEYS[0], 0, 0) + text("fuzz"))
+
+
+@pytest.fixture(scope="module")
+def world(server, tmp_path_factory) -> Iterator[World]:
+    made = World(server, tmp_path_factory.mktemp("guarded") / "world", DDL, ["public.texts"])
+    yield made
+    made.close()
+    server.drop_databases(made.infos.values())
+
+
+@pytest.fixture(scope="module")
+def relay(world) -> Iterator[RelayProcess]:
+    with relay_of(world, **LIMITS) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def served(world, relay):
+    """Whatever a test did, a good client gets its events afterwards, from the same process."""
+    world.master.execute("DELETE FROM texts")
+    world.publish()
+    yield
+    assert relay.process.poll() is None, relay.log.read_text()
+    good = logged_in(relay, f"good {next(_NUMBERS)}")
+    good.filter("texts", INSERT)
+    world.master.execute("INSERT INTO texts VALUES (1000, 'here')")
+    world.publish()
+    assert [one.columns for one in good.events(1)] == [(("id", "", "1000"), ("content", "", "here"))]
+    good.poll()
+    good.close()
+    assert "Traceback" not in relay.log.read_text()
+
+
+def logged_in(relay: RelayProcess, name: str) -> Client:
+    """A client, as soon as one of those before has gone."""
+    for _ in range(50):
+        with suppress(AssertionError, ConnectionError):
+            return relay.client().log_in(name)
+        time.sleep(0.1)
+    raise AssertionError(f"{name} was never let in")
+
+
+def ends(client: Client) -> bool:
+    """Whether the relay ends a connection soon."""
+    client.socket.settimeout(10)
+    try:
+        while client.socket.recv(1 << 16):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        pass
+    return True
+
+
+COMMANDS = st.sampled_from([PING, AUTHENTICATE, ADD_FILTER, POLL]) | st.integers(0, 0xFFFF)
+SIZES = st.integers(0, 40) | st.sampled_from([0, 1, 2**31, 2**32 - 1])
+PAYLOADS = st.one_of(
+    st.binary(max_size=80),
+    st.builds(lambda *of: struct.pack("<QII", *of[:3]) + struct.pack("<I", of[3]) + of[4],
+              st.sampled_from(KEYS), SIZES, SIZES, SIZES, st.binary(max_size=20)),
+    st.builds(lambda kinds, discard, limit, name, size, rest: struct.pack("<BBI", kinds, discard, limit)
+              + text(name) + struct.pack("<I", size) + rest,
+              st.integers(0, 9), st.integers(0, 4), SIZES, st.text(max_size=5), SIZES, st.binary(max_size=20)),
+)  # fmt: skip
+WHOLE = st.builds(frame, COMMANDS, PAYLOADS, *map(st.just, _NAMED))
+NEARLY = st.builds(
+    lambda good, place, byte: good[: place % len(good)] + bytes([byte]) + good[place % len(good) + 1 :],
+    WHOLE, st.integers(0, 200), st.integers(0, 255),
+)  # fmt: skip
+CUT = st.builds(lambda good, size: good[: size % len(good)], WHOLE, st.integers(0, 200))
+
+
+@pytest.mark.slow
+def test_ten_thousand_malformed_conversations_neither_end_nor_grow_the_relay(relay):
+    sizes = []
+
+    @settings(
+        max_examples=10_000,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(st.booleans(), st.lists(WHOLE | NEARLY | CUT | st.binary(max_size=100), min_size=1, max_size=4))
+    def converse(known: bool, frames: list[bytes]) -> None:
+        with socket.create_connection(("127.0.0.1", relay.port), timeout=10) as client, suppress(ConnectionError):
+            client.sendall((_LOGIN if known else b"") + b"".join(frames))
+            client.shutdown(socket.SHUT_WR)
+            while client.recv(1 << 16):
+                pass
+        sizes.append(relay.resident())
+
+    converse()
+    assert len(sizes) >= 9_000
+    assert sizes[-1] - sizes[1_000] < _ROOM
+
+
+def test_a_client_that_does_not_read_costs_little_memory_and_is_left(world, relay):
+    logged_in(relay, "slow").filter("texts", INSERT)
+    world.master.execute("INSERT INTO texts SELECT n, repeat('x', 2000000) FROM generate_series(1, 20) AS n")
+    world.publish()
+    slow = logged_in(relay, "slow")
+    assert slow.events(1)
+    before = relay.resident()
+    slow.socket.sendall(frame(POLL, b"", slow.client, slow.token) * 1_000)
+    time.sleep(1)
+    # Others are served meanwhile.
+    assert relay.client().ask(PING) == (OK, b"PONG\0")
+    assert relay.resident() - before < _ROOM
+    # A pause without a request, in which nothing was read, is over.
+    time.sleep(LIMITS["idle_s"] + 1)
+    assert ends(slow)
+    again = logged_in(relay, "slow")
+    assert len(again.events(10)) == 10
+
+
+@pytest.mark.parametrize("sent", [b"", frame(PING)[:10], frame(AUTHENTICATE, b"x" * 100)[:50]])
+def test_a_connection_that_never_authenticates_is_left(relay, sent):
+    client = relay.client()
+    client.socket.sendall(sent)
+    assert ends(client)
+
+
+def test_a_client_that_asks_for_nothing_is_left(relay):
+    assert ends(logged_in(relay, "silent"))
+
+
+def test_strangers_keep_nobody_away(relay):
+    strangers = [relay.client() for _ in range(40)]
+    assert logged_in(relay, "not a stranger").ask(PING) == (OK, b"PONG\0")
+    for one in strangers:
+        one.close()
+
+
+def test_clients_filters_and_names_are_limited(relay):
+    clients = [logged_in(relay, f"limited {number}") for number in range(5)]
+    result, payload = relay.client().ask(AUTHENTICATE, struct.pack("<QII", KEYS[0], 0, 0) + text("one more"))
+    assert (result, payload) == (ERROR, b"5 clients are connected already\0")
+    for number in range(4):
+        clients[0].filter(f"t{number}")
+    wish = struct.pack("<BBI", 7, 0, 0) + text("public") + text("t4")
+    assert clients[0].ask(ADD_FILTER, wish) == (ERROR, b"a client has 4 filters at most\0")
+    for client in clients:
+        client.close()
+    long = struct.pack("<QII", KEYS[0], 0, 0) + text("x" * 256)
+    time.sleep(0.2)
+    assert relay.client().ask(AUTHENTICATE, long)[0] == ERROR
+
+
+def test_events_that_the_log_has_no_more_are_reported_once(world, relay):
+    client = logged_in(relay, "forgotten")
+    client.filter("texts", INSERT)
+    client.close()
+    time.sleep(1.2)
+    world.master.execute("INSERT INTO texts VALUES (1, 'gone')")
+    world.publish()
+    world.master.execute("INSERT INTO texts VALUES (2, 'kept')")
+    world.publish()
+    manifest = world.context.manifest(SOURCE)
+    manifest.mark_trimmed([one for one in manifest.kept() if one.number < manifest.end().segment])
+    again = logged_in(relay, "forgotten")
+    while (answer := again.ask(POLL))[0] not in (OK, ERROR):
+        time.sleep(0.02)
+    assert answer[0] == ERROR
+    assert b"SLC-412" in answer[1]
+    assert [one.columns[0][2] for one in again.events(1)] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("secrets", "code"), [({}, "SLC-411"), ({"relay": ""}, "SLC-410.*'relay'"), ({"relay_admin": ""}, "'relay_admin'")]
+)
+def test_a_relay_that_cannot_start_says_why(world, relay, secrets, code):
+    with pytest.raises(AssertionError, match=code):
+        RelayProcess(world, secrets, port=relay.port)
