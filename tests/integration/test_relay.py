@@ -7,6 +7,8 @@ import csv
 import json
 import signal
 import struct
+import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.request
@@ -38,6 +40,7 @@ from support.relaying import (
 )
 from support.world import SOURCE, World
 
+from sluice.paths import PROJECT
 from sluice.relay.client import RelayClient
 from sluice.relay.payloads import Kind
 from sluice.store import relay_clients
@@ -195,6 +198,18 @@ def test_the_client_library_polls_events(world, relay):
         world.publish()
         event = next(client.events(0.02))
         assert (event.kind, event.table, event.columns[0].after) == (Kind.INSERT, "people", "7")
+
+
+def test_the_example_of_the_page_prints_what_changes(world, relay):
+    page = (PROJECT / "include" / "docs" / "relay.md").read_text(encoding="utf-8")
+    program = page.partition("```python\n")[2].partition("```")[0].replace("6002", str(relay.port))
+    program = program.replace('"orders"', '"stock"')
+    env = {"RELAY_SECRET": SECRET, "PYTHONPATH": str(PROJECT / "include")}
+    with subprocess.Popen([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE, text=True) as printer:
+        assert until(lambda: "order printer" in relay_clients.known(world.context.store))
+        stocked(world, 5, 5)
+        assert printer.stdout.readline() == "INSERT public stock id  -> 5\n"
+        printer.kill()
 
 
 def test_fifty_clients_at_once_get_every_event(world, relay):

@@ -16,6 +16,7 @@ from sluice import errors
 from sluice.cli.parser import parser as command_parser
 from sluice.config import configuration
 from sluice.config import models as config_models
+from sluice.config import relay as config_relay
 from sluice.store import tables
 from sluice.vendors.postgresql import session
 
@@ -29,6 +30,8 @@ CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": configuration.Config,
     "### Pages in Airflow:": config_models.Pages,
+    "### The relay:": config_relay.Relay,
+    "### A log of events:": config_relay.CsvLog,
     "### A source:": configuration.Source,
     "### A watched table:": config_models.WatchedTable,
     "### When a source is published:": config_models.PublishSchedule,
@@ -86,7 +89,7 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    named = (vars(configuration) | vars(config_models)).values()
+    named = (vars(configuration) | vars(config_models) | vars(config_relay)).values()
     models = {one for one in named if isinstance(one, type) and issubclass(one, config_models.Part)}
     assert models - {config_models.Part} == set(SECTIONS.values())
 

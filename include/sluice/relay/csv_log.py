@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sluice import paths
 from sluice.config.relay import CsvLog
+from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.relay.log_reader import LogSlice
@@ -56,7 +57,12 @@ class CsvLogger:
                 self._write(_NAME.format(now), text.getvalue(), now)
         except OSError as error:
             if not self._failing:
-                event("WARNING events not logged", directory=self._directory, why=error.strerror, code="SLC-413")
+                failure = SluiceError(
+                    413,
+                    f"events cannot be logged to {self._directory}: {error.strerror or error}",
+                    "make room, or mend its rights; it is tried again, and nothing is left out",
+                )
+                event("WARNING events not logged", why=failure.message)
             self._failing = True
             return
         self._failing = False

@@ -13,7 +13,7 @@ from typing import Any
 from sluice import shell
 from sluice.config.relay import Relay
 from sluice.context import Context
-from sluice.errors import ConfigError, FencedError, SluiceError, TransientError
+from sluice.errors import ConfigError, FencedError, SluiceError
 from sluice.log import event
 from sluice.relay import admin
 from sluice.relay.clients import Clients, save_often
@@ -51,13 +51,13 @@ def serve(context: Context, ready: Callable[[Listening], None]) -> None:
     """Serve until the process is asked to end, by SIGTERM or SIGINT.
 
     Raises:
-        ConfigError: SLC-410, the relay is not configured, or has no secret.
-        TransientError: SLC-411, the address is not free.
+        ConfigError: SLC-415, the relay is not configured; SLC-410, it has no secret.
+        SluiceError: SLC-411, the address is not free.
         FencedError: SLC-050, another relay of this control store was started.
     """
     settings = context.config.relay
     if settings is None:
-        raise ConfigError(410, "the configuration has no section `relay`", "add one: `relay: {}` has all defaults")
+        raise ConfigError(415, "the configuration has no section `relay`", "add one: `relay: {}` has all defaults")
     secret = _secret(context, settings.connection)
     admin_secret = _secret(context, settings.admin) if settings.admin else None
     asyncio.run(_Relay(context, settings, secret, admin_secret).run(ready))
@@ -95,6 +95,7 @@ class _Relay:
         # Clients are let in when all is ready.
         servers = [await self._listen(settings.port, self._connected, at_once=False)]
         try:
+            context.store.migrate()
             # Who has the port is the relay of this machine; one of another machine is fenced out.
             held = leases.acquire(context.store, LEASE, force=True)
             ends = {name: reader.end() for name, reader in self._readers.items()}
@@ -122,7 +123,7 @@ class _Relay:
         try:
             return await asyncio.start_server(connected, address, port, limit=limit, start_serving=at_once)
         except OSError as error:
-            raise TransientError(
+            raise SluiceError(
                 411,
                 f"the relay cannot listen on {address}, port {port}: {error.strerror or error}",
                 "end what has that port, such as another relay, or change `relay` in the configuration",
