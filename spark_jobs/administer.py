@@ -1,8 +1,9 @@
-"""Spark job: let a slave go on without what it does not take: a transaction, or a table."""
+"""Spark job: let a slave go on without what it does not take: a transaction, a table, or all that waits for it."""
 
 import argparse
 
 from sluice.commands import unblock
+from sluice.commands.clear_queue import clear_queue
 from sluice.context import Context
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
@@ -13,6 +14,7 @@ def parser() -> argparse.ArgumentParser:
     options = arguments(__doc__, slaves="1")
     options.add_argument("--remove-first", type=int, metavar="ORDINAL", help="keep this transaction aside")
     options.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
+    options.add_argument("--clear-queue", action="store_true", help="discard what waits for the slave")
     options.add_argument("--who", required=True, help="who wants it")
     return options
 
@@ -24,6 +26,8 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         done["removed"] = unblock.remove_first(context, pair, options.remove_first, options.who)
     if options.skip:
         done["skipped"] = str(unblock.skip(context, pair, options.skip, options.who))
+    if options.clear_queue:
+        done["discarded"] = clear_queue(context, pair, options.who)
     return done
 
 

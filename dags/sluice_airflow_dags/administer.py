@@ -17,6 +17,7 @@ trail.
 * **source**, **slave**: the replication
 * **remove_first**: the ordinal of that transaction, which is kept aside (`{shell.sluice("rejected")}`)
 * **skip**: a table of the master that is left out until the slave is filled anew
+* **clear_queue**: discard everything that waits for the slave. It is INCONSISTENT then, and is to be filled again
 """
 
 
@@ -24,7 +25,7 @@ def administer(settings: Config) -> DAG:
     """The DAG."""
     with DAG(
         dag_id=settings.dag_id("administer"),
-        description="let a slave go on without a transaction, or without a table",
+        description="let a slave go on without a transaction or a table, or clear its queue",
         doc_md=DOC,
         dag_display_name=conventions.display_name(conventions.COMMAND, "administer"),
         tags=conventions.tags(conventions.COMMAND),
@@ -43,6 +44,10 @@ def administer(settings: Config) -> DAG:
                 title="Table to leave out",
                 description="As schema.table, by its name on the master. It stays out until the slave is filled anew.",
             ),
+            "clear_queue": trigger_form.switch(
+                "Clear queue",
+                "Discard all transactions that wait for the slave now. It lacks them, and is to be filled again.",
+            ),
         },
         **conventions.DAG_SETTINGS,
     ) as dag:
@@ -51,7 +56,7 @@ def administer(settings: Config) -> DAG:
             job="administer",
             command=True,
             arguments={
-                **conventions.chosen("source", "slave", "skip"),
+                **conventions.chosen("source", "slave", "skip", "clear_queue"),
                 "remove_first": "{{ params.remove_first or None }}",
                 "who": conventions.WHO,
             },

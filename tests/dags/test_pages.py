@@ -176,7 +176,7 @@ def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, a
 CONTROLS = {
     "eva": ["Refresh", "Standby"],
     "otto": ["Refresh", "Standby", "Initial update"],
-    "admin": ["Refresh", "Standby", "Initial update", "Remove first"],
+    "admin": ["Refresh", "Standby", "Initial update", "Remove first", "Clear queue"],
 }
 
 
@@ -202,6 +202,23 @@ def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, vi
     dag, _, run = removed(3)["run"].partition("/")
     begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
     assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
+
+
+def test_a_queue_is_cleared_by_a_run_of_an_administrator(world, visit, address, people):
+    client = visit("admin")
+    headers = ours(client, address)
+
+    def cleared():
+        return client.post(f"/api/v1{ZURICH}/clear-queue", headers=headers)
+
+    assert (cleared().status_code, cleared().json()["code"]) == (409, 386)
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    assert "Discard the 1 transaction that waits for zurich" in client.get(ZURICH).text
+    dag, _, run = cleared().json()["run"].partition("/")
+    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
+    assert (begun["triggering_user_name"], begun["conf"]["clear_queue"]) == ("admin", True)
+    assert world.status("zurich") == "NORMAL", "the run does it"
 
 
 def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):

@@ -160,6 +160,10 @@ def parser() -> argparse.ArgumentParser:
     decision.add_argument(
         "--reject", type=number, metavar="KEY", help="pass over that command of the master, and keep it"
     )
+    decision.add_argument(
+        "--clear-queue", action="store_true", help="discard what waits for the slave, which is to be filled again then"
+    )
+    gate.add_argument("--yes", action="store_true", help="with --clear-queue: do it, and do not ask")
     gate.set_defaults(run=_dispatcher)
 
     losses = commands.add_parser("losses", help="show what columns of a slave would lose, and allow it")
@@ -313,6 +317,10 @@ def _dispatcher(options: argparse.Namespace) -> int:
         return commands.remove_first(options.source, options.slave, options.remove_first)
     if options.skip is not None:
         return commands.skip(options.source, options.slave, options.skip)
+    if options.clear_queue:
+        from sluice.cli import replication_commands
+
+        return replication_commands.clear_queue(options.source, options.slave, sure=options.yes)
     for answer in Decision:
         if (key := getattr(options, answer)) is not None:
             return commands.decide(options.source, options.slave, key, answer)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sluice import shell
 from sluice.airflow_api.dags import Dags
 from sluice.commands import dispatcher, roles
+from sluice.commands.clear_queue import expect_clearable
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
@@ -122,6 +123,15 @@ def remove_first(request: Request, source: str, slave: str, first: First) -> Don
     return Done(
         done=f"transaction {stuck.ordinal} is being removed", run=f"{context.config.dag_id('administer')}/{run}"
     )
+
+
+@router.post(f"{_ONE}/clear-queue", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+def clear_queue(request: Request, source: str, slave: str) -> Done:
+    """Discard the transactions that wait for the slave, which is INCONSISTENT then, and is to be filled again."""
+    context, dags = _acting(request)
+    expect_clearable(context, Pair(source, slave))
+    run = dags.trigger("administer", {"source": source, "slave": slave, "clear_queue": True})
+    return Done(done=f"the queue of {slave} is being cleared", run=f"{context.config.dag_id('administer')}/{run}")
 
 
 @router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)

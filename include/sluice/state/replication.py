@@ -65,7 +65,6 @@ TRANSITIONS: dict[tuple[Status, Event], Status] = {
     (Status.INITIAL, Event.CANCEL): Status.INCONSISTENT,
     (Status.TRANSITION, Event.CANCEL): Status.INCONSISTENT,
     (Status.NORMAL, Event.CLEAR): Status.INCONSISTENT,
-    (Status.TRANSITION, Event.CLEAR): Status.INCONSISTENT,
     (Status.INCONSISTENT, Event.CLEAR): Status.INCONSISTENT,
     (Status.NORMAL, Event.BREAK): Status.INCONSISTENT,
     (Status.TRANSITION, Event.BREAK): Status.INCONSISTENT,

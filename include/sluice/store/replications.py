@@ -44,7 +44,7 @@ _HINTS = {
     Event.DUMPED: _OVER,
     Event.FAIL: f"nothing was changed; {_SHOWN}",
     Event.CANCEL: f"nothing was changed; only an update that is under way can be cancelled; {_SHOWN}",
-    Event.CLEAR: f"nothing was changed; only what is held back for a slave can be cleared; {_SHOWN}",
+    Event.CLEAR: f"nothing was changed; an initial update needs what waits; {_SHOWN}",
     Event.BREAK: f"nothing was changed; {_SHOWN}",
     Event.VERIFIED: f"only an update in TRANSITION ends in NORMAL; {_SHOWN}",
 }
@@ -88,15 +88,27 @@ def get(store: Store, pair: Pair) -> ReplicationState:
 
 
 def happen(
-    store: Store, pair: Pair, event: Event, detail: str = "", *, update_id: int | None = None, who: str | None = None
+    store: Store,
+    pair: Pair,
+    event: Event,
+    detail: str = "",
+    *,
+    update_id: int | None = None,
+    who: str | None = None,
+    also: Callable[[Connection], None] = lambda _: None,
 ) -> tuple[Status, Status]:
     """Let an event happen: the statuses before and after. An update that ends by it holds the gate no longer.
+
+    Args:
+        also: done in the same transaction.
 
     Raises:
         SluiceError: SLC-020 if the status does not allow it, or SLC-021 if the update named is not the current one.
     """
     with store.begin() as connection:
-        return _happen(connection, pair, event, detail, update_id, who)
+        found = _happen(connection, pair, event, detail, update_id, who)
+        also(connection)
+    return found
 
 
 def happened(
