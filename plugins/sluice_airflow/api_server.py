@@ -24,6 +24,7 @@ from sqlalchemy import func, select
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.model.pause_event import pauses
 from sluice.pages.airflow import Visitor
 from sluice_airflow.sealing import info
 
@@ -87,8 +88,8 @@ class ApiServer:
             found = dict.fromkeys(session.scalars(switched), "")
             if found:
                 last = select(func.max(Log.id)).where(Log.dag_id.in_(found), Log.event == "patch_dag")
-                said = select(Log.dag_id, Log.owner).where(Log.id.in_(last.group_by(Log.dag_id)))
-                found |= {dag: owner or "" for dag, owner in session.execute(said)}
+                said = select(Log.dag_id, Log.owner, Log.extra).where(Log.id.in_(last.group_by(Log.dag_id)))
+                found |= {dag: owner or "" for dag, owner, extra in session.execute(said) if pauses(extra)}
         return found
 
 

@@ -12,6 +12,9 @@ from itertools import product
 import pytest
 import yaml
 from airflow.configuration import conf
+from airflow.models import DagModel
+from airflow.utils.session import create_session
+from sqlalchemy import update
 from support.pages import ours, token
 from support.pages import visit as visit
 from support.pages import world as world
@@ -160,6 +163,11 @@ def test_a_user_puts_a_slave_on_standby_and_activates_it(world, visit, address, 
     assert client.post(f"/api/v1{ZURICH}/activate", headers=headers).status_code == 200
     assert people["admin"].ask(drain)["is_paused"] is False
     assert (replications.holds(world.context.store, pair), world.standing("zurich").dispatcher) == ({}, "ACTIVE")
+    # As Airflow does after failed runs: the last who touched the switch unpaused it.
+    with create_session() as session:
+        session.execute(update(DagModel).where(DagModel.dag_id == "drain__flights__zurich").values(is_paused=True))
+    assert "paused by somebody" in client.get(ZURICH).text
+    people["admin"].ask(drain, "PATCH", {"is_paused": False})
     trail = "SELECT actor, event FROM audit WHERE actor = 'eva' ORDER BY id"
     assert world.reader("control").execute(trail).fetchall() == [("eva", "standby"), ("eva", "activate")]
 

@@ -109,13 +109,33 @@ def test_a_run_that_is_asked_for_is_begun_once_whoever_has_its_id_already(people
     }
 
 
-def test_pausing_names_the_way_back(sluice):
+@pytest.fixture
+def store(sluice, server, address, monkeypatch):
+    """A control store, for commands that write there."""
+    api = ConnectionInfo("http", "127.0.0.1", address, login="admin", password=CANARY)
+    made = server.create_store()
+    monkeypatch.setenv(SEALED_ENV, seal({"test_airflow_api": api, "test_control": made}))
+    monkeypatch.setenv("USER", "eva")
+    yield server.connect(made)
+    server.drop_databases([made])
+
+
+@pytest.mark.postgres
+def test_pausing_names_the_way_back(sluice, store):
     code, said = sluice("pause", "flights", "zurich", "geneva")
     assert code == 0
     assert "paused: drain__flights__zurich; the change log keeps everything for it" in said
     assert said.rstrip().endswith("type: ./sluice unpause flights geneva")
     assert "publish__flights; changes wait in ITEMS" in sluice("pause", "flights", "--publish")[1]
     assert sluice("unpause", "flights", "--publish") == (0, "unpaused: publish__flights\n")
+    assert store.execute("SELECT slave, kind, actor FROM hold ORDER BY slave").fetchall() == [
+        ("geneva", "ADMIN", "eva"),
+        ("zurich", "ADMIN", "eva"),
+    ]
+    assert sluice("unpause", "flights", "zurich") == (0, "unpaused: drain__flights__zurich\n")
+    assert store.execute("SELECT slave FROM hold").fetchall() == [("geneva",)]
+    store.execute("INSERT INTO replication VALUES ('flights', 'zurich', 'INITIAL')")
+    assert "SLC-390" in sluice("pause", "flights", "zurich")[1]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +177,8 @@ def test_pausing_names_the_way_back(sluice):
         "paused DAG",
     ],
 )
-def test_what_cannot_be_done_is_said_before_anything_is_changed(sluice, words, fault):
-    sluice("pause", "flights", "zurich")
+def test_what_cannot_be_done_is_said_before_anything_is_changed(sluice, admin, words, fault):
+    AirflowApi(admin).ask("/api/v2/dags/drain__flights__zurich", "PATCH", {"is_paused": True})
     code, said = sluice(*words)
     assert (code, fault in said) == (1, True), said
 

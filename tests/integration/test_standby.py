@@ -47,6 +47,12 @@ def test_a_paused_dag_is_standby_by_the_person_who_paused_it(world, airflow):
     assert audited(world) == [("eva", "standby", "ADMIN: the drain DAG was paused")], "recorded once"
 
 
+def test_who_unpaused_it_last_is_not_taken_for_who_paused_it(world, airflow):
+    airflow.pause_unseen(last="eva")
+    assert world.drain()["standby"] == "the drain DAG is paused"
+    assert holds(world)[Hold.ADMIN].actor == "somebody"
+
+
 def test_unpausing_lifts_the_standby_and_delivers_although_the_source_was_idle_since(world, airflow):
     airflow.pause("eva")
     world.drain()

@@ -34,6 +34,7 @@ class Airflow(ThreadingHTTPServer):
         self.paused = False
         self.actor = ""
         self.tells_who = True
+        self.last_unpaused = False
         self.looks = 0
         self.paused_at_look = 0
         self.refuses = False
@@ -46,6 +47,10 @@ class Airflow(ThreadingHTTPServer):
     def info(self) -> ConnectionInfo:
         """The connection that a job is given."""
         return ConnectionInfo("http", "127.0.0.1", self.server_port, "", "admin", "secret")
+
+    def pause_unseen(self, last: str) -> None:
+        """What Airflow does after failed runs: the last who touched the switch is somebody who unpaused."""
+        self.paused, self.actor, self.last_unpaused = True, last, True
 
     def pause(self, actor: str) -> None:
         """What a click on the switch does."""
@@ -86,7 +91,8 @@ class _Calls(BaseHTTPRequestHandler):
             return self._answer({"detail": "Forbidden"}, 403)
         asked = parse_qs(address.query)
         assert (address.path, asked["dag_id"], asked["event"]) == ("/api/v2/eventLogs", [DAG], ["patch_dag"])
-        return self._answer({"event_logs": [{"owner": self.server.actor}] if self.server.actor else []})
+        extra = json.dumps({"is_paused": not self.server.last_unpaused})
+        return self._answer({"event_logs": [{"owner": self.server.actor, "extra": extra}] if self.server.actor else []})
 
     def do_PATCH(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

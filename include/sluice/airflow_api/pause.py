@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 from sluice.airflow_api.client import AirflowApi
 from sluice.errors import TransientError
+from sluice.model.pause_event import pauses
 
 SECONDS_BETWEEN_LOOKS = 2.0
 
@@ -87,5 +88,6 @@ class PauseSwitch:
         assert self._api is not None
         query = urlencode({"dag_id": self._dag, "event": "patch_dag", "order_by": "-when", "limit": 1})
         with suppress(OSError, KeyError, IndexError, ValueError):
-            return str(self._api.ask(f"/api/v2/eventLogs?{query}")["event_logs"][0]["owner"] or "")
+            (last,) = self._api.ask(f"/api/v2/eventLogs?{query}")["event_logs"]
+            return str(last["owner"] or "") if pauses(last["extra"]) else ""
         return ""

@@ -17,12 +17,14 @@ from sluice import shell
 from sluice.airflow_api.client import AirflowApi, detail
 from sluice.cli.context import airflow_environment, connection_ids, secret_ids
 from sluice.cli.context import context as _context
+from sluice.commands import dispatcher
 from sluice.config import configuration, fields
 from sluice.config.configuration import Config
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair
 from sluice.runtime.terminal import Progress
+from sluice.store import replications
 from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
 
 
@@ -74,7 +76,9 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     pairs = [Pair(settings.replication(source, slave).source, slave) for slave in slaves]
     dags = context.dags()
     for pair in pairs:
-        dag = dags.switch("drain", source, pair.slave, paused=paused)
+        command = dispatcher.standby if paused else dispatcher.activate
+        command(context, dags, pair, replications.actor())
+        dag = settings.dag_id("drain", source, pair.slave)
         print(_pause_message(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
     if publish:
         dag = dags.switch("publish", source, paused=paused)
