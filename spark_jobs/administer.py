@@ -1,9 +1,10 @@
-"""Spark job: let a slave go on without what it does not take: a transaction, a table, or all that waits for it."""
+"""Spark job: let a slave go on without a transaction, a table, or all that waits for it; or remove its replication."""
 
 import argparse
 
 from sluice.commands import unblock
 from sluice.commands.clear_queue import clear_queue
+from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.context import Context
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
@@ -15,6 +16,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--remove-first", type=int, metavar="ORDINAL", help="keep this transaction aside")
     options.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
     options.add_argument("--clear-queue", action="store_true", help="discard what waits for the slave")
+    options.add_argument("--remove", type=Extent, choices=list(Extent), help="take the replication out of this")
     options.add_argument("--who", required=True, help="who wants it")
     return options
 
@@ -28,6 +30,8 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         done["skipped"] = str(unblock.skip(context, pair, options.skip, options.who))
     if options.clear_queue:
         done["discarded"] = clear_queue(context, pair, options.who)
+    if options.remove:
+        done["dropped"] = remove_replication(context, pair, options.remove, options.who)
     return done
 
 

@@ -18,6 +18,8 @@ trail.
 * **remove_first**: the ordinal of that transaction, which is kept aside (`{shell.sluice("rejected")}`)
 * **skip**: a table of the master that is left out until the slave is filled anew
 * **clear_queue**: discard everything that waits for the slave. It is INCONSISTENT then, and is to be filled again
+* **remove**: take the replication out of the control store and of the slave. Put it on standby first, and take it out
+  of the configuration afterwards
 """
 
 
@@ -25,7 +27,7 @@ def administer(settings: Config) -> DAG:
     """The DAG."""
     with DAG(
         dag_id=settings.dag_id("administer"),
-        description="let a slave go on without a transaction or a table, or clear its queue",
+        description="let a slave go on without a transaction or a table, clear its queue, or remove it",
         doc_md=DOC,
         dag_display_name=conventions.display_name(conventions.COMMAND, "administer"),
         tags=conventions.tags(conventions.COMMAND),
@@ -48,6 +50,17 @@ def administer(settings: Config) -> DAG:
                 "Clear queue",
                 "Discard all transactions that wait for the slave now. It lacks them, and is to be filled again.",
             ),
+            "remove": trigger_form.choice(
+                {
+                    None: "nothing",
+                    "position": "the replication; its tables on the slave stay",
+                    "tables": "the replication, and its tables on the slave",
+                    "store": "the replication; the slave is left as it is",
+                },
+                section=trigger_form.ADVANCED,
+                title="Remove",
+                description="For ever. Its audit trail stays.",
+            ),
         },
         **conventions.DAG_SETTINGS,
     ) as dag:
@@ -56,7 +69,7 @@ def administer(settings: Config) -> DAG:
             job="administer",
             command=True,
             arguments={
-                **conventions.chosen("source", "slave", "skip", "clear_queue"),
+                **conventions.chosen("source", "slave", "skip", "clear_queue", "remove"),
                 "remove_first": "{{ params.remove_first or None }}",
                 "who": conventions.WHO,
             },

@@ -200,6 +200,8 @@ def test_what_a_person_administers_reaches_the_job_with_the_name_of_who_triggere
     parsed = parse(rendered(bag.dags["administer"], "administer", skip="public.t").command_line())
     assert (parsed.remove_first, parsed.skip, parsed.clear_queue) == (None, "public.t", False)
     assert parse(rendered(bag.dags["administer"], "administer", clear_queue=True).command_line()).clear_queue
+    parsed = parse(rendered(bag.dags["administer"], "administer", remove="tables").command_line())
+    assert (parsed.remove, parsed.clear_queue) == ("tables", False)
 
 
 def test_who_cancels_an_update_is_told_to_the_job(bag, job_module):

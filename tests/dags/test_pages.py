@@ -26,7 +26,7 @@ from sluice.pages import html, rest
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
-from sluice.store import blocked, replications
+from sluice.store import blocked, leases, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ROUTES = [*html.router.routes, *rest.router.routes]
@@ -37,7 +37,11 @@ GRANTED = {
     "admin": set(Right),
 }
 ZURICH = f"/replications/{SOURCE}/zurich"
-BODIES = {"initial-updates": {"source": SOURCE, "slaves": ["zurich"]}, "remove-first": {"ordinal": 1}}
+BODIES = {
+    "initial-updates": {"source": SOURCE, "slaves": ["zurich"]},
+    "remove-first": {"ordinal": 1},
+    "remove": {"extent": "position"},
+}
 
 
 def right(route) -> Right | None:
@@ -184,7 +188,7 @@ def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, a
 CONTROLS = {
     "eva": ["Refresh", "Standby"],
     "otto": ["Refresh", "Standby", "Initial update"],
-    "admin": ["Refresh", "Standby", "Initial update", "Remove first", "Clear queue"],
+    "admin": ["Refresh", "Standby", "Initial update", "Remove first", "Clear queue", "Remove"],
 }
 
 
@@ -227,6 +231,21 @@ def test_a_queue_is_cleared_by_a_run_of_an_administrator(world, visit, address, 
     begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
     assert (begun["triggering_user_name"], begun["conf"]["clear_queue"]) == ("admin", True)
     assert world.status("zurich") == "NORMAL", "the run does it"
+
+
+def test_a_replication_is_removed_by_a_run_of_an_administrator(world, visit, address, people):
+    client, pair = visit("admin"), world.pair("zurich")
+    headers = ours(client, address)
+
+    def removed(**body):
+        return client.post(f"/api/v1{ZURICH}/remove", headers=headers, json=body)
+
+    assert removed(extent="everything").status_code == 422
+    with leases.leased(world.context.store, f"drain {pair}"):
+        assert (removed(extent="tables").status_code, removed(extent="tables").json()["code"]) == (409, 387)
+    dag, _, run = removed(extent="tables").json()["run"].partition("/")
+    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
+    assert (begun["triggering_user_name"], begun["conf"]["remove"]) == ("admin", "tables")
 
 
 def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):

@@ -179,6 +179,15 @@ def parser() -> argparse.ArgumentParser:
     cancel.add_argument("slaves", nargs="+", metavar="SLAVE", help="its name in the configuration")
     cancel.set_defaults(run=_cancel)
 
+    remove = commands.add_parser("remove", help="take a replication out of the control store and of its slave")
+    remove.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    remove.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    how = remove.add_mutually_exclusive_group()
+    how.add_argument("--tables", action="store_true", help="drop its tables on the slave as well")
+    how.add_argument("--store-only", action="store_true", help="leave the slave as it is, which may be gone")
+    remove.add_argument("--yes", action="store_true", help="do it, and do not ask")
+    remove.set_defaults(run=_remove)
+
     grants = commands.add_parser(
         "grants", help="print the script that gives the role of a source, or a slave, its rights"
     )
@@ -338,6 +347,14 @@ def _cancel(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.cancel_updates(options.source, options.slaves)
+
+
+def _remove(options: argparse.Namespace) -> int:
+    from sluice.cli import replication_commands
+    from sluice.commands.remove_replication import Extent
+
+    extent = Extent.TABLES if options.tables else Extent.STORE if options.store_only else Extent.POSITION
+    return replication_commands.remove(options.source, options.slave, extent, sure=options.yes)
 
 
 def _grants(options: argparse.Namespace) -> int:

@@ -6,7 +6,10 @@ from sluice import shell
 from sluice.cli.context import context as _context
 from sluice.commands.clear_queue import clear_queue as _clear_queue
 from sluice.commands.clear_queue import expect_clearable
+from sluice.commands.remove_replication import Extent, expect_removable, remove_replication
 from sluice.model.names import Pair
+
+_OPTIONS = {Extent.STORE: ["--store-only"], Extent.POSITION: [], Extent.TABLES: ["--tables"]}
 
 
 def clear_queue(source: str, slave: str, *, sure: bool) -> int:
@@ -19,4 +22,26 @@ def clear_queue(source: str, slave: str, *, sure: bool) -> int:
         return 1
     print(f"discarded {_clear_queue(context, pair):,} transactions; {slave} is INCONSISTENT")
     print(f"To fill it again, type: {shell.update(source, [slave])}")
+    return 0
+
+
+def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
+    """Take a replication out of the control store and of its slave. 0 if it was done."""
+    context, pair = _context(), Pair(source, slave)
+    if not sure:
+        configured = expect_removable(context, pair)
+        if extent is Extent.STORE or not configured:
+            goes = "the control store forgets it; what the slave has stays"
+        elif extent is Extent.TABLES:
+            goes = "the control store forgets it, and its position and all its tables on the slave are dropped"
+        else:
+            goes = "the control store forgets it, and its position on the slave is dropped; the tables stay"
+        options = [*_OPTIONS[extent], "--yes"]
+        print(f"{pair} would be removed: {goes}.")
+        print(f"Nothing was changed. To do that, type: {shell.sluice('remove', source, slave, *options)}")
+        return 1
+    for one in remove_replication(context, pair, extent):
+        print(f"dropped {one}")
+    print(f"removed {pair}. Take it out of the configuration, if it is there, or fill it again: ", end="")
+    print(shell.update(source, [slave]))
     return 0

@@ -11,6 +11,7 @@ from sluice import shell
 from sluice.airflow_api.dags import Dags
 from sluice.commands import dispatcher, roles
 from sluice.commands.clear_queue import expect_clearable
+from sluice.commands.remove_replication import Extent, expect_removable
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
@@ -58,6 +59,14 @@ class First(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     ordinal: int
+
+
+class Removal(BaseModel):
+    """What a replication is taken out of."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    extent: Extent
 
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {number: {"model": Problem} for number in (401, 403, 404, 409, 422, 503)}
@@ -132,6 +141,16 @@ def clear_queue(request: Request, source: str, slave: str) -> Done:
     expect_clearable(context, Pair(source, slave))
     run = dags.trigger("administer", {"source": source, "slave": slave, "clear_queue": True})
     return Done(done=f"the queue of {slave} is being cleared", run=f"{context.config.dag_id('administer')}/{run}")
+
+
+@router.post(f"{_ONE}/remove", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
+    """Take the replication out of the control store and of the slave, perhaps with its tables there."""
+    context, dags = _acting(request)
+    context.config.replication(source, slave)
+    expect_removable(context, Pair(source, slave))
+    run = dags.trigger("administer", {"source": source, "slave": slave, "remove": removal.extent})
+    return Done(done=f"{source} → {slave} is being removed", run=f"{context.config.dag_id('administer')}/{run}")
 
 
 @router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)

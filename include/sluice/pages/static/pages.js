@@ -130,7 +130,8 @@ document.addEventListener("click", async (event) => {
     if (at.dataset.ask && !(await sure(at.dataset.ask, at.textContent.trim()))) return;
     at.disabled = true;
     // What was shown, which another person may have removed meanwhile.
-    await post(at.dataset.post, at.dataset.ordinal && { ordinal: Number(at.dataset.ordinal) });
+    const { ordinal, values } = at.dataset;
+    await post(at.dataset.post, ordinal ? { ordinal: Number(ordinal) } : values && JSON.parse(values));
     at.disabled = false;
     refresh();
   }

@@ -19,6 +19,7 @@ from sluice.vendors.postgresql.read.compare import compare_table
 from sluice.vendors.postgresql.read.estimate import foresee
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
+from sluice.vendors.postgresql.removal import remove
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.visibility import read_snapshot
@@ -45,6 +46,7 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
+    remove,
     Master(
         _source,
         install.resources,

@@ -1,0 +1,112 @@
+"""Remove: a replication is taken out of the control store and of its slave (guide: "The Details Page")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from enum import StrEnum
+from functools import partial
+
+from sluice import shell
+from sluice.context import Context
+from sluice.drain import shared_tables
+from sluice.errors import SluiceError, UnknownName
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.model.watched import chosen
+from sluice.state.replication import UNDER_WAY
+from sluice.store import leases, removal, replications, watched_tables
+from sluice.vendors.registry import vendor
+
+
+class Extent(StrEnum):
+    """What a replication is taken out of. STORE: of the control store alone, where the slave is gone, or configured no
+    more. POSITION: also its position out of the slave. TABLES: the slave's tables, too.
+    """
+
+    STORE = "store"
+    POSITION = "position"
+    TABLES = "tables"
+
+
+_DETAILS = {
+    Extent.STORE: "the slave was left as it is",
+    Extent.POSITION: "its tables on the slave stay",
+    Extent.TABLES: "its tables on the slave were dropped",
+}
+
+
+def remove_replication(
+    context: Context, pair: Pair, extent: Extent = Extent.POSITION, who: str | None = None
+) -> list[str]:
+    """Forget a replication; one that is still configured is UNCONFIGURED then, and can be filled again.
+
+    Args:
+        who: if not this run, or the person at the shell.
+
+    Returns:
+        what was removed from the slave.
+
+    Raises:
+        SluiceError: SLC-387, it cannot be now; SLC-388, its tables have to go with it. Nothing was changed.
+        TransientError: SLC-051, a drain began meanwhile; or the slave does not answer.
+    """
+    configured = expect_removable(context, pair)
+    with leases.leased(context.store, f"drain {pair}") as lease:
+        if extent is Extent.STORE or not configured:
+            removal.forget(context.store, pair, _DETAILS[Extent.STORE], who)
+            event("removed", source=pair.source, slave=pair.slave, extent=Extent.STORE)
+            return []
+        wanted = _expect_ours_alone(context, pair) if extent is Extent.TABLES else None
+        with closing(context.slave(pair)) as slave:
+            # A process that still writes there under an earlier lease is fenced out (R6).
+            slave.take_over(lease.epoch)
+        settings = context.config.slave(pair.slave)
+        # The store forgets it before the slave does: what is shown is never more than there is.
+        before = partial(removal.forget, context.store, pair, _DETAILS[extent], who)
+        info = context.connection(settings.connection)
+        gone = vendor(settings.vendor).remove(info, pair, settings.schema_, lease.epoch, wanted, before)
+    event("removed", source=pair.source, slave=pair.slave, extent=extent)
+    return gone
+
+
+def expect_removable(context: Context, pair: Pair) -> bool:
+    """See that a replication can be removed; whether it is configured still.
+
+    Raises:
+        ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387.
+    """
+    try:
+        context.config.replication(pair.source, pair.slave)
+        configured = True
+    except UnknownName:
+        if not removal.is_known(context.store, pair):
+            raise
+        configured = False
+    status = replications.get(context.store, pair).status
+    if status in UNDER_WAY:
+        raise _refused(pair, f"it is {status}", f"end its initial update: {shell.cancel(pair)}")
+    if leases.is_held(context.store, f"drain {pair}"):
+        raise _refused(
+            pair, "a drain is at work", f"put it on standby: {shell.sluice('pause', pair.source, pair.slave)}"
+        )
+    return configured
+
+
+def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
+    """The slave's tables that this replication fills. Raises SluiceError SLC-387 if something else needs one."""
+    here = context.database_id(context.config.slave(pair.slave).connection)
+    if masters := [name for name, one in context.config.sources.items() if context.database_id(one.connection) == here]:
+        raise _refused(pair, f"its database is that of source {masters[0]}", "let its tables stay")
+    mapper, patterns = context.mapper(pair), context.config.source(pair.source).patterns
+    known = {TableName(*name) for name in context.config.source(pair.source).watched}
+    known |= watched_tables.recorded(context.store, pair.source)
+    found = sorted({mapper.table(name) for name in known if chosen(patterns, name) and not mapper.excludes(name)})
+    for name in found:
+        if others := shared_tables.others(context, pair, name):
+            raise _refused(pair, f"{name} has rows of {others[0]}", "let its tables stay")
+    return found
+
+
+def _refused(pair: Pair, why: str, first: str) -> SluiceError:
+    return SluiceError(387, f"{pair} cannot be removed: {why}", f"nothing was changed; to remove it, {first}")
