@@ -2,7 +2,10 @@
 -- The log is looked up by its key, at its end and at the slave's position, whatever its length; comparisons by theirs.
 SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.update_id,
        coalesce(newest.last_ordinal, 0) - r.ordinal AS holdback,
-       greatest(extract(epoch FROM clock_timestamp() - oldest.published_at), 0)::float8 AS lag_s,
+       greatest(extract(epoch FROM clock_timestamp() - oldest.published_at), 0)::float8 AS waiting_s,
+       -- What is not due yet is no lag: a source where nothing happens has none.
+       coalesce(p.behind_s + CASE WHEN clock_timestamp() > p.due_at
+           THEN extract(epoch FROM clock_timestamp() - p.noted_at) ELSE 0 END, 0)::float8 AS unpublished_s,
        coalesce(l.expires_at > clock_timestamp(), false) AS draining,
        (SELECT jsonb_agg(to_jsonb(h)) FROM hold h WHERE h.source = r.source AND h.slave = r.slave) AS holds,
        (SELECT jsonb_agg(to_jsonb(t)) FROM tolerated t WHERE t.source = r.source AND t.slave = r.slave) AS conflicts,
@@ -19,6 +22,7 @@ FROM replication r
 LEFT JOIN LATERAL (SELECT last_ordinal FROM segment WHERE source = r.source ORDER BY number DESC LIMIT 1) newest ON true
 LEFT JOIN LATERAL (SELECT published_at FROM segment WHERE source = r.source AND number >= r.segment
     AND last_ordinal > r.ordinal ORDER BY number LIMIT 1) oldest ON true
+LEFT JOIN publisher p ON p.source = r.source
 LEFT JOIN lease l ON l.name = 'drain ' || r.source || '->' || r.slave
 LEFT JOIN stuck b ON b.source = r.source AND b.slave = r.slave
 LEFT JOIN initial_update u ON u.id = r.update_id

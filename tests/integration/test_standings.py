@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import event
+from support.world import SOURCE
 
 from sluice.model.names import Pair
 from sluice.model.position import Position
 from sluice.monitor.status import Beside, told
+from sluice.publish import run
 from sluice.state.replication import Status
+from sluice.steps import LocalSteps
+from sluice.store.publishers import states
 from sluice.store.replications import behind, delivered
 from sluice.store.standings import standings
 
@@ -39,3 +46,49 @@ def test_one_query_tells_where_all_stand_and_the_holdback_is_that_of_the_log(bui
     unknown = Pair("flights", "nobody")
     assert standings(store, [unknown])[unknown].known.status is Status.UNCONFIGURED
     assert standings(store, []) == {}
+
+
+def test_an_idle_source_has_no_lag_and_one_that_nobody_looks_at_has_more_and_more(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    control = world.session("control")
+
+    def lags() -> tuple[float, float]:
+        return world.standing().lag_s, states(world.context.store, [SOURCE])[SOURCE].lag_s
+
+    def pass_by(seconds: int) -> None:
+        later = "UPDATE publisher SET noted_at = noted_at - %(s)s, due_at = due_at - %(s)s"
+        control.execute(later, {"s": timedelta(seconds=seconds)})
+
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.catch_up()
+    pass_by(30)
+    assert lags() == (0, 0), "the next run is not due"
+    world.publish()
+    pass_by(600)
+    assert all(600 < one < 630 for one in lags()), "nobody looks any more"
+    world.publish()
+    assert lags() == (0, 0)
+    known = states(world.context.store, [SOURCE, "nobody"])
+    assert (known[SOURCE].transactions, known[SOURCE].changes, known["nobody"].changes) == (1, 1, 0)
+    assert known[SOURCE].log_bytes == world.context.manifest(SOURCE).bytes() > 0
+
+
+def test_a_publisher_that_cannot_keep_up_says_how_much_is_queued(build, monkeypatch):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    world.master.execute("INSERT INTO t SELECT generate_series(1, 250)")
+    monkeypatch.setattr(run, "_NOTE_S", 0.0)
+    monkeypatch.setattr(run, "_COUNTED", 100)
+    seen = []
+
+    class Slow(LocalSteps):
+        def start(self, name, work):
+            def slowly(context):
+                time.sleep(1.5)
+                seen.append(states(context.store, [SOURCE])[SOURCE])
+                return work(context)
+
+            return super().start(name, slowly)
+
+    run.publish(world.context, SOURCE, once=True, steps=Slow(world.context))
+    assert [(one.queued, 0.5 < one.lag_s < 10) for one in seen] == [(100, True)]
+    assert states(world.context.store, [SOURCE])[SOURCE].queued == 0

@@ -14,7 +14,7 @@ from sluice.errors import FencedError, LogTrimmed
 from sluice.model.layout import Layout
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
-from sluice.store import notify
+from sluice.store import notify, publishers
 from sluice.store.engine import Store
 from sluice.store.leases import Lease
 from sluice.store.tables import barrier, layout, lease, point, segment
@@ -110,6 +110,7 @@ class Manifest:
                 raise FencedError(
                     50, f"{held.name} was taken over by a copy of itself, which listed segment {new.number}"
                 )
+            publishers.count(connection, self._source, size=new.written.bytes, changes=new.changes)
             if answered:
                 answer(connection, *answered, new.end)
             notify.send(connection, self._source)

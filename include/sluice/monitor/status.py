@@ -65,9 +65,13 @@ class Beside:
 
 @dataclass(frozen=True)
 class ReplicationStatus:
-    """One replication. `holdback` counts transactions; `lag_s` is the age of the oldest of them in the log.
+    """One replication. `holdback` counts transactions in the log that the slave lacks.
 
     Attributes:
+        lag_s: how far the slave is behind its master: the age of the oldest transaction that it lacks in the log, or
+            `unpublished_s` if that is more. 0 if it has everything, also where nothing happens.
+        unpublished_s: for so long nobody has seen that everything its master had queued is in the log; 0 if that is so,
+            or the next look is not due.
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
@@ -100,6 +104,7 @@ class ReplicationStatus:
     tolerated: int
     compared: int | None
     different: int | None
+    unpublished_s: float = 0.0
     publishing: str = ""
     unwatched: Sequence[str] = ()
     outdated: str = ""
@@ -200,6 +205,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         position=str(known.position),
         holdback=one.holdback,
         lag_s=one.lag_s,
+        unpublished_s=one.unpublished_s,
         loaded=loaded,
         loading=loading,
         tolerated=one.conflicts.total(),

@@ -9,7 +9,7 @@ from sluice.context import Context
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.state.replication import Status
-from sluice.store import kept_versions, relay_clients, replications, updates
+from sluice.store import kept_versions, publishers, relay_clients, replications, updates
 from sluice.store.replications import ReplicationState
 
 _RECEIVING = {Status.NORMAL, Status.TRANSITION, Status.INITIAL}
@@ -37,6 +37,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
             files.remove(segment.written.name)
         event("trimmed", source=source, segments=len(old), through=old[-1].last_ordinal)
     size = manifest.bytes()
+    publishers.weigh(context.store, source, size)
     if size > warn_bytes:
         event(
             "WARNING change log is large",

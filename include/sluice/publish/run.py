@@ -27,13 +27,19 @@ from sluice.publish.step import Swept, publisher_of, sweep
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, done
-from sluice.store import leases
+from sluice.store import leases, publishers
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
 _RENEW_S = 5.0
 _HEAL_S = 5.0
 _TRIM_S = _FORGET_S = 300.0
+# How often the store is told how far the publisher is; without a word for some time longer nobody looks at the source.
+_NOTE_S, _SILENT_S = 5.0, 15.0
+# A run that is due may take so long to start.
+_STARTS_S = 60.0
+# ITEMS is counted up to so many changes.
+_COUNTED = 100_000
 # The database's own upkeep may come once a minute; at full speed that is millions of purged changes. Where it helps
 # nothing, because an old transaction still sees them, it takes no more than this share of the time.
 _RECLAIM = 100_000
@@ -62,6 +68,7 @@ def publish(context: Context, source: str, *, once: bool = False, steps: Steps |
             issue.resolve(context, source)
             linger = 0.0 if once else settings.schedule.run_for_s
             run.until(time.monotonic() + linger, settings.schedule.poll_s)
+            run.note(due_s=max(settings.schedule.every_s - settings.schedule.run_for_s, 0.0) + _STARTS_S)
         except StrangeSource as error:
             make_inconsistent(context, source, error.fact, {Status.NORMAL, Status.TRANSITION, Status.INITIAL})
             raise
@@ -93,7 +100,9 @@ class _Run:
         self._backlog: str | None = None
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
-        self._renewed = time.monotonic()
+        self._renewed = self._caught_up = time.monotonic()
+        self._noted = float("-inf")
+        self._behind = False
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
         self._unwatched: frozenset[Unwatched] = frozenset()
@@ -107,7 +116,10 @@ class _Run:
             self._heal()
             self._database.capture.poll_ddl()
             self._report()
-            more = self._swept(bound)
+            looked = time.monotonic()
+            more = self._behind = self._swept(bound)
+            if not more:
+                self._caught_up = looked
             self._keep_up()
             if more:
                 continue
@@ -125,6 +137,7 @@ class _Run:
 
     def _step(self, bound: int, asked: PointRequest | None = None) -> bool:
         """Do a step; whether it left something to do at once."""
+        self._behind = True
         work = partial(
             sweep,
             source=self._source,
@@ -143,6 +156,13 @@ class _Run:
         self.changes += swept.changes
         self.segments += swept.segments
         return swept.more
+
+    def note(self, due_s: float = _SILENT_S) -> None:
+        """Tell the store how far this is, and after how long the next look is due."""
+        self._noted = time.monotonic()
+        behind_s = self._noted - self._caught_up if self._behind else 0.0
+        queued = self._database.capture.count_queued(_COUNTED) if self._behind else 0
+        publishers.note(self._context.store, self._source, behind_s=behind_s, queued=queued, due_s=due_s)
 
     def close(self) -> None:
         """End every snapshot still held."""
@@ -199,6 +219,8 @@ class _Run:
         if now - self._renewed > _RENEW_S:
             leases.renew(self._context.store, self._lease)
             self._renewed = now
+        if now - self._noted > _NOTE_S:
+            self.note()
         self._drain_runs.ask()
         if now - self._trimmed > _TRIM_S:
             self._trimmed = now

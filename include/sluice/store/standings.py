@@ -41,7 +41,8 @@ class Standing:
     """One replication.
 
     Attributes:
-        holdback: transactions in the log that it lacks; `lag_s` is the age of the oldest of them.
+        holdback: transactions in the log that it lacks; `waiting_s` is the age of the oldest of them.
+        unpublished_s: for so long changes may have been waiting in ITEMS; 0 while everything is in the log.
         draining: a drain is at work.
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
@@ -49,7 +50,8 @@ class Standing:
 
     known: ReplicationState
     holdback: int = 0
-    lag_s: float = 0.0
+    waiting_s: float = 0.0
+    unpublished_s: float = 0.0
     draining: bool = False
     holds: Mapping[Hold, HoldNote] = field(default_factory=dict)
     conflicts: Tolerated = field(default_factory=Tolerated)
@@ -59,6 +61,11 @@ class Standing:
     update: Update | None = None
     compared: int | None = None
     different: int | None = None
+
+    @property
+    def lag_s(self) -> float:
+        """How far the slave is behind its master; 0 if it has everything, also where nothing happens."""
+        return max(self.waiting_s, self.unpublished_s)
 
 
 def standings(store: Store, pairs: Sequence[Pair]) -> dict[Pair, Standing]:
@@ -83,7 +90,8 @@ def _standing(row: Row[Any]) -> Standing:
         ReplicationState(pair, Status(row.status), position, row.delivered_at, row.update_id),
         # The log may have been begun anew behind it.
         max(row.holdback, 0),
-        row.lag_s or 0.0,
+        row.waiting_s or 0.0,
+        row.unpublished_s,
         row.draining,
         dict(_holds(pair, row.holds or (), row.question)),
         conflicts,

@@ -10,6 +10,7 @@ from sqlalchemy import (
     Column,
     ColumnElement,
     DateTime,
+    Double,
     ForeignKey,
     Identity,
     Index,
@@ -86,6 +87,17 @@ segment = Table(
     Column("sequences", JSONB, nullable=False, server_default="[]"),
     _moment("published_at", required=True),
     _moment("trimmed_at"),
+)
+
+# How far the publisher of a source is. `behind_s` is as old as `noted_at`; the next look is due at `due_at`.
+publisher = Table(
+    "publisher",
+    metadata,
+    Column("source", Text, primary_key=True),
+    Column("behind_s", Double, nullable=False, server_default="0"),
+    *(Column(name, BigInteger, nullable=False, server_default="0") for name in ("queued", "log_bytes", "changes")),
+    _moment("noted_at"),
+    _moment("due_at"),
 )
 
 # One row a (source, slave) pair. `segment` and `ordinal` are what the slave has made durable (R3).

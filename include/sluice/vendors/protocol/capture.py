@@ -110,6 +110,9 @@ class Capture(Protocol):
     def queued(self) -> bool:
         """Whether ITEMS holds anything."""
 
+    def count_queued(self, most: int) -> int:
+        """How many changes ITEMS holds, counted up to so many."""
+
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
         """Read ITEMS in one snapshot; nothing that an older one does not show (`until`): then `more` is exact."""
 

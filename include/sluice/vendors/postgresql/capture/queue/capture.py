@@ -216,6 +216,13 @@ class QueueCapture:
         with translated("looking at ITEMS"):
             return self._unrecorded.queued(self._session.open(), self.parts)
 
+    def count_queued(self, most: int) -> int:
+        """How many changes ITEMS holds, counted up to so many: it has no index, and may be long."""
+        with translated("counting ITEMS"):
+            counting = composed("capture/queue/count_queued", **self.parts)
+            (found,) = self._session.open().execute(counting, {"most": most}).fetchone() or (0,)
+            return int(found)
+
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
