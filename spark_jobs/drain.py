@@ -6,8 +6,10 @@ from functools import partial
 from sluice.context import Context
 from sluice.drain.run import drain
 from sluice.model.names import Pair
+from sluice.monitor.signals import of_drain
 from sluice.monitor.status import brief
 from sluice.spark.job import arguments, run
+from sluice.spark.signals import teller
 from sluice.spark.steps import steps
 
 
@@ -21,7 +23,14 @@ def parser() -> argparse.ArgumentParser:
 def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Deliver, and say in the run's note where the slave stands."""
     pair = Pair(options.source, options.slave)
-    return drain(context, pair, once=options.once, describe=partial(brief, context, pair), steps=steps(context))
+    return drain(
+        context,
+        pair,
+        once=options.once,
+        describe=partial(brief, context, pair),
+        signal=teller(partial(of_drain, context, pair)),
+        steps=steps(context),
+    )
 
 
 if __name__ == "__main__":

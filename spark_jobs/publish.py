@@ -1,9 +1,13 @@
 """Spark job: publish what a source has queued, for as long as its schedule says."""
 
 import argparse
+from functools import partial
 
+from sluice.context import Context
+from sluice.monitor.signals import of_publisher
 from sluice.publish.run import publish
 from sluice.spark.job import arguments, run
+from sluice.spark.signals import teller
 from sluice.spark.steps import steps
 
 
@@ -14,5 +18,11 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
+def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Publish, and say meanwhile how far the log is."""
+    signal = teller(partial(of_publisher, context, options.source))
+    return publish(context, options.source, once=options.once, signal=signal, steps=steps(context))
+
+
 if __name__ == "__main__":
-    run(parser(), lambda context, options: publish(context, options.source, once=options.once, steps=steps(context)))
+    run(parser(), work)

@@ -20,6 +20,8 @@ DAG_PREFIX_ENV = "SLUICE_DAG_PREFIX"
 CLI = "sluice" if paths.INSTALLED else "./sluice"
 # Who writes to the audit trail.
 RUN_ENV = "SLUICE_RUN"
+# Set for a job whose task hands signals on.
+SIGNALS_ENV = "SLUICE_SIGNALS"
 
 
 def deployment_names() -> dict[str, str | None]:

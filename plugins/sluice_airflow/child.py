@@ -14,7 +14,7 @@ import selectors
 import signal
 import subprocess
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -34,10 +34,15 @@ class Log(Protocol):
     def log(self, level: int, event: str, *args: Any) -> Any: ...
 
 
+# Called with signals of a job at work: name, labels and value of each.
+Hear = Callable[[Sequence[tuple[str, Mapping[str, str], float]]], None]
+
+
 @dataclass
 class Output:
-    """The output of a job: its result line, its error, and the end of everything else."""
+    """The output of a job: its result line, its error, its signals, and the end of everything else."""
 
+    hear: Hear = lambda _: None
     result: dict[str, Any] | None = None
     error: list[str] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
@@ -50,7 +55,10 @@ class Output:
         spark-submit joins a Python driver's two streams into one, so a result is known by its form, not by its stream.
         """
         if line.startswith("{") and (result := _json_object(line)) is not None:
-            self.result = result
+            if result.keys() == {"signals"}:
+                self.hear(result["signals"])
+            else:
+                self.result = result
             return False
         self.tail.append(line)
         if _ERROR.match(line):
@@ -78,14 +86,21 @@ class Child:
     that supervises the task is killed, nobody would ever hear of this run again: then it ends, too.
     """
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str], log: Log, grace_s: float = GRACE_S):
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        log: Log,
+        hear: Hear = lambda _: None,
+        grace_s: float = GRACE_S,
+    ):
         self._command = list(command)
         self._env = dict(env)
         self._log = log
         self._grace_s = grace_s
         self._supervisor = os.getppid()
         self._group: ProcessGroup | None = None
-        self.output = Output()
+        self.output = Output(hear)
 
     def run(self) -> int:
         """Run to the end and return the exit code (negative: the signal that ended it)."""

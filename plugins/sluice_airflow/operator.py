@@ -21,7 +21,7 @@ from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
 from sluice.model import requester
 from sluice.model.requester import REQUESTERS_ENV, Requester
-from sluice_airflow import launch, requesters, run_notes
+from sluice_airflow import launch, metrics, requesters, run_notes
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
 from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
@@ -139,7 +139,7 @@ class SluiceSparkOperator(BaseOperator):
             raise JobPostponed(str(error)) from None
         except ConfigError as error:
             raise (JobPostponed if error.code == MISSING else JobFailed)(str(error)) from None
-        self._child = Child(command, env, self.log)
+        self._child = Child(command, env, self.log, metrics.hand_on)
         return self._outcome(self._child.run(), self._child)
 
     def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
@@ -154,6 +154,8 @@ class SluiceSparkOperator(BaseOperator):
             shell.DAG_PREFIX_ENV: settings.dag_prefix,
             shell.RUN_ENV: f"{ti.dag_id}/{ti.run_id}/{ti.task_id}/{ti.try_number}",
         }
+        if metrics.are_on():
+            job_env[shell.SIGNALS_ENV] = "1"
         if people := self._people(context, asked=bool(settings.command_roles)):
             job_env[REQUESTERS_ENV] = requester.to_text(people)
         spark = get_connection(settings.spark)

@@ -16,20 +16,18 @@ from airflow.models import DagModel
 from airflow.utils.session import create_session
 from sqlalchemy import update
 from support.pages import ours, token
-from support.pages import visit as visit
-from support.pages import world as world
 from support.world import SOURCE
 
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
-from sluice.pages import html, rest
+from sluice.pages import html, metrics, rest
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import blocked, leases, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
-ROUTES = [*html.router.routes, *rest.router.routes]
+ROUTES = [*html.router.routes, *rest.router.routes, *metrics.router.routes]
 GRANTED = {
     "vera": set(),
     "eva": {Right.READ, Right.SWITCH},
@@ -54,6 +52,12 @@ def right(route) -> Right | None:
 def path(route, **names: str) -> str:
     known = {"source": SOURCE, "slave": "zurich", "name": "pages.css"} | names
     return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
+
+
+@pytest.fixture
+def world(pages_world):
+    """Two slaves, which Airflow has the connections of."""
+    return pages_world
 
 
 def refused(world) -> list[tuple[object, ...]]:

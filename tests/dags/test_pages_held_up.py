@@ -12,13 +12,17 @@ from threading import Event
 
 import pytest
 import yaml
-from support.pages import visit as visit
-from support.pages import world as world
 from support.proxy import line
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 # More than the API server has threads.
 VISITS = 60
+
+
+@pytest.fixture
+def world(pages_world):
+    """Two slaves, which Airflow has the connections of."""
+    return pages_world
 
 
 def test_a_store_that_is_away_is_told(world, visit, connect):

@@ -1,4 +1,4 @@
-"""The pages in Airflow's API server, as a browser visits them, with a control store on a real server."""
+"""Visitors of the pages in Airflow's API server, and replications for these to show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CANARY = "canary-5f3a9c-password"
 
 
 @pytest.fixture
-def world(build, address, connect, monkeypatch):
+def pages_world(build, address, connect, monkeypatch):
     """Two slaves, which Airflow has the connections of."""
     made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.*"], slaves=("zurich", "geneva"))
     made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)

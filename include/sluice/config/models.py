@@ -331,6 +331,9 @@ class Pages(Part):
     )
     admin: Annotated[tuple[RoleName, ...], Field(description="those that may do everything")] = ("admin",)
     users: Annotated[dict[str, Role], Field(description="users of Airflow with a role of their own")] = {}
+    metrics_token_file: Annotated[
+        str | None, Field(pattern="^/", description="the token by which Prometheus reads the metrics, and nothing else")
+    ] = None
 
     @property
     def roles(self) -> dict[Role, tuple[str, ...]]:

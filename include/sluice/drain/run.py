@@ -43,12 +43,14 @@ def drain(
     *,
     once: bool = False,
     describe: Callable[[], str] = str,
+    signal: Callable[[], None] = lambda: None,
     steps: Steps | None = None,
 ) -> dict[str, object]:
     """Deliver until nothing came for the schedule's linger time, the gate shuts, or all is delivered if `once`.
 
     Args:
         describe: says where the replication stands, for the note of the run.
+        signal: called while the drain is at work, and at its end.
         steps: where rows are moved; in this process if nothing else is said.
 
     Returns:
@@ -67,9 +69,10 @@ def drain(
         offline_slaves.fill_if_reachable(context, pair)
     else:
         times = _Times.once() if once else _Times.of_schedule(schedule)
-        shut = _deliver(context, pair, gate, total, times, describe, steps or LocalSteps(context))
+        shut = _deliver(context, pair, gate, total, times, describe, signal, steps or LocalSteps(context))
     if shut:
         event("standby", slave=pair.slave, why=shut)
+    signal()
     idle = "" if total.transactions else shut
     return {**vars(total), "standby": shut, "idle": idle, "note": describe()}
 
@@ -116,12 +119,13 @@ def _deliver(
     total: Totals,
     times: _Times,
     describe: Callable[[], str],
+    signal: Callable[[], None],
     steps: Steps,
 ) -> str:
     """Deliver under a lease until nothing more comes or the gate shuts; why it did, if it did."""
     try:
         with leases.leased(context.store, f"drain {pair}") as held:
-            return _Run(context, gate, held, pair, total, describe, steps).until(times)
+            return _Run(context, gate, held, pair, total, describe, signal, steps).until(times)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.
         if shut := gate.shut():
@@ -165,6 +169,7 @@ class _Run:
         pair: Pair,
         total: Totals,
         describe: Callable[[], str],
+        signal: Callable[[], None],
         steps: Steps,
     ) -> None:
         self._context = context
@@ -174,6 +179,7 @@ class _Run:
         self._pair = pair
         self._total = total
         self._describe = describe
+        self._signal = signal
         self._steps = steps
         self._after_crash = held.after_crash
         self._mapper = _mapper(context, pair)
@@ -288,3 +294,4 @@ class _Run:
         if now - self._noted > _NOTE_S:
             self._noted = now
             self._context.runs().note(updates.own_run(), self._describe())
+            self._signal()

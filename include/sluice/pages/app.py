@@ -7,13 +7,14 @@ from collections.abc import Awaitable, Callable
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
 from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
 from sluice.monitor.reach import Reach
-from sluice.pages import entry, html, rest
+from sluice.pages import entry, html, metrics, rest
 from sluice.pages.airflow import Airflow
+from sluice.pages.scraper import asks_for_metrics
 
 # The threads of the API server are for Airflow's own requests: ours may hold this part of them while the store is away.
 _PART = 4
@@ -49,6 +50,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.state.reach = Reach()
     app.include_router(html.router)
     app.include_router(rest.router)
+    app.include_router(metrics.router)
     app.middleware("http")(_Bounded())
     # Who has not logged in takes no place of those who have.
     app.middleware("http")(entry.admit)
@@ -87,4 +89,6 @@ def _status(error: SluiceError) -> int:
 def _answer(request: Request, status: int, code: int, fact: str, hint: str) -> Response:
     if "/api/" in request.url.path:
         return JSONResponse({"code": code, "fact": fact, "hint": hint}, status)
+    if asks_for_metrics(request):
+        return PlainTextResponse(f"SLC-{code:03}: {fact}\nHINT: {hint}\n", status)
     return html.page(request, "error.html", status, code=code, fact=fact, hint=hint)

@@ -6,6 +6,7 @@ right that it needs. A request that changes something has to come from a page of
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 import time
@@ -14,12 +15,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from sluice.context import Context
 from sluice.errors import Refused
 from sluice.model.access import Right, Role, role_of
 from sluice.pages.airflow import Airflow, Visitor
+from sluice.pages.scraper import SCRAPER, asks_for_metrics, scraper
 from sluice.store import trail
 
 TOKEN_HEADER = "X-Sluice-Token"
@@ -40,9 +42,13 @@ _ANONYMOUS = "<!doctype html><title>Log in</title><p>Log in to Airflow first, th
 
 async def admit(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Let those in who have logged in, and tell browsers what a page of ours may do."""
-    request.state.visitor = await airflow(request).visitor(request)
+    response: Response
+    found = await asyncio.to_thread(scraper, request) if asks_for_metrics(request) else None
+    request.state.visitor = found or await airflow(request).visitor(request)
     if request.state.visitor:
         response = await call_next(request)
+    elif asks_for_metrics(request):
+        response = PlainTextResponse("not logged in\n", 401, {"WWW-Authenticate": "Bearer"})
     elif "/api/" in request.url.path:
         response = JSONResponse({"code": 401, "fact": "not logged in", "hint": "log in to Airflow"}, 401)
     else:
@@ -65,6 +71,8 @@ def visitor(request: Request) -> Visitor:
 
 def role(context: Context, who: Visitor) -> Role | None:
     """The role of a person; None if they have none."""
+    if who is SCRAPER:
+        return Role.USER
     pages = context.config.pages
     return role_of(who.user, who.roles, pages.roles, pages.users)
 

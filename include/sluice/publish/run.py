@@ -7,7 +7,7 @@ keeps the source's triggers and the log in order, and asks for steps: `step.py`.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
@@ -46,10 +46,18 @@ _RECLAIM = 100_000
 _RECLAIM_SHARE = 0.1
 
 
-def publish(context: Context, source: str, *, once: bool = False, steps: Steps | None = None) -> dict[str, object]:
+def publish(
+    context: Context,
+    source: str,
+    *,
+    once: bool = False,
+    signal: Callable[[], None] = lambda: None,
+    steps: Steps | None = None,
+) -> dict[str, object]:
     """Publish until the schedule's linger time is over, or all that is queued if `once`.
 
     Args:
+        signal: called while the publisher is at work, and at its end.
         steps: where rows are moved; in this process if nothing else is said.
 
     Returns:
@@ -61,7 +69,7 @@ def publish(context: Context, source: str, *, once: bool = False, steps: Steps |
         context.store.migrate()
         reconcile(context, source)
     with leases.leased(context.store, f"publish {source}") as lease:
-        run = _Run(context, source, database, lease, steps or LocalSteps(context))
+        run = _Run(context, source, database, lease, signal, steps or LocalSteps(context))
         try:
             database.capture.claim(context.store.id)
             publisher_of(context, source, database, lease).begin()
@@ -90,11 +98,14 @@ def publish(context: Context, source: str, *, once: bool = False, steps: Steps |
 class _Run:
     """One run: steps, answers to requests for points, upkeep."""
 
-    def __init__(self, context: Context, source: str, database: Source, lease: Lease, steps: Steps) -> None:
+    def __init__(
+        self, context: Context, source: str, database: Source, lease: Lease, signal: Callable[[], None], steps: Steps
+    ) -> None:
         self._context = context
         self._source = source
         self._database = database
         self._lease = lease
+        self._signal = signal
         self._steps = steps
         self._logged: Sequence[Mapping[str, Any]] = ()
         self._backlog: str | None = None
@@ -163,6 +174,7 @@ class _Run:
         behind_s = self._noted - self._caught_up if self._behind else 0.0
         queued = self._database.capture.count_queued(_COUNTED) if self._behind else 0
         publishers.note(self._context.store, self._source, behind_s=behind_s, queued=queued, due_s=due_s)
+        self._signal()
 
     def close(self) -> None:
         """End every snapshot still held."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, null, select
+from sqlalchemy import Connection, Select, func, null, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import shell
@@ -71,6 +71,14 @@ def kept(store: Store, pair: Pair) -> list[KeptChange]:
     """The rejected changes of a slave, in the order of the stream."""
     with store.begin() as connection:
         return _kept(connection, select(rejected), pair)
+
+
+def counts(store: Store, pair: Pair | None = None) -> dict[Pair, int]:
+    """How many changes are kept for each replication that has any, or for this one."""
+    counted = select(rejected.c.source, rejected.c.slave, func.count()).group_by(rejected.c.source, rejected.c.slave)
+    with store.begin() as connection:
+        rows = connection.execute(counted.where(for_pair(rejected, pair)) if pair else counted).all()
+    return {Pair(source, slave): number for source, slave, number in rows}
 
 
 def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:

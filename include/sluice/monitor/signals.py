@@ -1,0 +1,131 @@
+"""Signals for those who watch over many systems: the figures of the status model by name, for Prometheus and for
+Airflow's own metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sluice.context import Context
+from sluice.model.names import Pair
+from sluice.monitor.status import Beside, ReplicationStatus, told
+from sluice.state.dispatcher import Dispatcher
+from sluice.state.replication import Status
+from sluice.store import publishers, rejected_changes
+from sluice.store.publishers import PublisherState
+from sluice.store.standings import standings
+
+
+class Kind(StrEnum):
+    """A gauge goes up and down; a counter only up, until something begins anew."""
+
+    GAUGE = "gauge"
+    COUNTER = "counter"
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A figure, and its meaning in a sentence."""
+
+    name: str
+    kind: Kind
+    help: str
+
+
+STATUS = Signal("sluice_replication_status", Kind.GAUGE, "1 for the status that the replication has, 0 for the others")
+WELL = Signal("sluice_replication_well", Kind.GAUGE, "1 if it is NORMAL, active, reachable, complete and equal")
+ACTIVE = Signal("sluice_dispatcher_active", Kind.GAUGE, "1 if changes are delivered, 0 on standby")
+ANSWERS = Signal("sluice_slave_answers", Kind.GAUGE, "1 if the slave's server answered at the last look")
+LAG = Signal("sluice_lag_seconds", Kind.GAUGE, "how far the slave is behind its master")
+HOLDBACK = Signal("sluice_holdback_transactions", Kind.GAUGE, "transactions in the change log that the slave lacks")
+DELIVERED = Signal("sluice_delivered_transactions_total", Kind.COUNTER, "transactions that the slave made durable")
+CONFLICTS = Signal("sluice_row_conflicts_total", Kind.COUNTER, "rows that were not as expected, since it was filled")
+REJECTED = Signal("sluice_rejected_changes", Kind.GAUGE, "changes that the slave did not carry out, which are kept")
+DIFFERENT = Signal("sluice_rows_different", Kind.GAUGE, "rows that differed at the last comparison")
+PUBLISHED = Signal("sluice_published_transactions_total", Kind.COUNTER, "transactions published into the change log")
+CHANGES = Signal("sluice_published_changes_total", Kind.COUNTER, "changes of rows published into the change log")
+PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Kind.GAUGE, "for so long changes may wait in ITEMS")
+QUEUED = Signal("sluice_queued_changes", Kind.GAUGE, "changes that wait in ITEMS, counted up to 100,000")
+LOG_BYTES = Signal("sluice_change_log_bytes", Kind.GAUGE, "size of the segments that are kept")
+SIGNALS: tuple[Signal, ...] = (
+    STATUS,
+    WELL,
+    ACTIVE,
+    ANSWERS,
+    LAG,
+    HOLDBACK,
+    DELIVERED,
+    CONFLICTS,
+    REJECTED,
+    DIFFERENT,
+    PUBLISHED,
+    CHANGES,
+    PUBLISHER_LAG,
+    QUEUED,
+    LOG_BYTES,
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The value of a signal, of the source or the replication that its labels name."""
+
+    signal: Signal
+    labels: Mapping[str, str]
+    value: float
+
+
+def of_replication(one: ReplicationStatus, rejected: int) -> Iterator[Sample]:
+    """The figures of a replication.
+
+    Args:
+        rejected: changes that are kept for it.
+    """
+    labels = {"source": one.source, "slave": one.slave}
+    for status in Status:
+        yield Sample(STATUS, {**labels, "status": status}, float(one.status == status))
+    found = {
+        WELL: one.well,
+        ACTIVE: one.dispatcher == Dispatcher.ACTIVE,
+        ANSWERS: one.answers,
+        LAG: one.lag_s,
+        HOLDBACK: one.holdback,
+        DELIVERED: int(one.position.partition("/")[2]),
+        CONFLICTS: one.tolerated,
+        REJECTED: rejected,
+        DIFFERENT: one.different,
+    }
+    yield from (Sample(signal, labels, float(value)) for signal, value in found.items() if value is not None)
+
+
+def of_source(one: PublisherState) -> Iterator[Sample]:
+    """The figures of a source."""
+    found = {
+        PUBLISHED: one.transactions,
+        CHANGES: one.changes,
+        PUBLISHER_LAG: one.lag_s,
+        QUEUED: one.queued,
+        LOG_BYTES: one.log_bytes,
+    }
+    yield from (Sample(signal, {"source": one.source}, float(value)) for signal, value in found.items())
+
+
+def gathered(context: Context, rows: Iterable[ReplicationStatus]) -> list[Sample]:
+    """The figures of these replications, and of all sources."""
+    kept = rejected_changes.counts(context.store)
+    found = [sample for one in rows for sample in of_replication(one, kept.get(one.pair, 0))]
+    known = publishers.states(context.store, context.config.sources)
+    return [*found, *(sample for one in known.values() for sample in of_source(one))]
+
+
+def of_drain(context: Context, pair: Pair) -> list[Sample]:
+    """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
+    (known,) = standings(context.store, [pair]).values()
+    kept = rejected_changes.counts(context.store, pair)
+    return list(of_replication(told(context, known, Beside()), kept.get(pair, 0)))
+
+
+def of_publisher(context: Context, source: str) -> list[Sample]:
+    """The figures of one source."""
+    return list(of_source(publishers.states(context.store, [source])[source]))

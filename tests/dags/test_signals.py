@@ -1,0 +1,132 @@
+"""Signals for others: the metrics that Prometheus reads, and who may read them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import yaml
+
+from sluice.model.names import TableName
+from sluice.model.row_conflict import conflict_counts
+from sluice.monitor.signals import (
+    ACTIVE,
+    ANSWERS,
+    CHANGES,
+    CONFLICTS,
+    DELIVERED,
+    DIFFERENT,
+    HOLDBACK,
+    LAG,
+    LOG_BYTES,
+    PUBLISHED,
+    REJECTED,
+    SIGNALS,
+    STATUS,
+    WELL,
+    Sample,
+)
+from sluice.pages.metrics import exposition
+from sluice.paths import PROJECT
+from sluice.state.dispatcher import Hold
+from sluice.store import replications
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+TOKEN = "0123456789abcdef-canary"
+LINE = re.compile(r"^(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
+
+
+@pytest.fixture
+def scrape(pages_world, visit):
+    """Reads the metrics as Prometheus does, by the token of the configuration: the answer, and the samples in it."""
+    file = pages_world.path / "metrics.token"
+    file.write_text(f"{TOKEN}\n")
+    file.chmod(0o600)
+    pages_world.settings["pages"] = {"metrics_token_file": str(file)}
+    (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(pages_world.settings))
+
+    def scraping():
+        answer = visit(None, Authorization=f"Bearer {TOKEN}").get("/metrics")
+        return answer, {(name, labels): float(value) for name, labels, value in LINE.findall(answer.text)}
+
+    return scraping
+
+
+def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
+    world, store = pages_world, pages_world.context.store
+    world.master.execute("INSERT INTO t VALUES (1), (2)")
+    world.master.execute("INSERT INTO t VALUES (3)")
+    world.publish()
+    world.drain("zurich")
+    conflicts = conflict_counts(TableName("public", "t"), 4)
+    replications.delivered(store, world.pair("zurich"), world.position("zurich"), conflicts)
+    replications.shut(store, world.pair("geneva"), Hold.ADMIN, "for a test")
+    answer, found = scrape()
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    assert {name for name, _ in found} == {one.name for one in SIGNALS if one is not DIFFERENT}
+    assert answer.text.count("# TYPE") == answer.text.count("# HELP") == len(SIGNALS) - 1
+    source, zurich, geneva = (f'source="flights"{more}' for more in ("", ',slave="zurich"', ',slave="geneva"'))
+    lags = [found.pop((LAG.name, one)) for one in (zurich, geneva)]
+    assert (lags[0], 0 < lags[1] < 60) == (0, True)
+    assert found.pop((LOG_BYTES.name, source)) == world.context.manifest("flights").bytes()
+    assert {key: value for key, value in found.items() if value} == {
+        (STATUS.name, f'{zurich},status="NORMAL"'): 1,
+        (STATUS.name, f'{geneva},status="NORMAL"'): 1,
+        (WELL.name, zurich): 1,
+        (ACTIVE.name, zurich): 1,
+        (ANSWERS.name, zurich): 1,
+        (ANSWERS.name, geneva): 1,
+        (HOLDBACK.name, geneva): 2,
+        (DELIVERED.name, zurich): 2,
+        (CONFLICTS.name, zurich): 4,
+        (PUBLISHED.name, source): 2,
+        (CHANGES.name, source): 3,
+    }
+    assert found[REJECTED.name, zurich] == 0
+
+
+def test_the_token_opens_the_metrics_and_nothing_else(pages_world, visit, scrape):
+    assert scrape()[0].status_code == 200
+    client = visit(None, Authorization=f"Bearer {TOKEN}")
+    others = [
+        "/",
+        "/api/v1/replications",
+        "/metrics/",
+        "/api/v1/metrics",
+        "/static/pages.css",
+        "/replications/a/metrics",
+    ]
+    assert {client.get(path).status_code for path in others} == {401}
+    assert client.post("/metrics").status_code == 401
+    for wrong in (TOKEN[:-1], f"{TOKEN}x", "prometheus", "ä"):
+        answer = visit(None, Authorization=f"Bearer {wrong}".encode()).get("/metrics")
+        assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+
+
+def test_a_token_that_is_no_secret_opens_nothing(pages_world, visit, scrape, caplog):
+    file = pages_world.path / "metrics.token"
+    for text, mode, code in (("short", 0o600, 383), (TOKEN, 0o644, 243), (None, 0, 383)):
+        file.unlink()
+        if text:
+            file.write_text(text)
+            file.chmod(mode)
+        answer = visit(None, Authorization=f"Bearer {text or TOKEN}").get("/metrics")
+        assert (answer.status_code, str(file) in answer.text) == (401, False)
+        assert f"SLC-{code}" in caplog.text
+        # People come in as before.
+        assert visit("eva").get("/metrics").status_code == 200
+
+
+def test_what_a_label_holds_ends_no_line():
+    hostile = Sample(LAG, {"slave": 'a"b\\c\nd'}, 0.1 + 0.2)
+    assert exposition([hostile]).splitlines()[-1] == 'sluice_lag_seconds{slave="a\\"b\\\\c\\nd"} 0.3'
+
+
+def test_the_dashboard_asks_for_metrics_that_exist_and_for_all_of_them():
+    board = json.loads((PROJECT / "deploy" / "grafana.json").read_text(encoding="utf-8"))
+    asked = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    asked += [one["query"]["query"] for one in board["templating"]["list"] if one["type"] == "query"]
+    named = set(re.findall(r"sluice_\w+", " ".join(asked)))
+    assert named == {one.name for one in SIGNALS}
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
