@@ -17,7 +17,12 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
            AND t.update_id = r.update_id AND r.status IN ('INITIAL', 'TRANSITION')) AS carried,
        b.body AS stuck,
        to_jsonb(u) - 'snapshot' AS update,
-       c.compared, c.different
+       c.compared, c.different,
+       -- By now(), which the index can be asked for, other than clock_timestamp().
+       CASE WHEN :recent THEN (SELECT json_agg(json_build_array(
+               extract(epoch FROM h.at)::bigint, h.lag_s, h.holdback, h.ordinal) ORDER BY h.at)
+           FROM history h WHERE h.source = r.source AND h.slave = r.slave AND NOT h.hourly
+               AND h.at > now() - interval '1 hour') END AS recent
 FROM replication r
 LEFT JOIN LATERAL (SELECT last_ordinal FROM segment WHERE source = r.source ORDER BY number DESC LIMIT 1) newest ON true
 LEFT JOIN LATERAL (SELECT published_at FROM segment WHERE source = r.source AND number >= r.segment

@@ -14,6 +14,7 @@ from sluice.errors import ConfigError, Refused, SluiceError, TransientError, Unk
 from sluice.monitor.reach import Reach
 from sluice.pages import entry, html, metrics, rest
 from sluice.pages.airflow import Airflow
+from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
 
 # The threads of the API server are for Airflow's own requests: ours may hold this part of them while the store is away.
@@ -48,6 +49,7 @@ def application(airflow: Airflow) -> FastAPI:
     app = FastAPI(title="Sluice", version="1", docs_url=None, redoc_url=None, openapi_url=None)
     app.state.airflow = airflow
     app.state.reach = Reach()
+    app.state.hour = LastHour()
     app.include_router(html.router)
     app.include_router(rest.router)
     app.include_router(metrics.router)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,14 +15,16 @@ from starlette.exceptions import HTTPException
 
 from sluice.context import Context
 from sluice.model.access import Right
+from sluice.model.history import Moment
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen
 from sluice.monitor.reach import Reach
-from sluice.pages import entry, overview, template_filters
+from sluice.pages import charts, entry, overview, template_filters
+from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
-from sluice.pages.overview import Sort, View
+from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import trail, watched_tables
+from sluice.store import history, trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -40,11 +43,16 @@ def _environment() -> Environment:
     )
     made.filters |= {
         "age": template_filters.age,
+        "figure": template_filters.figure,
         "notes": template_filters.notes,
         "task": template_filters.task,
         "part": _part,
     }
-    made.globals |= {"Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
+    made.globals |= {
+        "chart_size": (charts.WIDTH, charts.HEIGHT),
+        "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
+    }
+    made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
     return made
 
 
@@ -62,19 +70,25 @@ def replications(
 ) -> Response:
     """The list of replications (guide: "The Replication List Page")."""
     view = View(q, status, Sort(sort) if sort in set(Sort) else None, down)
-    rows = overview.listed(airflow(request), _reach(request))
+    hour: LastHour = request.app.state.hour
+    rows = overview.listed(airflow(request), _reach(request), hour)
     counts = {one: sum(row.status == one for row in rows) for one in Status}
-    return page(request, "list.html", view=view, rows=rows, groups=view.of(rows), counts=counts, by=_by(view))
+    shown = {"rows": rows, "groups": view.of(rows), "counts": counts, "sparks": hour.sparks}
+    return page(request, "list.html", view=view, by=_by(view), **shown)
 
 
 @router.get("/replications/{source}/{slave}", dependencies=[needs(Right.READ)])
-def details(request: Request, source: str, slave: str) -> Response:
+def details(request: Request, source: str, slave: str, span: str = "") -> Response:
     """One replication (guide: "The Details Page")."""
     pair = Pair(source, slave)
     one = overview.one(airflow(request), _reach(request), pair)
     context = airflow(request).context()
     happened = trail.last(context.store, pair, _TRAIL)
-    return page(request, "details.html", one=one, trail=happened, config=context.config)
+    shown = Span(span) if span in set(Span) else Span.HOURS
+    found = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
+    live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
+    drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
+    return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn)
 
 
 @router.get("/initial-update", dependencies=[needs(Right.FILL)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +13,10 @@ from sluice.model.names import Pair
 from sluice.monitor.reach import Reach
 from sluice.monitor.status import Beside, ReplicationStatus, explained, told
 from sluice.pages.airflow import Airflow
-from sluice.store.standings import standings
+from sluice.pages.charts import Sparks, sparks
+from sluice.store.standings import Standing, standings
+
+_KEPT_S = 30.0
 
 
 class Sort(StrEnum):
@@ -65,13 +69,39 @@ class View:
         return not one.well if self.status == "attention" else one.status == self.status
 
 
-def listed(airflow: Airflow, reach: Reach) -> list[ReplicationStatus]:
-    """Every configured replication, in the file's order."""
+class LastHour:
+    """How each replication was in the last hour, as lines. They are read with the status, now and then: a minute is
+    their smallest step."""
+
+    def __init__(self) -> None:
+        self._read = float("-inf")
+        self.sparks: Mapping[Pair, Sparks | None] = {}
+
+    def is_old(self, pairs: Sequence[Pair]) -> bool:
+        """Whether it is time to read them again."""
+        return time.monotonic() - self._read > _KEPT_S or self.sparks.keys() != set(pairs)
+
+    def keep(self, found: Mapping[Pair, Standing]) -> None:
+        """Draw what was read."""
+        now = time.time()
+        self.sparks = {pair: sparks(one.recent, now) for pair, one in found.items()}
+        self._read = time.monotonic()
+
+
+def listed(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list[ReplicationStatus]:
+    """Every configured replication, in the file's order.
+
+    Args:
+        hour: is brought up to date with the same query, if it is old.
+    """
     context = airflow.context()
     reach.look(context)
     pairs = [Pair(one.source, one.slave) for one in context.config.replications]
     paused = airflow.paused([_drain(context, pair) for pair in pairs])
-    found = standings(context.store, pairs)
+    old = hour if hour and hour.is_old(pairs) else None
+    found = standings(context.store, pairs, recent=old is not None)
+    if old:
+        old.keep(found)
     return [told(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
 
 

@@ -51,6 +51,11 @@ def age(seconds: float) -> str:
     return f"{whole} s"
 
 
+def figure(value: float) -> str:
+    """A number in a few digits."""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
+
+
 def notes(text: str) -> list[Note]:
     """Notes of the status: each begins a line, and a HINT belongs to the facts before it."""
     found: list[Note] = []

@@ -19,6 +19,7 @@ from sluice.changelog import points
 from sluice.context import Context
 from sluice.errors import StrangeSource
 from sluice.log import event
+from sluice.model.names import Pair
 from sluice.model.unwatched import Unwatched
 from sluice.publish.drain_runs import DrainRuns
 from sluice.publish.publisher import PointRequest
@@ -27,7 +28,7 @@ from sluice.publish.step import Swept, publisher_of, sweep
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, done
-from sluice.store import leases, publishers
+from sluice.store import history, leases, publishers
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -38,6 +39,8 @@ _TRIM_S = _FORGET_S = 300.0
 _NOTE_S, _SILENT_S = 5.0, 15.0
 # A run that is due may take so long to start.
 _STARTS_S = 60.0
+# How often it is written down how the slaves are, and how often that is rolled up.
+_RECORD_S, _ROLL_S = 60.0, 3600.0
 # ITEMS is counted up to so many changes.
 _COUNTED = 100_000
 # The database's own upkeep may come once a minute; at full speed that is millions of purged changes. Where it helps
@@ -112,7 +115,7 @@ class _Run:
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = self._caught_up = time.monotonic()
-        self._noted = float("-inf")
+        self._noted = self._recorded = self._rolled = float("-inf")
         self._behind = False
         self._trimmed = self._healed = self._forgot = self._reclaim_at = float("-inf")
         self._reclaimed = 0
@@ -176,6 +179,14 @@ class _Run:
         publishers.note(self._context.store, self._source, behind_s=behind_s, queued=queued, due_s=due_s)
         self._signal()
 
+    def _record(self, now: float) -> None:
+        self._recorded = now
+        slaves = self._context.config.slaves_of(self._source)
+        history.record(self._context.store, [Pair(self._source, slave) for slave in slaves])
+        if now - self._rolled > _ROLL_S:
+            self._rolled = now
+            history.roll_up(self._context.store, self._source)
+
     def close(self) -> None:
         """End every snapshot still held."""
         for stack in self._snapshots.values():
@@ -233,6 +244,8 @@ class _Run:
             self._renewed = now
         if now - self._noted > _NOTE_S:
             self.note()
+        if now - self._recorded > _RECORD_S:
+            self._record(now)
         self._drain_runs.ask()
         if now - self._trimmed > _TRIM_S:
             self._trimmed = now

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Row, text
 
 from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.history import Moment
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.progress import LoadProgress
@@ -46,6 +47,7 @@ class Standing:
         draining: a drain is at work.
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
+        recent: how it was in the last hour, if that was asked for.
     """
 
     known: ReplicationState
@@ -61,6 +63,7 @@ class Standing:
     update: Update | None = None
     compared: int | None = None
     different: int | None = None
+    recent: Sequence[Moment] = ()
 
     @property
     def lag_s(self) -> float:
@@ -68,11 +71,16 @@ class Standing:
         return max(self.waiting_s, self.unpublished_s)
 
 
-def standings(store: Store, pairs: Sequence[Pair]) -> dict[Pair, Standing]:
-    """These replications; UNCONFIGURED, if nothing was ever done with one."""
+def standings(store: Store, pairs: Sequence[Pair], *, recent: bool = False) -> dict[Pair, Standing]:
+    """These replications; UNCONFIGURED, if nothing was ever done with one.
+
+    Args:
+        recent: with how they were in the last hour.
+    """
     query = text(statement("control", "standings"))
     with store.begin() as connection:
-        rows = connection.execute(query, {"named": [f"{one.source}\n{one.slave}" for one in pairs]}).all()
+        values = {"named": [f"{one.source}\n{one.slave}" for one in pairs], "recent": recent}
+        rows = connection.execute(query, values).all()
     found = {Pair(row.source, row.slave): _standing(row) for row in rows}
     return {pair: found.get(pair) or Standing(_unknown(pair)) for pair in pairs}
 
@@ -101,6 +109,7 @@ def _standing(row: Row[Any]) -> Standing:
         _update(row.update) if row.update else None,
         row.compared,
         row.different,
+        [Moment(*one) for one in row.recent or ()],
     )
 
 

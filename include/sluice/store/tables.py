@@ -112,6 +112,18 @@ replication = Table(
     Column("update_id", BigInteger),
 )
 
+# How a replication was, by the minute or, of more than a day ago, by the hour: the most of each, and its last ordinal.
+history = Table(
+    "history",
+    metadata,
+    *_key("source", "slave"),
+    Column("hourly", Boolean, primary_key=True),
+    Column("at", DateTime(timezone=True), primary_key=True),
+    Column("lag_s", Double, nullable=False),
+    Column("holdback", BigInteger, nullable=False),
+    Column("ordinal", BigInteger, nullable=False),
+)
+
 # Rows of a slave's table that were not as expected, since it was filled.
 tolerated = Table(
     "tolerated",

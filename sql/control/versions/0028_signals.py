@@ -1,4 +1,4 @@
-"""How far publishers are, for the lag of an idle source and for metrics."""
+"""How far publishers are, for the lag of an idle source and for metrics, and how replications were, for charts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -15,6 +15,14 @@ def upgrade() -> None:
         sa.Column("behind_s", sa.Double, nullable=False, server_default="0"),
         *(sa.Column(name, sa.BigInteger, nullable=False, server_default="0") for name in counters),
         *(sa.Column(name, sa.DateTime(timezone=True)) for name in ("noted_at", "due_at")),
+    )
+    op.create_table(
+        "history",
+        *(sa.Column(name, sa.Text, primary_key=True) for name in ("source", "slave")),
+        sa.Column("hourly", sa.Boolean, primary_key=True),
+        sa.Column("at", sa.DateTime(timezone=True), primary_key=True),
+        sa.Column("lag_s", sa.Double, nullable=False),
+        *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("holdback", "ordinal")),
     )
     # The publisher says so again every few minutes.
     op.execute(

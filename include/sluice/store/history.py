@@ -1,0 +1,56 @@
+"""How replications were: a row a minute, written by the publisher of their source, rolled up to hours after a day, and
+trimmed after 30 days."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import func, text
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.model.history import Moment
+from sluice.model.names import Pair
+from sluice.sqlfiles import statement
+from sluice.store.engine import Store
+from sluice.store.standings import standings
+from sluice.store.tables import history
+
+
+def record(store: Store, pairs: Sequence[Pair]) -> None:
+    """Write down how these replications are; of what was written in the same minute the most stays."""
+    minute = func.date_trunc("minute", func.clock_timestamp())
+    rows = [
+        {
+            "source": pair.source,
+            "slave": pair.slave,
+            "hourly": False,
+            "at": minute,
+            "lag_s": one.lag_s,
+            "holdback": one.holdback,
+            "ordinal": one.known.position.ordinal,
+        }
+        for pair, one in standings(store, pairs).items()
+    ]
+    if not rows:
+        return
+    new = insert(history).values(rows)
+    most: dict[str, Any] = {name: func.greatest(history.c[name], new.excluded[name]) for name in ("lag_s", "holdback")}
+    most["ordinal"] = new.excluded.ordinal
+    with store.begin() as connection:
+        connection.execute(new.on_conflict_do_update(index_elements=["source", "slave", "hourly", "at"], set_=most))
+
+
+def roll_up(store: Store, source: str) -> None:
+    """Let the minutes of more than a day ago be hours, and forget what is older than 30 days."""
+    with store.begin() as connection:
+        connection.execute(text(statement("control", "history_rolled")), {"source": source})
+        connection.execute(text(statement("control", "history_trimmed")), {"source": source})
+
+
+def series(store: Store, pair: Pair, *, seconds: float, step_s: int) -> list[Moment]:
+    """How a replication was in the last so many seconds: the most of each step."""
+    values = {"source": pair.source, "slave": pair.slave, "seconds": seconds, "step": step_s}
+    with store.begin() as connection:
+        rows = connection.execute(text(statement("control", "history_series")), values).all()
+    return [Moment(*row) for row in rows]

@@ -1,0 +1,98 @@
+"""Charts of the pages, and a list of 500 replications: how fast it is, and how many queries it costs."""
+
+from __future__ import annotations
+
+import re
+import time
+from threading import current_thread
+
+import pytest
+import yaml
+from playwright.sync_api import expect
+from sqlalchemy import Engine, event
+from support.browser import opened, shot
+from support.pages import token
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+MANY = 500
+# A day in minutes: waves of a backlog, and nobody at work for an hour.
+MINUTES = """
+INSERT INTO history SELECT 'flights', 'zurich', false, date_trunc('minute', now()) - m * interval '1 min',
+    greatest(0, 40 * sin(m / 60.0) + 3 * sin(m)), greatest(0, 900 * sin(m / 60.0)),
+    1999000 - 900 * m + 30000 * sin(m / 90.0)
+FROM generate_series(0, 1439) AS m WHERE m NOT BETWEEN 100 AND 160
+ON CONFLICT DO NOTHING"""
+HOURS = """
+INSERT INTO history SELECT 'flights', 'zurich', true, date_trunc('hour', now()) - h * interval '1 hour',
+    20 + 15 * sin(h / 12.0), 100 * (1 + sin(h / 12.0)), 1000000 - h * 1300
+FROM generate_series(25, 700) AS h"""
+A_DAY_OF_ALL = """
+INSERT INTO history SELECT 'flights', slave, false, date_trunc('minute', now()) - m * interval '1 min',
+    m % 7, m, 1000 - m
+FROM replication, generate_series(0, 1439) AS m WHERE slave LIKE 'branch%'"""
+SPANS = ("6 hours", "a day", "7 days", "30 days")
+
+
+@pytest.fixture
+def asked():
+    """The queries of control stores, but those of the thread that looks whether servers answer."""
+    found = []
+
+    def keep(connection, _cursor, text, *_) -> None:
+        if connection.dialect.name == "postgresql" and current_thread().name != "reach":
+            found.append(text)
+
+    event.listen(Engine, "before_cursor_execute", keep)
+    yield found
+    event.remove(Engine, "before_cursor_execute", keep)
+
+
+def test_a_list_of_500_costs_one_query_of_the_store_and_is_there_at_once(pages_world, visit, asked):
+    names = [f"branch_{number:03}" for number in range(MANY)]
+    settings, control = pages_world.settings, pages_world.session("control")
+    settings["slaves"] = {name: {"connection": f"nowhere_{name}"} for name in names}
+    settings["replications"] = [{"source": "flights", "slave": name} for name in names]
+    (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(settings))
+    made = "INSERT INTO replication (source, slave, status) SELECT 'flights', unnest(%s::text[]), 'NORMAL'"
+    control.execute(made, [names])
+    control.execute(A_DAY_OF_ALL)
+    control.execute("ANALYZE")
+    client, took = visit("eva"), []
+    for _ in range(5):
+        asked.clear()
+        began = time.perf_counter()
+        shown = client.get("/").text
+        took.append(time.perf_counter() - began)
+    assert shown.count('class="spark"') == 2 * MANY
+    assert [text.splitlines()[0][:32] for text in asked] == ["-- Where replications stand: one"]
+    assert min(took) < 0.3, took
+
+
+def test_a_person_sees_how_it_was(pages_world, people, address, tmp_path_factory):
+    control = pages_world.session("control")
+    for put in (MINUTES, HOURS):
+        control.execute(put)
+    control.execute("UPDATE replication SET segment = 9, ordinal = 2000000 WHERE slave = 'zurich'")
+    pictures, url = tmp_path_factory.mktemp("charts"), f"http://127.0.0.1:{address}"
+    with opened(url, viewport={"width": 1300, "height": 900}) as page:
+        page.context.add_cookies([{"name": "_token", "value": token(people, "eva"), "url": url}])
+        faults = []
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.goto("/sluice/")
+        row = page.get_by_role("row").filter(has_text="zurich")
+        expect(row.get_by_role("img", name=re.compile("^lag, at most"))).to_be_visible()
+        shot(page, pictures, "list")
+        row.get_by_role("link", name="zurich").click()
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            for span in SPANS:
+                page.get_by_role("link", name=span, exact=True).click()
+                chart = page.get_by_role("img", name=re.compile(f"^Lag in the last {span}: now"))
+                expect(chart).to_be_visible()
+                assert re.search(r": now 0 s, at most 4\d s$", chart.get_attribute("aria-label"))
+                shot(page, pictures, f"{theme}-{span.replace(' ', '-')}")
+        expect(page.locator("rect.gap").first).to_be_attached()
+        page.set_viewport_size({"width": 360, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        shot(page, pictures, "narrow")
+        assert faults == []
