@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sluice import paths
 from sluice.config.relay import CsvLog
-from sluice.errors import SluiceError
+from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.relay.log_reader import LogSlice
@@ -57,7 +57,7 @@ class CsvLogger:
                 self._write(_NAME.format(now), text.getvalue(), now)
         except OSError as error:
             if not self._failing:
-                failure = SluiceError(
+                failure = TransientError(
                     413,
                     f"events cannot be logged to {self._directory}: {error.strerror or error}",
                     "make room, or mend its rights; it is tried again, and nothing is left out",
