@@ -292,8 +292,16 @@ def test_the_log_is_kept_for_a_client_that_comes_again(world, relay):
     assert ids(relay.client().log_in("late").events(2)) == [1, 2]
 
 
-def test_a_second_relay_of_a_control_store_fences_the_first_out(world, relay):
-    with relay_of(world):
+def test_a_second_relay_fences_the_first_out_and_forgets_who_does_not_come_or_takes_nothing(world, relay):
+    with relay_of(world, forget_hours=0.001) as other:
+        lazy, good = other.client().log_in("lazy"), other.client().log_in("good")
+        lazy.filter("stock", INSERT)
+        good.filter("stock", INSERT)
+        stocked(world, 1, 1)
+        assert ids(good.events(1)) == [1]
+        assert until(lambda: good.poll() is None and lazy.ask(PING)[0] == DISCONNECTED)
+        assert good.ask(PING)[0] == OK
+        assert until(lambda: relay_clients.known(world.context.store).keys() == {"good"})
         assert until(lambda: relay.process.poll() is not None)
         assert "SLC-050" in relay.log.read_text()
     relay.stop()

@@ -18,6 +18,7 @@ from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.segment_files import directories, expect_directory
 from sluice.config import pools
 from sluice.config.models import OutgoingFiles
+from sluice.config.relay import Relay
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -30,6 +31,7 @@ from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
+from sluice.relay.server import secrets
 from sluice.storage.directory import Directory
 from sluice.tls import is_far
 from sluice.vendors.protocol.capture import Capture
@@ -73,6 +75,8 @@ def findings(context: Context) -> Iterator[Finding]:
         yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair, masters))  # type: ignore[misc]
         into = context.config.slave(pair.slave).initial_files
         yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
+    if relay := context.config.relay:
+        yield _try("relay", lambda: _relay(context, relay))
     for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
         yield Finding(f"slave {slave}", True, "is in no replication, and was not looked at")
 
@@ -86,6 +90,8 @@ def reached(context: Context, conn_id: str) -> Iterator[Finding]:
         yield _try("Airflow's REST API", lambda: _api(context))
     if conn_id == settings.spark:
         yield _try("Spark", lambda: _spark(context.connection(conn_id)))
+    if (relay := settings.relay) and conn_id in (relay.connection, relay.admin):
+        yield _try("relay", lambda: _relay(context, relay))
     for name, source in settings.sources.items():
         if source.connection == conn_id:
             yield _try(f"source {name}", lambda name=name: _answers(context.source(name).capture))  # type: ignore[misc]
@@ -117,6 +123,12 @@ def _try(subject: str, look: Callable[[], str]) -> Finding:
 def _store(context: Context) -> str:
     with context.store.begin():
         return "; ".join(["answers", *context.store.remarks()])
+
+
+def _relay(context: Context, relay: Relay) -> str:
+    secrets(context, relay)
+    sources = [name for name in relay.sources or context.config.sources if context.config.source(name)]
+    return f"serves {', '.join(sources)} on {relay.address}, port {relay.port}"
 
 
 def _api(context: Context) -> str:

@@ -21,6 +21,8 @@ from sluice.store.relay_clients import RelayClientState
 
 # Between two notes that a connected client is there.
 _SEEN_S = 60.0
+_FORGET_S = 600.0
+_TENTH_OF_AN_HOUR = 360.0
 
 
 class TooManyClients(Exception):
@@ -76,27 +78,29 @@ class Clients:
         async with self._saving:
             for queue in self.connected.values():
                 self._note(queue)
-            # Once in a while also to say that they were seen.
-            if seen := time.monotonic() > self._seen_at + _SEEN_S:
+            # Once in a while also to say that they were seen; but who takes nothing is to hold no log for ever.
+            if seen := time.monotonic() > self._seen_at + min(_SEEN_S, self._settings.forget_hours * _TENTH_OF_AN_HOUR):
                 self._seen_at = time.monotonic()
             wanted = [
                 state
                 for name, state in self._known.items()
-                if self._saved.get(name) != state or (seen and name in self.connected)
+                if self._saved.get(name) != state or (seen and self._has_all(name))
             ]
             if wanted:
                 await asyncio.to_thread(relay_clients.save, self._store, self._held, wanted)
                 self._saved |= {state.name: state for state in wanted}
 
     async def forget(self) -> None:
-        """Forget clients that have not come for long. Raises SluiceError."""
+        """Forget clients that have not come, or took nothing, for long. Raises SluiceError."""
         unseen = timedelta(hours=self._settings.forget_hours)
-        names = await asyncio.to_thread(relay_clients.forget, self._store, self._held, unseen, list(self.connected))
+        names = await asyncio.to_thread(relay_clients.forget, self._store, self._held, unseen)
         for name in names:
             event("client forgotten", name=name)
-            if name not in self.connected:
-                self._known.pop(name, None)
-                self._saved.pop(name, None)
+            for those in (self._known, self._saved, self.connected):
+                those.pop(name, None)
+
+    def _has_all(self, name: str) -> bool:
+        return name in self.connected and self.connected[name].has_all
 
     def _note(self, queue: ClientQueue) -> None:
         if queue.filters or queue.name in self._known:
@@ -106,9 +110,10 @@ class Clients:
             self._known[queue.name] = RelayClientState(queue.name, plain, positions)
 
 
-async def save_often(clients: Clients, every_s: float, forget_s: float) -> None:
+async def save_often(clients: Clients, every_s: float, forget_hours: float) -> None:
     """Keep positions again and again; a store that is away is asked later."""
     forgotten, loop = 0.0, asyncio.get_running_loop()
+    forget_s = min(_FORGET_S, forget_hours * _TENTH_OF_AN_HOUR)
     while True:
         await asyncio.sleep(every_s)
         try:

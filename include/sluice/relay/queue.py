@@ -76,6 +76,11 @@ class ClientQueue:
         return self._bytes
 
     @property
+    def has_all(self) -> bool:
+        """Whether the client confirmed everything that was read for it."""
+        return not self._size and self._unconfirmed is None
+
+    @property
     def is_ready(self) -> bool:
         """Whether events are to be read for it."""
         return bool(self.filters) and self._bytes < self._most_bytes // 2

@@ -32,7 +32,6 @@ from sluice.store.leases import Lease
 LEASE = "relay"
 _SAVE_S = 1.0
 _RENEW_S = leases.SECONDS / 4
-_FORGET_S = 600.0
 _LAST_SAVE_S = 5.0
 _LINGER_S = 2.0
 _AT_ONCE = 50
@@ -58,9 +57,13 @@ def serve(context: Context, ready: Callable[[Listening], None]) -> None:
     settings = context.config.relay
     if settings is None:
         raise ConfigError(415, "the configuration has no section `relay`", "add one: `relay: {}` has all defaults")
-    secret = _secret(context, settings.connection)
-    admin_secret = _secret(context, settings.admin) if settings.admin else None
+    secret, admin_secret = secrets(context, settings)
     asyncio.run(_Relay(context, settings, secret, admin_secret).run(ready))
+
+
+def secrets(context: Context, settings: Relay) -> tuple[str, str | None]:
+    """The secret of the clients, and that of the figures if there is one. Raises ConfigError SLC-014 or SLC-410."""
+    return _secret(context, settings.connection), _secret(context, settings.admin) if settings.admin else None
 
 
 def _secret(context: Context, conn_id: str) -> str:
@@ -135,7 +138,7 @@ class _Relay:
             loop.add_signal_handler(number, ended.set)
         work = [
             asyncio.create_task(self._feed.run()),
-            asyncio.create_task(save_often(self._clients, _SAVE_S, _FORGET_S)),
+            asyncio.create_task(save_often(self._clients, _SAVE_S, self._settings.forget_hours)),
             asyncio.create_task(self._renew(held)),
             asyncio.create_task(ended.wait()),
         ]

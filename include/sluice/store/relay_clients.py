@@ -61,11 +61,9 @@ def save(store: Store, held: Lease, clients: Iterable[RelayClientState]) -> None
                 )
 
 
-def forget(store: Store, held: Lease, unseen: timedelta, but: Iterable[str]) -> list[str]:
-    """Forget clients that were not seen for so long, except these; the names of those that were."""
-    old = delete(relay_client).where(
-        relay_client.c.seen_at < func.clock_timestamp() - unseen, relay_client.c.name.not_in(list(but))
-    )
+def forget(store: Store, held: Lease, unseen: timedelta) -> list[str]:
+    """Forget clients that were not seen for so long; their names."""
+    old = delete(relay_client).where(relay_client.c.seen_at < func.clock_timestamp() - unseen)
     with store.begin() as connection:
         leases.expect_held(connection, held)
         return list(connection.execute(old.returning(relay_client.c.name)).scalars())
