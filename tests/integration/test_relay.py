@@ -292,6 +292,7 @@ def test_the_log_is_kept_for_a_client_that_comes_again(world, relay):
     assert ids(relay.client().log_in("late").events(2)) == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_second_relay_fences_the_first_out_and_forgets_who_does_not_come_or_takes_nothing(world, relay):
     with relay_of(world, forget_hours=0.001) as other:
         lazy, good = other.client().log_in("lazy"), other.client().log_in("good")

@@ -22,6 +22,7 @@ class Restartable:
         self._server = server_class(self.cluster)
         self._server.start()
         self.create_database, self.connect = self._server.create_database, self._server.connect
+        self.create_store = self._server.create_store
 
     def restart(self, mode):
         """As `pg_ctl restart -m MODE`, on the same port."""

@@ -1,0 +1,66 @@
+"""The relay while its control store is away, and with a segment that was damaged: it lives, and goes on afterwards."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from support.relaying import EMPTY, INSERT, POLL, relay_of, until
+
+from sluice.model.position import START
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+
+@pytest.fixture
+def world(build, restartable):
+    return build("CREATE TABLE stock (id int PRIMARY KEY)", ["public.stock"], elsewhere={"control": restartable})
+
+
+def ids(events):
+    return [int(one.columns[0][2]) for one in events]
+
+
+def test_queues_are_served_while_the_control_store_is_away_and_nothing_is_lost(world, restartable):
+    with relay_of(world) as relay:
+        client = relay.client().log_in("patient")
+        client.filter("stock", INSERT)
+        world.master.execute("INSERT INTO stock SELECT generate_series(1, 3)")
+        world.publish()
+        assert ids(client.events(1)) == [1]
+        restartable.stop("immediate")
+        assert ids(client.events(2)) == [2, 3]
+        assert until(lambda: "SLC-060" in relay.log.read_text())
+        restartable.start()
+        world.master.execute("INSERT INTO stock VALUES (4)")
+        world.publish()
+        assert ids(client.events(1)) == [4]
+        assert client.ask(POLL)[0] == EMPTY
+        assert relay.stop() == 0
+        relay.start()
+        again = relay.client().log_in("patient")
+        time.sleep(0.5)
+        assert again.ask(POLL)[0] == EMPTY
+
+
+def test_a_damaged_segment_is_reported_and_served_once_it_is_mended(world):
+    with relay_of(world) as relay:
+        client = relay.client().log_in("careful")
+        client.filter("stock", INSERT)
+        client.close()
+        relay.stop()
+        world.master.execute("INSERT INTO stock VALUES (1)")
+        world.publish()
+        *_, newest = world.context.manifest("flights").ahead("nobody", START)
+        file = Path(world.settings["change_log"]) / f"{newest.written.name}.parquet"
+        whole = file.read_bytes()
+        file.chmod(0o600)
+        file.write_bytes(whole[:-1] + b"?")
+        relay.start()
+        client = relay.client().log_in("careful")
+        assert until(lambda: "SLC-047" in relay.log.read_text())
+        assert client.ask(POLL)[0] == EMPTY
+        file.write_bytes(whole)
+        assert ids(client.events(1)) == [1]
+        assert relay.log.read_text().count("SLC-047") == 1
