@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
-from support import samples
+from support import decoded_inputs, samples
 from support.fuzzing import Entrance, octets, sentences, texts, values
 
 from sluice.changelog.schema import CHANGES, LOGGED
@@ -221,4 +221,5 @@ ENTRANCES = (
     Entrance("piece", _piece, _unpacked, (ValueError, OSError, pa.ArrowException, SluiceError)),
     Entrance("segment", _damaged, _logged),
     Entrance("address", texts(samples.ADDRESSES), address.parsed),
+    *decoded_inputs.ENTRANCES,
 )

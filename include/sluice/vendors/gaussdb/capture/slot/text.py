@@ -20,7 +20,7 @@ from sluice.vendors.gaussdb.capture.slot.malformed import excerpt, malformed, te
 from sluice.vendors.gaussdb.capture.slot.records import Decoded, Field, Form, Records
 
 # Serial decoding quotes the names of a table and puts a dot between them; parallel decoding does neither.
-_UNQUOTED = r'(?>"(?:[^"]++|"")++"|[^\s"]++)'
+_UNQUOTED = r'(?>"(?:[^"]++|"")++"|[^\s"]\S*+)'
 _ACTION = "INSERT|UPDATE|DELETE"
 _HEAD = re.compile(
     rf"table (?:(?P<named>{IDENTIFIER}\.{IDENTIFIER}): (?P<action>{_ACTION}):"

@@ -1,0 +1,1 @@
+START_REPLICATION SLOT {slot} LOGICAL {lsn}{options}
