@@ -22,6 +22,7 @@ BENCHES = [
     pytest.param(
         "publish", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_ratio", "queue_growth", "equal"}, id="publish"
     ),
+    pytest.param("decode", 0.01, {"t_mb_per_s", "j_mb_per_s", "b_mb_per_s", "equal"}, id="decode"),
     pytest.param("apply", 0.01, {"changes_per_s", "one_to_one_changes_per_s", "equal"}, id="apply"),
     pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
     pytest.param("slaves", 0.01, {"publish_ratio", "drain_ratio", "equal"}, id="slaves"),

@@ -43,45 +43,40 @@ _SENT = {
 }
 
 
-def _made(format: str, batched: bool) -> Callable[[Random], list[bytes]]:
-    sent = _SENT[format, batched]
-
-    def made(rng: Random) -> list[bytes]:
-        damaged = rng.choice((*sent, *_WORDS))
-        return [octets(rng, damaged), octets(rng, rng.choice(sent))]
+def _made(format: str) -> Callable[[Random], tuple[bool, bytes]]:
+    def made(rng: Random) -> tuple[bool, bytes]:
+        batched = rng.random() < 0.5
+        return batched, octets(rng, rng.choice((*_SENT[format, batched], *_WORDS)))
 
     return made
 
 
-def _taken(format: str, batched: bool) -> Callable[[list[bytes]], None]:
+def _taken(format: str) -> Callable[[tuple[bool, bytes]], None]:
     begin, *known, _ = decoding.statements(format, _GIVEN)
+    # One decoder of each kind takes all inputs, and knows the forms; another one is made for each, and knows none.
+    learned = {batched: decoding.decoder(format, batched) for batched in (False, True)}
+    for batched, reader in learned.items():
+        for message in decoding.messages(format, [begin, *known], batched):
+            reader.feed(message)
 
-    def outcome(learned: bool, message: bytes) -> object:
-        """What a decoder makes of a message within a transaction, after it has learned the forms or not."""
-        reader = decoding.decoder(format, batched)
-        for one in decoding.messages(format, [begin, *(known if learned else ())], batched):
-            reader.feed(one)
-        if learned:
-            reader.taken()
+    def outcome(reader: decoding.Decoder, message: bytes) -> object:
+        reader.taken()
+        reader.records.in_transaction = True
         try:
             reader.feed(message)
         except SluiceError as error:
-            return str(error).replace(" 8 changes", " 0 changes")
+            return str(error)
         found = reader.taken()
         found.changes.validate(full=True)
-        marks = found.marks if learned else found.marks[1:]
         rows = [(found.forms[row["form"]], row["lsn"], row["new"], row["old"]) for row in found.changes.to_pylist()]
         assert all(form.new is None or len(form.new) == len(new) for form, _, new, _ in rows)
-        return marks, rows
+        return found.marks, rows
 
-    def taken(messages: list[bytes]) -> None:
-        for message in messages:
-            assert outcome(True, message) == outcome(False, message)
+    def taken(given: tuple[bool, bytes]) -> None:
+        batched, message = given
+        assert outcome(learned[batched], message) == outcome(decoding.decoder(format, batched), message)
 
     return taken
 
 
-ENTRANCES = tuple(
-    Entrance(f"decoded {format}{' in batches' if batched else ''}", _made(format, batched), _taken(format, batched))
-    for format, batched in _SENT
-)
+ENTRANCES = tuple(Entrance(f"decoded {format}", _made(format), _taken(format)) for format in "tjb")

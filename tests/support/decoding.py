@@ -18,6 +18,7 @@ from sluice.vendors.gaussdb.capture.slot.json_text import JsonDecoder
 from sluice.vendors.gaussdb.capture.slot.records import Begin, Commit, Decoded
 from sluice.vendors.gaussdb.capture.slot.text import TextDecoder
 
+Decoder = TextDecoder | JsonDecoder | BinaryDecoder
 NUMBERS = {"smallint", "integer", "bigint", "oid", "real", "double precision", "numeric"}
 BITS = {"bit", "bit varying"}
 
@@ -175,7 +176,7 @@ def messages(format: str, sent: Sequence[tuple[bytes, int]], batched: bool, most
     return found
 
 
-def decoder(format: str, batched: bool) -> TextDecoder | JsonDecoder | BinaryDecoder:
+def decoder(format: str, batched: bool) -> Decoder:
     """The product's decoder of such messages."""
     if format == "b":
         return BinaryDecoder()

@@ -13,6 +13,7 @@ from sluice.runtime.terminal import Progress
 BENCHES = {
     "capture": "capture",
     "publish": "publish",
+    "decode": "decode",
     "apply": "apply",
     "drain": "drain",
     "slaves": "slaves",

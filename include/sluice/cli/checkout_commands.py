@@ -9,7 +9,19 @@ from typing import Any
 from sluice.cli.arguments import positive
 from sluice.errors import SluiceError
 
-BENCHES = ("capture", "publish", "apply", "drain", "slaves", "cluster", "initial-update", "blocks", "latency", "relay")
+BENCHES = (
+    "capture",
+    "publish",
+    "decode",
+    "apply",
+    "drain",
+    "slaves",
+    "cluster",
+    "initial-update",
+    "blocks",
+    "latency",
+    "relay",
+)
 
 
 def add(commands: Any) -> None:
