@@ -41,7 +41,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("bench", "dev"),
     ("cli",),
 )
-VENDORS = {"postgresql", "postgres", "oracle", "mariadb", "mysql", "sqlite", "mssql", "db2"}
+VENDORS = {"postgresql", "postgres", "gaussdb", "opengauss", "oracle", "mariadb", "mysql", "sqlite", "mssql", "db2"}
 
 
 def modules(*folders: str) -> list[Path]:

@@ -30,10 +30,10 @@ changes = (
     | st.builds(Change, plain, plain, st.just("UPDATE"), images, st.none() | images)
     | st.builds(Change, plain, plain, st.just("DELETE"), st.none(), st.none() | images)
 )
-transactions = st.lists(changes, max_size=4).map(lambda made: Transaction(3, 4, 5, 6, tuple(made * 3)))
+transactions = st.lists(changes, max_size=4).map(lambda made: Transaction(3, 4, 5, 6, tuple(made * 10)))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(transactions, max_size=3), st.sampled_from("tjb"), st.booleans(), st.booleans(), st.integers(1, 900))
 def test_what_is_written_is_decoded(several, format, batched, dotted, most):
     sent = decoding.statements(format, several, dotted)

@@ -56,11 +56,11 @@ def _taken(format: str) -> Callable[[tuple[bool, bytes]], None]:
     # One decoder of each kind takes all inputs, and knows the forms; another one is made for each, and knows none.
     learned = {batched: decoding.decoder(format, batched) for batched in (False, True)}
     for batched, reader in learned.items():
-        for message in decoding.messages(format, [begin, *known], batched):
+        for message in decoding.messages(format, [begin, *known * 8], batched):
             reader.feed(message)
 
     def outcome(reader: decoding.Decoder, message: bytes) -> object:
-        reader.taken()
+        reader.records.forget()
         reader.records.in_transaction = True
         try:
             reader.feed(message)

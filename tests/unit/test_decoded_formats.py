@@ -23,8 +23,9 @@ CHANGES = (
     Change("public", "t1", "UPDATE", NEW, OLD),
     Change("public", "t1", "DELETE", None, OLD),
 )
-# Twice, so that each form is read by the parser and by what it learned.
-GIVEN = [Transaction(5 + number, 9, 77, 1 << 33, CHANGES * 2) for number in range(2)]
+# So often that each form is read by the parser and by what it learned.
+OFTEN = 10
+GIVEN = [Transaction(5 + number, 9, 77, 1 << 33, CHANGES * OFTEN) for number in range(2)]
 SAYS = {
     "t": b"table public t1 INSERT: a[integer]:1 c[text]:'x'",
     "j": decoding.in_json(Change("public", "t1", "INSERT", OLD, None)),
@@ -39,10 +40,10 @@ def refused(reader, message):
 
 
 def within(format, statement=b"", batched=False):
-    """A decoder that is within a transaction, which took the statement once."""
+    """A decoder that is within a transaction, which took the statement so often that it knows its form."""
     reader = decoding.decoder(format, batched)
     sent = decoding.statements(format, [Transaction(1, 2, 3, 4, ())])[:1]
-    for message in decoding.messages(format, [*sent, *([(statement, 5)] * 2 if statement else [])], batched):
+    for message in decoding.messages(format, [*sent, *([(statement, 5)] * OFTEN if statement else [])], batched):
         reader.feed(message)
     return reader
 
@@ -65,11 +66,11 @@ def test_each_format_gives_the_same_changes(format, batched, dotted):
     ]
     for side in ("new", "old"):
         assert [values(getattr(one, side)) for one in again] == [values(getattr(one, side)) for one in expected]
-    assert [mark.at for mark in found.marks] == [0, 8, 8, 16]
+    assert [mark.at for mark in found.marks] == [0, 40, 40, 80]
     assert {mark.xid for mark in found.marks if isinstance(mark, Commit)} == {5, 6}
     assert {mark.lsn for mark in found.marks if isinstance(mark, Begin)} == {77}
     lsns = [row["lsn"] for row in found.changes.to_pylist()]
-    assert lsns[:8] == (list(range(78, 86)) if batched or format == "b" else [None] * 8)
+    assert lsns[:40] == (list(range(78, 118)) if batched or format == "b" else [None] * 40)
     assert len(found.forms) == 3
 
 
@@ -77,7 +78,7 @@ def test_pieces_are_taken_within_a_transaction():
     reader = within("t", SAYS["t"])
     form = Form(TableName("public", "t1"), Action.INSERT, (Field("a", "integer"), Field("c", "text")))
     first = reader.taken()
-    assert (first.forms, first.changes.num_rows, len(first.marks)) == ((form,), 2, 1)
+    assert (first.forms, first.changes.num_rows, len(first.marks)) == ((form,), OFTEN, 1)
     reader.feed(SAYS["t"], 9)
     second = reader.taken()
     assert second.changes.to_pylist() == [{"lsn": 9, "form": 0, "action": "I", "new": ["1", "x"], "old": None}]
@@ -283,7 +284,11 @@ def test_what_is_kept_at_once_has_a_limit(monkeypatch):
     monkeypatch.setattr(records, "MOST_BYTES", 1000)
     reader = within("t", SAYS["t"])
     assert refused(reader, SAYS["t"][:-2] + b"x" * 1000 + b"'").code == 422
-    reader.taken()
-    for _ in range(2_000 // len(SAYS["t"])):
+    with pytest.raises(SluiceError) as error:
+        reader.taken()
+    assert error.value.code == 421
+    reader.records.forget()
+    reader.feed(b"BEGIN")
+    for _ in range(1_990 // len(SAYS["t"])):
         reader.feed(SAYS["t"])
     assert refused(reader, SAYS["t"]).code == 422

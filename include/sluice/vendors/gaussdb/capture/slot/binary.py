@@ -2,7 +2,7 @@
 
 A message is one statement, or a batch. Each statement follows its length, which counts its LSN; the letter P after it
 says that another one comes, F that none does. In all statements of one form the same bytes stand before each value, and
-a form that was seen twice is recognised by them.
+a form that comes often is recognised by them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from struct import Struct
 
+from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.envelope import heartbeat
@@ -85,11 +86,21 @@ class BinaryDecoder:
         """Take a message.
 
         Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came before in this piece is not to be used.
+            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
         """
-        self.records.expect_room(len(message))
-        if heartbeat("b", message, (b"F",), self.records):
-            return
+        try:
+            self.records.expect_room(len(message))
+            if not heartbeat("b", message, (b"F",), self.records):
+                self._statements(message)
+        except SluiceError:
+            self.records.fail()
+            raise
+
+    def taken(self) -> Decoded:
+        """All that was decoded since it was taken last."""
+        return self.records.taken()
+
+    def _statements(self, message: bytes) -> None:
         place, most = 0, len(message)
         while True:
             if place + _U32.size > most:
@@ -111,10 +122,6 @@ class BinaryDecoder:
                 raise malformed("b", end, f"{letter!r} where P or F is to follow a statement")
         if place != most:
             raise malformed("b", place, "bytes follow the end of the message")
-
-    def taken(self) -> Decoded:
-        """All that was decoded since it was taken last."""
-        return self.records.taken()
 
     def _statement(self, message: bytes, place: int, end: int, lsn: int) -> None:
         beginning = message[place : _named(message, place, end)]
@@ -160,8 +167,8 @@ class BinaryDecoder:
         new, old = (tuple(images[letter]) if letter in images else None for letter in (b"N", b"O"))
         form = Form(TableName(schema, table), action, new, old)
         self.records.change(form, values, lsn)
-        if form.width and begin == statement.end and self._forms.is_second(form):
-            self._forms.learn(beginning, _Reader(form, tuple(parts)))
+        if form.width and begin == statement.end and self._forms.comes_often(form, form.width):
+            self._forms.learn(beginning, _Reader(form, tuple(parts)), form.width)
 
     def _begin(self, statement: _Statement) -> None:
         csn, first = statement.number(_U64), statement.number(_U64)

@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.vendors.gaussdb.capture.slot.boundaries import boundary
 from sluice.vendors.gaussdb.capture.slot.envelope import statements
@@ -18,6 +19,8 @@ _LISTS = ("columns_name", "columns_type", "columns_val", "old_keys_name", "old_k
 _KEYS = {"table_name", "op_type", *_LISTS}
 _ACTIONS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELETE}
 _STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# Of all forms that are kept together.
+_MOST_COLUMNS = 50_000
 _is_name = re.compile(IDENTIFIER).fullmatch
 
 
@@ -39,25 +42,32 @@ class JsonDecoder:
     def __init__(self, *, batched: bool = False) -> None:
         self._batched = batched
         self._forms: dict[tuple[Any, ...], Form] = {}
+        self._width = 0
         self.records = Records(exact)
 
     def feed(self, message: bytes, lsn: int | None = None) -> None:
         """Take a message that stands at `lsn`, if that is known.
 
         Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came before in this piece is not to be used.
+            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
         """
-        self.records.expect_room(len(message))
-        for raw, own, offset in statements("j", message, lsn, self._batched, self.records):
-            text = text_of("j", raw, offset)
-            if text.startswith("{"):
-                self._change(text, own, offset)
-            elif not boundary("j", text, own, offset, self.records):
-                raise malformed("j", offset, f"no kind of statement begins like this: {excerpt(text)}")
+        try:
+            self.records.expect_room(len(message))
+            for raw, own, offset in statements("j", message, lsn, self._batched, self.records):
+                self._statement(text_of("j", raw, offset), own, offset)
+        except SluiceError:
+            self.records.fail()
+            raise
 
     def taken(self) -> Decoded:
         """All that was decoded since it was taken last."""
         return self.records.taken()
+
+    def _statement(self, text: str, lsn: int | None, offset: int) -> None:
+        if text.startswith("{"):
+            self._change(text, lsn, offset)
+        elif not boundary("j", text, lsn, offset, self.records):
+            raise malformed("j", offset, f"no kind of statement begins like this: {excerpt(text)}")
 
     def _change(self, text: str, lsn: int | None, offset: int) -> None:
         said = _object(text, offset)
@@ -75,8 +85,10 @@ class JsonDecoder:
             unchanged, row = (), [*values, *old_values]
         key = (said["table_name"], said["op_type"], *map(tuple, (names, types, old_names, old_types)), unchanged)
         if key not in self._forms:
-            if len(self._forms) >= 2_000:
+            self._width += len(row) + 1
+            if self._width > _MOST_COLUMNS:
                 self._forms.clear()
+                self._width = len(row) + 1
             self._forms[key] = _form(said, unchanged, text, offset)
         self.records.change(self._forms[key], row, lsn)
 

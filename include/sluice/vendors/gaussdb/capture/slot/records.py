@@ -148,8 +148,16 @@ class Records:
 
     def __init__(self, exact: Callable[[Sequence[Any]], pa.StringArray] = verbatim) -> None:
         self._exact = exact
-        self.in_transaction = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Forget all that was not taken, and the transaction that is open: the stream begins anew."""
+        self.in_transaction = self._failed = False
         self._clear()
+
+    def fail(self) -> None:
+        """A message could be read in part, so nothing that came with it can be taken."""
+        self._failed = True
 
     def _clear(self) -> None:
         self._numbers: dict[Form, int] = {}
@@ -220,7 +228,12 @@ class Records:
             )
 
     def taken(self) -> Decoded:
-        """All of it; from here on there is nothing, and the transaction that is open goes on."""
+        """All of it; from here on there is nothing, and the transaction that is open goes on.
+
+        Raises:
+            SluiceError: SLC-421, a message failed.
+        """
+        self._expect(not self._failed, "it goes on after a message that could not be read")
         forms = tuple(self._numbers)
         lists: dict[str, list[pa.Array]] = {"new": [pa.nulls(0, ROW)], "old": [pa.nulls(0, ROW)]}
         order = np.array(self._order, np.int32)

@@ -1,6 +1,6 @@
 """Format `t`: a statement is a line such as `table public t1 INSERT: a[integer]:1 c[text]:'hello'`.
 
-Of a form that was seen twice an expression is made that takes a whole statement at once. It takes nothing that the
+Of a form that comes often an expression is made that takes a whole statement at once. It takes nothing that the
 parser would take otherwise, so the parser decides about all that is odd.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.boundaries import boundary
@@ -71,11 +72,15 @@ class TextDecoder:
         """Take a message that stands at `lsn`, if that is known.
 
         Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came before in this piece is not to be used.
+            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
         """
-        self.records.expect_room(len(message))
-        for raw, own, offset in statements("t", message, lsn, self._batched, self.records):
-            self._statement(text_of("t", raw, offset), own, offset)
+        try:
+            self.records.expect_room(len(message))
+            for raw, own, offset in statements("t", message, lsn, self._batched, self.records):
+                self._statement(text_of("t", raw, offset), own, offset)
+        except SluiceError:
+            self.records.fail()
+            raise
 
     def taken(self) -> Decoded:
         """All that was decoded since it was taken last."""
@@ -121,9 +126,9 @@ class TextDecoder:
             raise _misread(text, place, offset, "no column begins or goes on like this")
         form = Form(table, action, new.fields, old.fields, (*new.unchanged, *old.unchanged))
         self.records.change(form, [text[begin:end] for begin, end in (*new.places, *old.places)], lsn)
-        if form.width and self._forms.is_second((form, beginning)):
+        if form.width and self._forms.comes_often((form, beginning), form.width):
             pattern = _pattern(text, (*old.places, *new.places))
-            self._forms.learn(beginning, _Reader(form, pattern, len(old.places) if new.places else 0))
+            self._forms.learn(beginning, _Reader(form, pattern, len(old.places) if new.places else 0), form.width)
 
     def _truncate(self, text: str, lsn: int | None, offset: int) -> None:
         if not (found := _TRUNCATE.fullmatch(text)):
