@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from sluice.capture import unwatched
 from sluice.capture.reconcile import heal, make_inconsistent, reconcile
 from sluice.changelog import points
 from sluice.context import Context
-from sluice.errors import StrangeSource
+from sluice.errors import AlteredMeanwhile, StrangeSource
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.unwatched import Unwatched
@@ -128,7 +128,9 @@ class _Run:
         bound = self._context.config.source(self._source).segments.max_changes
         while True:
             self._heal()
-            self._database.capture.poll_ddl()
+            # Where this is of consequence, as something is queued, the step looks again, for longer.
+            with suppress(AlteredMeanwhile):
+                self._database.capture.poll_ddl()
             self._report()
             looked = time.monotonic()
             more = self._behind = self._swept(bound)

@@ -24,6 +24,9 @@ from sluice.store import statement_results
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
+# So long it is tried to look at tables between two of the commands that alter them.
+_LOOKS_S = 10.0
+
 
 @dataclass(frozen=True)
 class Swept(Published):
@@ -36,6 +39,27 @@ class Swept(Published):
 
     sequences: Sequence[Mapping[str, Any]] = field(default_factory=list)
     backlog: str | None = None
+
+
+class _Looks:
+    """Looks for DDL until one holds for as long as a sweep takes to begin.
+
+    Somebody may alter a table without end. Some look falls between two of his commands, and then all tables go on.
+    """
+
+    def __init__(self) -> None:
+        self._end = time.monotonic() + _LOOKS_S
+
+    def again(self, database: Source, error: AlteredMeanwhile | None = None) -> None:
+        """Look, and once more if a table was altered meanwhile. Raises AlteredMeanwhile when the time is over."""
+        while True:
+            if error and time.monotonic() > self._end:
+                raise error
+            try:
+                database.capture.poll_ddl()
+                return
+            except AlteredMeanwhile as another:
+                error = another
 
 
 def publisher_of(
@@ -74,7 +98,8 @@ def sweep(
         the fields of `Swept`.
 
     Raises:
-        SluiceError: see `Publisher.publish`; SLC-247, tables were altered twice between two looks at them.
+        SluiceError: see `Publisher.publish`; SLC-247, SLC-375, for some seconds no look at tables that are altered held
+            until the sweep.
     """
     database = context.source(source)
     total = Published(more=True)
@@ -82,19 +107,17 @@ def sweep(
         publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(one) for one in logged])
         publisher.open_log()
         # The sweep compares what the tables are with what this has recorded of them.
-        database.capture.poll_ddl()
+        looked = _Looks()
+        looked.again(database)
         if backlog:
             database.capture.go_on_with(backlog)
-        end, looked_again = time.monotonic() + seconds, False
+        end = time.monotonic() + seconds
         while True:
             try:
                 total += publisher.publish(bound, asked)
-                looked_again = False
-            except AlteredMeanwhile:
-                if looked_again:
-                    raise
-                looked_again = True
-                database.capture.poll_ddl()
+                looked = _Looks()
+            except AlteredMeanwhile as error:
+                looked.again(database, error)
             if not total.more or time.monotonic() >= end:
                 break
         left = database.capture.backlog()

@@ -11,7 +11,7 @@ from typing import Any, LiteralString
 import psycopg
 from psycopg import sql
 
-from sluice.errors import AGAIN, TransientError
+from sluice.errors import AGAIN, AlteredMeanwhile, TransientError
 from sluice.log import event
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import event_triggers
@@ -73,6 +73,7 @@ def poll(
     parts: Mapping[str, sql.Composable],
     unchanged: CatalogStamp,
     report: Callable[[Sequence[Locked]], None] = lambda _: None,
+    tries: int = _TRIES,
 ) -> None:
     """Send what changed of watched tables since the last look as commands.
 
@@ -81,7 +82,9 @@ def poll(
 
     Args:
         unchanged: since the last look of the same caller.
-        tell: called with the tables that are looked at later.
+        report: called with the tables that are looked at later.
+        tries: so many of these are looked at all the same, between two transactions of those that lock them, if what
+            is queued cannot be read else.
 
     Raises:
         TransientError: SLC-375, SLC-036, one that is locked has changed, and its images cannot be told apart until it
@@ -101,7 +104,7 @@ def poll(
             left.append(error)
             continue
         if not called:
-            poll(connection, parts, unchanged, report)
+            poll(connection, parts, unchanged, report, tries)
             return
     report(passed)
     if not (unseen or passed):
@@ -112,7 +115,10 @@ def poll(
         changed = {TableName(schema, table) for schema, table, _ in misread}
         for one in passed:
             if one.name in changed:
-                raise TransientError(
+                if tries and _queued_for(connection, parts, one):
+                    poll(connection, parts, unchanged, report, tries - 1)
+                    return
+                raise AlteredMeanwhile(
                     375,
                     f"{one}, and its columns or partitions changed before that: what is queued cannot be read until "
                     "that is looked at",
@@ -143,6 +149,15 @@ def _unseen(
         except psycopg.errors.LockNotAvailable as error:
             waited = error
     raise waited
+
+
+def _queued_for(connection: Connection, parts: Mapping[str, sql.Composable], one: Locked) -> bool:
+    """Whether a table could be looked at before its next transaction, although somebody locks it again and again."""
+    try:
+        function = sql.SQL("{}(%s::oid)").format(parts["poll"])
+        return _call_locked(connection, parts, function, one.relation, one.name, _MODE, _TRIES)
+    except (TransientError, psycopg.errors.LockNotAvailable):
+        return False
 
 
 def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
