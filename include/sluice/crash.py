@@ -1,14 +1,18 @@
 """The places where a job may die: named, so that the tests can kill it at each of them.
 
-A job killed at any of these and started again must lose nothing and deliver nothing twice.
+A job killed at any of these and started again must lose nothing and deliver nothing twice. So must a step whose
+process, executor or server is killed there.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from enum import StrEnum
+from pathlib import Path
 
+# A point; or a directory with a file named after a point.
 ENV = "SLUICE_CRASH_AT"
 
 
@@ -30,6 +34,16 @@ class CrashPoint(StrEnum):
 
 
 def reached(point: CrashPoint) -> None:
-    """Die here, as a power failure would have it, if a test asked for it."""
-    if os.environ.get(ENV) == point:
+    """Die here, as a power failure would have it, if a test asked for it; or stop here, and let it kill others, too."""
+    asked = os.environ.get(ENV, "")
+    if asked == point:
         os.kill(os.getpid(), signal.SIGKILL)
+    elif os.sep in asked:
+        _stop(Path(asked) / point)
+
+
+def _stop(file: Path) -> None:
+    """Stop, and say by the file's name who does. One process does so alone: for who comes later it is gone."""
+    with suppress(FileNotFoundError):
+        file.rename(f"{file}.{os.getpid()}")
+        os.kill(os.getpid(), signal.SIGSTOP)

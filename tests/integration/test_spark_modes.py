@@ -159,7 +159,7 @@ def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
     assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
 
 
-@pytest.mark.parametrize("job", ["connect", "submit", "cluster"], indirect=True)
+@pytest.mark.parametrize("job", ["connect", "submit"], indirect=True)
 def test_publishing_and_draining_work_in_tasks(updating, job, request, bucket):
     world = updating(DDL, ["public.t", "public.heap"])
     if "submit" in request.node.name:

@@ -15,6 +15,7 @@ from support import places
 from support.sparkserver import SHORT_LIVED, await_port, job_environment, program, started
 
 from sluice.connections import KEY_FILE_ENV
+from sluice.crash import ENV as CRASH_ENV
 from sluice.paths import PROJECT
 from sluice.runtime import ports
 
@@ -28,10 +29,12 @@ class SparkCluster:
 
     Attributes:
         workers: the directories of its workers; what they import is in `product` there.
+        halts: where its executors look whether they are to stop, see `halting`.
     """
 
     master: str
     workers: tuple[Path, ...]
+    halts: Path
 
     def submit(self) -> list[str]:
         """The words that run a job on every worker at the same time."""
@@ -73,11 +76,13 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java
             return stack.enter_context(started(command, env, directory)), port, directory
 
         await_port(*begin(place / "master", ["master.Master"], env, first))
+        (halts := place / "halts").mkdir()
+        env[CRASH_ENV] = str(halts)
         workers = [_machine(place / f"worker{number}", seal_key) for number in range(_WORKERS)]
         words = ["worker.Worker", "--cores", "1", "--memory", "1g", url]
         for one in [begin(worker, words, env | own, first + 2 + 2 * n) for n, (worker, own) in enumerate(workers)]:
             await_port(*one)
-        yield SparkCluster(url, tuple(worker for worker, _ in workers))
+        yield SparkCluster(url, tuple(worker for worker, _ in workers), halts)
 
 
 def _machine(directory: Path, seal_key: Path) -> tuple[Path, dict[str, str]]:

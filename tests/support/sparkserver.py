@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from support import places
 
+from sluice.crash import ENV as CRASH_ENV
 from sluice.paths import PROJECT
 from sluice.runtime import ports
 from sluice.runtime.java import java_home
@@ -29,12 +30,18 @@ SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @dataclass(frozen=True)
 class SparkServer:
-    """A running server; `directory` holds its event log, its log and everything else that it writes."""
+    """A running server.
+
+    Attributes:
+        directory: holds its event log, its log and everything else that it writes.
+        halts: where its tasks look whether they are to stop, see `halting`.
+    """
 
     directory: Path
     remote: str
     pages: str
     pid: int
+    halts: Path
 
 
 def job_environment(java: Path) -> dict[str, str]:
@@ -66,9 +73,16 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkServer]:
     """The server; it ends with the session."""
     assert seal_key.exists()
-    directory = tmp_path_factory.mktemp("connect")
-    (directory / "events").mkdir()
     port = ports.choose("Spark Connect", places.port(10))
+    with serving(tmp_path_factory.mktemp("connect"), port, java) as server:
+        yield server
+
+
+@contextmanager
+def serving(directory: Path, port: int, java: Path) -> Iterator[SparkServer]:
+    """A server at this port, which ends with the block."""
+    for folder in ("events", "halts"):
+        (directory / folder).mkdir(exist_ok=True)
     page = ports.choose("Spark's pages", places.port(20))
     conf = {
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
@@ -95,10 +109,11 @@ def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java:
         SERVER,
         "spark-internal",
     ]
-    env = {**job_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+    halts = directory / "halts"
+    env = {**job_environment(java), "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN, CRASH_ENV: str(halts)}
     with started(command, env, directory) as server:
         await_port(server, port, directory)
-        yield SparkServer(directory, f"sc://localhost:{port}", f"http://{ports.LOOPBACK}:{page}", server.pid)
+        yield SparkServer(directory, f"sc://localhost:{port}", f"http://{ports.LOOPBACK}:{page}", server.pid, halts)
 
 
 @contextmanager

@@ -12,10 +12,8 @@ from typing import Any
 
 import psycopg
 import pytest
-import yaml
 from support.world import SOURCE, Rows, World
 
-from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.task import load_block
@@ -104,12 +102,6 @@ class UpdatingWorld(World):
         """See `World.configure`; also tasks that run in this process use the connections of now."""
         super().configure(change)
         os.environ[SEALED_ENV] = seal(self.infos)
-
-    def environment(self) -> dict[str, str]:
-        """What a job of this world finds in its environment."""
-        file = self.path / "replication.yaml"
-        file.write_text(yaml.safe_dump(self.settings))
-        return {CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
 
     def waits(self, statement: str, name: str = "master") -> bool:
         """Whether a session that executes something like this, on that database, waits for a lock."""

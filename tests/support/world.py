@@ -219,15 +219,19 @@ class World:
         plugins: Path = PROJECT / "plugins",
     ) -> subprocess.Popen[str]:
         """Start a Spark job's entry point, which finds modules of somebody else's in `plugins`."""
-        self.path.mkdir(exist_ok=True)
-        file = self.path / "replication.yaml"
-        file.write_text(yaml.safe_dump(self.settings))
-        env = {**os.environ, CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
+        env = {**os.environ, **self.environment()}
         env |= {"PYTHONPATH": os.pathsep.join([str(PROJECT / "include"), str(plugins)]), CRASH_ENV: crash_at}
         command = [sys.executable, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
         return subprocess.Popen(
             command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit
         )
+
+    def environment(self) -> dict[str, str]:
+        """What a job of this world finds in its environment."""
+        self.path.mkdir(exist_ok=True)
+        file = self.path / "replication.yaml"
+        file.write_text(yaml.safe_dump(self.settings))
+        return {CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
 
     # What is where --------------------------------------------------------------------------------------------------
 

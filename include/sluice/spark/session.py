@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from functools import cache
 
@@ -11,6 +12,9 @@ from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
 
 # Set in a process that spark-submit started.
 _SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
+# A server that does not answer is asked again for half a minute, by default for ten: who asked for more looks further.
+_RETRIES = 17
+_MOST_PAUSE_MS = 2_000
 
 
 def is_there() -> bool:
@@ -21,14 +25,18 @@ def is_there() -> bool:
 @cache
 def spark() -> SparkSession:
     """The session, made when it is first needed: an idle sweep needs none."""
-    builder = SparkSession.builder.appName("sluice")
     if remote := os.environ.get(REMOTE_ENV):
-        return _with_files(builder.remote(remote).getOrCreate())
-    return builder.getOrCreate()
+        return _connected(remote)
+    return SparkSession.builder.appName("sluice").getOrCreate()
 
 
-def _with_files(session: SparkSession) -> SparkSession:
-    """Send the executors of a Connect server the Python files that they lack; spark-submit does it by itself."""
+def _connected(remote: str) -> SparkSession:
+    """A new session of a Connect server; its executors are sent the Python files that they lack, as spark-submit does
+    by itself."""
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session = SparkSession.builder.remote(remote).create()
+    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_MOST_PAUSE_MS)])
     if files := os.environ.get(PY_FILES_ENV):
         session.addArtifacts(*files.split(","), pyfile=True)
     return session
@@ -36,7 +44,13 @@ def _with_files(session: SparkSession) -> SparkSession:
 
 def renewed() -> SparkSession:
     """A new session in place of one that the server does not know any more."""
-    spark.cache_clear()
-    if remote := os.environ.get(REMOTE_ENV):
-        SparkSession.builder.appName("sluice").remote(remote).create()
+    _close()
     return spark()
+
+
+@atexit.register
+def _close() -> None:
+    """Close a session of Spark Connect. Python itself would do so when its threads have ended, and wait for one."""
+    if spark.cache_info().currsize and os.environ.get(REMOTE_ENV):
+        spark().client.close()
+        spark.cache_clear()

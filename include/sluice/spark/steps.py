@@ -22,8 +22,8 @@ from sluice.spark.errors import as_text, raise_any
 from sluice.spark.tasks import collected
 from sluice.steps import LocalSteps, Result, RunningStep, Steps, ThreadStep, Work
 
-# For how long a Spark that does not answer is asked again: a server that restarts needs no more.
-_PATIENCE_S = 60.0
+# For how long a lost step is asked for again; each of these asks a server that does not answer for half a minute.
+_PATIENCE_S = 30.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
 _Task = Callable[[int], Iterator[dict[str, object]]]
@@ -92,7 +92,7 @@ class _SparkTask:
             SluiceError: what it failed with; SLC-376, Spark does not answer, or loses it again and again.
             StepCrashed: it failed with another error.
         """
-        end = time.monotonic() + _PATIENCE_S
+        end = float("inf")
         while True:
             try:
                 return self._collected()
@@ -101,6 +101,8 @@ class _SparkTask:
                 raise
             except (PySparkException, Py4JError) as error:
                 reason = _reason(error)
+                # Of the first time that it is lost: it may be at work for long before.
+                end = min(end, time.monotonic() + _PATIENCE_S)
                 if self._cancelled.is_set() or time.monotonic() > end:
                     raise TransientError(
                         376,

@@ -1,0 +1,94 @@
+"""Processes that do a step's work in Spark are killed in the middle of it: their job goes on with what is left, nothing
+is lost, and nothing arrives twice (R2, R3, R6)."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import psutil
+import pytest
+from support import places
+from support.halting import halted
+from support.sparkserver import TOKEN, job_environment, serving
+from support.world import SOURCE
+
+from sluice.crash import CrashPoint
+from sluice.paths import PROJECT
+from sluice.runtime import ports
+
+pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
+
+
+def change(world):
+    """Transactions enough for a sweep, or a batch, after each of those that are killed."""
+    for number in range(5):
+        world.master.execute("INSERT INTO t VALUES (%s, 'a'), (%s, 'b')", [number, 100 + number])
+        world.master.execute("INSERT INTO heap VALUES (1, 'x'), (1, 'x')")
+        world.master.execute("UPDATE t SET v = 'c' WHERE id = %s", [number])
+
+
+@pytest.fixture
+def world(build):
+    made = build(DDL, ["public.t", "public.heap"], source={"segments": {"max_changes": 4}}, slave={"max_batch": 4})
+    change(made)
+    return made
+
+
+def started(world, command, env, directory, name, *arguments):
+    words = [*command, str(PROJECT / "spark_jobs" / f"{name}.py"), "--source", SOURCE, *arguments]
+    out = subprocess.PIPE
+    return subprocess.Popen(words, env={**env, **world.environment()}, cwd=directory, stdout=out, stderr=out, text=True)
+
+
+def ended(job):
+    """What a job said that did its work."""
+    out, errors = job.communicate(timeout=120)
+    assert job.returncode == 0, out + errors
+    return out + errors
+
+
+def is_whole(world):
+    world.catch_up()
+    assert world.differences() == {}
+    keys = [row["repl_key"] for row in world.log()]
+    assert len(keys) == len(set(keys)) == 5 * 5
+
+
+def executor(worker):
+    """The process that a machine of the cluster has started for the job."""
+    return next(one for one in worker.parents() if "CoarseGrainedExecutorBackend" in " ".join(one.cmdline()))
+
+
+def test_workers_and_executors_that_are_killed_in_a_step(world, spark_cluster, java, tmp_path):
+    points = {
+        ("publish", "--once"): (CrashPoint.WRITTEN, CrashPoint.LISTED, CrashPoint.PURGED),
+        ("drain", "--slave", "zurich", "--once"): (CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED),
+    }
+    for words, passed in points.items():
+        job = started(world, spark_cluster.submit(), job_environment(java), tmp_path, *words)
+        for point in passed:
+            with halted(spark_cluster.halts, point, job) as worker:
+                if point in (CrashPoint.LISTED, CrashPoint.MERGED):
+                    executor(worker).kill()
+        ended(job)
+    assert world.queued() == set()
+    assert world.position() == world.context.manifest(SOURCE).end()
+    is_whole(world)
+
+
+def test_a_connect_server_that_is_killed_in_a_step_and_started_again(world, java, tmp_path):
+    port = ports.choose("a Spark Connect server that is killed", places.port(60))
+    (directory := tmp_path / "server").mkdir()
+    with serving(directory, port, java) as server:
+        there = {"SPARK_REMOTE": server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
+        env = {**job_environment(java), **there}
+        job = started(world, [sys.executable], env, tmp_path, "publish", "--once")
+        with halted(server.halts, CrashPoint.LISTED, job):
+            psutil.Process(server.pid).kill()
+    with serving(directory, port, java):
+        assert ended(job).count("step again") == 1
+    assert world.queued() == set()
+    is_whole(world)
