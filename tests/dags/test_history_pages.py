@@ -30,7 +30,7 @@ A_DAY_OF_ALL = """
 INSERT INTO history SELECT 'flights', slave, false, date_trunc('minute', now()) - m * interval '1 min',
     m % 7, m, 1000 - m
 FROM replication, generate_series(0, 1439) AS m WHERE slave LIKE 'branch%'"""
-SPANS = ("6 hours", "a day", "7 days", "30 days")
+SPANS = ("6 hours", "24 hours", "7 days", "30 days")
 
 
 @pytest.fixture

@@ -11,10 +11,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.changelog.segment_files import Written
 from sluice.errors import FencedError, LogTrimmed
+from sluice.model.activity import RowCounts
 from sluice.model.layout import Layout
+from sluice.model.names import TableName
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
-from sluice.store import notify, publishers
+from sluice.store import activities, notify, publishers
 from sluice.store.engine import Store
 from sluice.store.leases import Lease
 from sluice.store.tables import barrier, layout, lease, point, segment
@@ -73,12 +75,18 @@ class Manifest:
             return [_segment(row) for row in connection.execute(kept.order_by(segment.c.number).limit(most))]
 
     def list_segment(
-        self, held: Lease, new: Segment, layouts: Mapping[int, Layout], answered: tuple[int, str] | None = None
+        self,
+        held: Lease,
+        new: Segment,
+        layouts: Mapping[int, Layout],
+        answered: tuple[int, str] | None = None,
+        activity: Mapping[TableName, RowCounts] | None = None,
     ) -> None:
         """List a durable file: this commit publishes it. The lease is read FOR SHARE in the same transaction (R6).
 
         Args:
             answered: a request for a point, and the exported snapshot that this segment's end equals (R10).
+            activity: rows that it changes.
 
         Raises:
             FencedError: SLC-050, the lease was taken over, or somebody else who has it was faster.
@@ -110,6 +118,7 @@ class Manifest:
                 raise FencedError(
                     50, f"{held.name} was taken over by a copy of itself, which listed segment {new.number}"
                 )
+            activities.count(connection, self._source, activity or {})
             publishers.count(connection, self._source, size=new.written.bytes, changes=new.changes)
             if answered:
                 answer(connection, *answered, new.end)

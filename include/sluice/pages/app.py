@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 
 from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
 from sluice.monitor.reach import Reach
-from sluice.pages import entry, html, metrics, rest
+from sluice.pages import entry, html, metrics, rest, tables
 from sluice.pages.airflow import Airflow
 from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
@@ -53,6 +53,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(html.router)
     app.include_router(rest.router)
     app.include_router(metrics.router)
+    app.include_router(tables.router)
     app.middleware("http")(_Bounded())
     # Who has not logged in takes no place of those who have.
     app.middleware("http")(entry.admit)

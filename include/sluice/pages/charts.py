@@ -51,7 +51,7 @@ class Span(StrEnum):
 
 _SPANS = {
     Span.HOURS: (6 * 3600, 60, "6 hours"),
-    Span.DAY: (_DAY, 300, "a day"),
+    Span.DAY: (_DAY, 300, "24 hours"),
     Span.WEEK: (7 * _DAY, 3600, "7 days"),
     Span.MONTH: (30 * _DAY, 3600, "30 days"),
 }

@@ -25,6 +25,7 @@ from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
 from sluice.publish.change_filter import EVERYTHING, PublishFilter
 from sluice.publish.queue_guard import QueueGuard
+from sluice.publish.row_counts import Counting
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
@@ -195,7 +196,9 @@ class Publisher:
         while cut.more:
             number, first = end.segment + 1, end.ordinal + 1
             name = f"{self._source}-{number:012d}-{self._lease.epoch}-{uuid.uuid4().hex}"
-            written = self._files.write(name, cut.piece(size))
+            counting = Counting()
+            # By `map`, as above.
+            written = self._files.write(name, map(counting.count, cut.piece(size)))
             reached(CrashPoint.WRITTEN)
             segment = Segment(
                 number=number,
@@ -208,7 +211,9 @@ class Publisher:
                 sequences=tuple(moved),
             )
             whole = answered and not cut.more
-            self._manifest.list_segment(self._lease, segment, sweep.layouts(), answered if whole else None)
+            layouts = sweep.layouts()
+            activity = counting.by_table(layouts)
+            self._manifest.list_segment(self._lease, segment, layouts, answered if whole else None, activity)
             event("segment", source=self._source, number=number, end=segment.end, changes=segment.changes)
             self._sequences.update((value.use, value) for value in moved)
             moved = []

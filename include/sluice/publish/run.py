@@ -28,7 +28,7 @@ from sluice.publish.step import Swept, publisher_of, sweep
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, done
-from sluice.store import history, leases, publishers
+from sluice.store import activities, history, leases, publishers
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -188,6 +188,7 @@ class _Run:
         if now - self._rolled > _ROLL_S:
             self._rolled = now
             history.roll_up(self._context.store, self._source)
+            activities.roll_up(self._context.store, self._source)
 
     def close(self) -> None:
         """End every snapshot still held."""

@@ -124,6 +124,15 @@ history = Table(
     Column("ordinal", BigInteger, nullable=False),
 )
 
+# Rows that changed in a table of a master, in ten minutes; of more than a day ago, in one row at the beginning of time.
+activity = Table(
+    "activity",
+    metadata,
+    *_key("source", "schema", "table"),
+    Column("at", DateTime(timezone=True), primary_key=True),
+    *(Column(name, BigInteger, nullable=False) for name in ("inserts", "updates", "deletes")),
+)
+
 # Rows of a slave's table that were not as expected, since it was filled.
 tolerated = Table(
     "tolerated",

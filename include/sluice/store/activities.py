@@ -1,0 +1,108 @@
+"""The activity of each table of a source: rows that changed, counted when a segment is listed.
+
+A row of the store counts ten minutes; those of more than a day ago are one row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, func, select, text
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.model.activity import RowCounts
+from sluice.model.names import TableName
+from sluice.sqlfiles import statement
+from sluice.store.engine import Store
+from sluice.store.tables import activity, comparison, rejected, tolerated
+
+_STEP_S = 600
+_KINDS = ("inserts", "updates", "deletes")
+
+
+@dataclass(frozen=True)
+class Activity:
+    """What changed in a table since counting began, in the last 24 hours, and in the last hour."""
+
+    ever: RowCounts = field(default_factory=RowCounts)
+    day: int = 0
+    hour: int = 0
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The last comparison of a table of a slave."""
+
+    rows: int
+    different: int
+    at: str
+
+
+def count(connection: Connection, source: str, changed: Mapping[TableName, RowCounts]) -> None:
+    """Count rows of a segment, in the transaction that lists it."""
+    if not changed:
+        return
+    step = func.to_timestamp(func.floor(func.extract("epoch", func.clock_timestamp()) / _STEP_S) * _STEP_S)
+    rows = [
+        {
+            "source": source,
+            "schema": name.schema,
+            "table": name.table,
+            "at": step,
+            **{kind: getattr(changed[name], kind) for kind in _KINDS},
+        }
+        for name in sorted(changed)
+    ]
+    new = insert(activity).values(rows)
+    more = {kind: activity.c[kind] + new.excluded[kind] for kind in _KINDS}
+    connection.execute(new.on_conflict_do_update(index_elements=["source", "schema", "table", "at"], set_=more))
+
+
+def roll_up(store: Store, source: str) -> None:
+    """Let what was more than a day ago be one row of each table."""
+    with store.begin() as connection:
+        connection.execute(text(statement("control", "activity_rolled")), {"source": source})
+
+
+def by_table(store: Store, source: str) -> dict[TableName, Activity]:
+    """The activity of each table of the master that had any."""
+    with store.begin() as connection:
+        rows = connection.execute(text(statement("control", "activity")), {"source": source}).all()
+    return {
+        TableName(row.schema, row.table): Activity(
+            RowCounts(int(row.inserts), int(row.updates), int(row.deletes)), int(row.day), int(row.hour)
+        )
+        for row in rows
+    }
+
+
+def conflicts(store: Store, source: str) -> dict[tuple[str, TableName], int]:
+    """Rows that were not as expected, by slave and its name of the table."""
+    rows = tolerated.c.missing + tolerated.c.duplicate
+    wanted = select(tolerated.c.slave, tolerated.c.schema, tolerated.c.table, rows).where(tolerated.c.source == source)
+    with store.begin() as connection:
+        found = connection.execute(wanted).all()
+    return {(slave, TableName(schema, table)): int(number) for slave, schema, table, number in found}
+
+
+def rejections(store: Store, source: str) -> dict[tuple[str, TableName], int]:
+    """Changes that were not carried out, by slave and the name of the table that they are kept under."""
+    schema, table = (rejected.c.layout[name].astext for name in ("schema", "table"))
+    wanted = select(rejected.c.slave, schema, table, func.count()).where(rejected.c.source == source)
+    with store.begin() as connection:
+        found = connection.execute(wanted.group_by(rejected.c.slave, schema, table)).all()
+    return {(slave, TableName(of, name)): int(number) for slave, of, name, number in found if name}
+
+
+def comparisons(store: Store, source: str) -> dict[tuple[str, str], Compared]:
+    """The last comparison of each table, by slave and the master's name of the table."""
+    which = (comparison.c.slave, comparison.c.table)
+    last = (
+        select(*which, comparison.c.compared, comparison.c.different, comparison.c.at)
+        .where(comparison.c.source == source)
+        .distinct(*which)
+        .order_by(*which, comparison.c.point.desc())
+    )
+    with store.begin() as connection:
+        found = connection.execute(last).all()
+    return {(row.slave, row.table): Compared(row.compared, row.different, row.at.isoformat()) for row in found}
