@@ -14,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg import sql
 from support.older import SERVER_ENV, cluster
 from support.places import port, server_directory
@@ -23,6 +24,10 @@ from sluice import shell
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
 from sluice.runtime.postgres import Cluster
 from sluice.store.engine import Store
+
+# On a busy machine everything is slow; that is no fault of a test.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 # Commands are worded as in a deployment of its own, however the tests were started.
 os.environ.pop(shell.CLI_ENV, None)
@@ -135,14 +140,6 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
     gc.enable()
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hypothesis' plugin imports all of it for its summary, which takes half a second; not where nothing used it."""
-    plugins = session.config.pluginmanager
-    if "hypothesis" not in sys.modules and plugins.has_plugin("hypothesispytest"):
-        plugins.unregister(name="hypothesispytest")
 
 
 @pytest.fixture(scope="session")
