@@ -14,6 +14,7 @@ from sluice.store.tables import (
     cascade,
     comparison,
     for_pair,
+    history,
     hold,
     pending_run,
     point,
@@ -28,7 +29,7 @@ from sluice.store.tables import (
 )
 
 _OF_PAIR = (
-    *(allowed_loss, cascade, comparison, hold, pending_run, question, rejected, replication, skipped, stuck),
+    *(allowed_loss, cascade, comparison, history, hold, pending_run, question, rejected, replication, skipped, stuck),
     *(tolerated, transfer),
 )
 
