@@ -7,6 +7,7 @@ import re
 
 import pytest
 import yaml
+from support.waiting import until
 
 from sluice.model.names import TableName
 from sluice.model.row_conflict import conflict_counts
@@ -62,11 +63,13 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     conflicts = conflict_counts(TableName("public", "t"), 4)
     replications.delivered(store, world.pair("zurich"), world.position("zurich"), conflicts)
     replications.shut(store, world.pair("geneva"), Hold.ADMIN, "for a test")
+    source, zurich, geneva = (f'source="flights"{more}' for more in ("", ',slave="zurich"', ',slave="geneva"'))
+    # Nobody waits for the look whether they answer; the first scrape begins it.
+    until(lambda: {(ANSWERS.name, one) for one in (zurich, geneva)} <= scrape()[1].keys())
     answer, found = scrape()
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
     assert {name for name, _ in found} == {one.name for one in SIGNALS if one is not DIFFERENT}
     assert answer.text.count("# TYPE") == answer.text.count("# HELP") == len(SIGNALS) - 1
-    source, zurich, geneva = (f'source="flights"{more}' for more in ("", ',slave="zurich"', ',slave="geneva"'))
     lags = [found.pop((LAG.name, one)) for one in (zurich, geneva)]
     assert (lags[0], 0 < lags[1] < 60) == (0, True)
     assert found.pop((LOG_BYTES.name, source)) == world.context.manifest("flights").bytes()

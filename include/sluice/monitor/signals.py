@@ -3,7 +3,7 @@ Airflow's own metrics."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -76,11 +76,12 @@ class Sample:
     value: float
 
 
-def of_replication(one: ReplicationStatus, rejected: int) -> Iterator[Sample]:
+def of_replication(one: ReplicationStatus, rejected: int, *, looked: bool) -> Iterator[Sample]:
     """The figures of a replication.
 
     Args:
         rejected: changes that are kept for it.
+        looked: somebody has looked whether its slave answers.
     """
     labels = {"source": one.source, "slave": one.slave}
     for status in Status:
@@ -88,7 +89,7 @@ def of_replication(one: ReplicationStatus, rejected: int) -> Iterator[Sample]:
     found = {
         WELL: one.well,
         ACTIVE: one.dispatcher == Dispatcher.ACTIVE,
-        ANSWERS: one.answers,
+        ANSWERS: one.answers if looked else None,
         LAG: one.lag_s,
         HOLDBACK: one.holdback,
         DELIVERED: int(one.position.partition("/")[2]),
@@ -111,10 +112,14 @@ def of_source(one: PublisherState) -> Iterator[Sample]:
     yield from (Sample(signal, {"source": one.source}, float(value)) for signal, value in found.items())
 
 
-def gathered(context: Context, rows: Iterable[ReplicationStatus]) -> list[Sample]:
-    """The figures of these replications, and of all sources."""
+def gathered(context: Context, rows: Iterable[ReplicationStatus], looked: Callable[[Pair], bool]) -> list[Sample]:
+    """The figures of these replications, and of all sources.
+
+    Args:
+        looked: whether somebody has looked if a slave answers.
+    """
     kept = rejected_changes.counts(context.store)
-    found = [sample for one in rows for sample in of_replication(one, kept.get(one.pair, 0))]
+    found = [sample for one in rows for sample in of_replication(one, kept.get(one.pair, 0), looked=looked(one.pair))]
     known = publishers.states(context.store, context.config.sources)
     return [*found, *(sample for one in known.values() for sample in of_source(one))]
 
@@ -123,7 +128,7 @@ def of_drain(context: Context, pair: Pair) -> list[Sample]:
     """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
     (known,) = standings(context.store, [pair]).values()
     kept = rejected_changes.counts(context.store, pair)
-    return list(of_replication(told(context, known, Beside()), kept.get(pair, 0)))
+    return list(of_replication(told(context, known, Beside()), kept.get(pair, 0), looked=False))
 
 
 def of_publisher(context: Context, source: str) -> list[Sample]:

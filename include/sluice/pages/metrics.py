@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from sluice.model.access import Right
 from sluice.monitor import signals
+from sluice.monitor.reach import Reach
 from sluice.monitor.signals import SIGNALS, Sample
 from sluice.pages import overview
 from sluice.pages.entry import airflow, needs
@@ -22,8 +23,10 @@ _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 @router.get(METRICS, dependencies=[needs(Right.READ)])
 def metrics(request: Request) -> Response:
     """Every figure of every replication and source."""
-    rows = overview.listed(airflow(request), request.app.state.reach)
-    return PlainTextResponse(exposition(signals.gathered(airflow(request).context(), rows)), media_type=_TYPE)
+    reach: Reach = request.app.state.reach
+    rows = overview.listed(airflow(request), reach)
+    found = signals.gathered(airflow(request).context(), rows, reach.known)
+    return PlainTextResponse(exposition(found), media_type=_TYPE)
 
 
 def exposition(samples: Iterable[Sample]) -> str:
