@@ -123,13 +123,13 @@ def test_every_value_of_every_type_is_decoded_as_select_shows_it(session, group)
     written_otherwise(found)
 
 
-def written_otherwise(found):
+WORDINGS = (*((format, batched, False) for format in "tjb" for batched in (False, True)), ("t", True, True))
+
+
+def written_otherwise(found, wordings=WORDINGS):
     """The other formats have the same changes, and so have batches and the words of parallel decoding."""
     given = [replace(one, csn=7 + number) for number, one in enumerate(decoding.understood(found))]
-    for format, batched, dotted in (
-        *((format, batched, False) for format in "tjb" for batched in (False, True)),
-        ("t", True, True),
-    ):
+    for format, batched, dotted in wordings:
         sent = decoding.statements(format, given, dotted)
         again = decoding.understood(decoding.decoded(format, batched, decoding.messages(format, sent, batched, 10_000)))
         assert stripped(again, format == "b") == stripped(given, format == "b"), format
@@ -171,6 +171,8 @@ def test_names_that_have_to_be_quoted_are_names(session):
     ]
     assert [row["old"] for row in rows[3:]] == [["1"], ["2"], ["3"]]
     assert len(found.forms) == 2
+    # A line of parallel decoding does not say where a name with a blank ends.
+    written_otherwise(found, [one for one in WORDINGS if one[0] != "t" or one[2]])
 
 
 def test_a_value_out_of_line_that_did_not_change_is_named_and_not_null(session):
@@ -194,6 +196,8 @@ def test_a_value_out_of_line_that_did_not_change_is_named_and_not_null(session):
     assert updates[:3] == [([str(key), "2"], ["t", "n", "b"]) for key in (1, 2, 3)]
     assert updates[3:5] == [([str(key), "unchanged-toast-datum", None], ["n", "b"]) for key in (1, 2)]
     assert updates[5:] == [([str(key), "unchanged-toast-datum", "3"], ["n", "b"]) for key in (1, 2)]
+    # The binary format has no word for it.
+    written_otherwise(found, [one for one in WORDINGS if one[0] != "b"])
 
 
 def test_marks_and_changes_without_images_stand_in_their_order(session):
