@@ -24,7 +24,7 @@ from sluice.pages import html, metrics, rest, tables
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
-from sluice.store import blocked, leases, replications
+from sluice.store import blocked, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ROUTES = [*html.router.routes, *rest.router.routes, *metrics.router.routes, *tables.router.routes]
@@ -191,8 +191,8 @@ def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, a
 
 CONTROLS = {
     "eva": ["Refresh", "Standby"],
-    "otto": ["Refresh", "Standby", "Initial update"],
-    "admin": ["Refresh", "Standby", "Initial update", "Remove first", "Clear queue", "Remove"],
+    "otto": ["Refresh", "Standby", "Initial update", "Restart"],
+    "admin": ["Refresh", "Standby", "Initial update", "Restart", "Remove first", "Clear queue", "Remove"],
 }
 
 
@@ -202,95 +202,6 @@ def test_a_page_has_the_controls_that_a_person_may_use(world, visit, name, contr
     blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2, (touched,)))
     shown = visit(name).get(ZURICH).text.partition("<header")[2].partition("</header>")[0]
     assert re.findall(r">\s*([A-Z][^<]+?)\s*</(?:button|a)>", shown) == controls
-
-
-def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, visit, address, people):
-    client = visit("admin")
-    headers = ours(client, address)
-
-    def removed(ordinal):
-        return client.post(f"/api/v1{ZURICH}/remove-first", headers=headers, json={"ordinal": ordinal}).json()
-
-    assert removed(3)["code"] == 394
-    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
-    assert 'data-ordinal="3"' in client.get(ZURICH).text
-    assert removed(2)["code"] == 399, "another person removed that"
-    dag, _, run = removed(3)["run"].partition("/")
-    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
-    assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
-
-
-def test_a_queue_is_cleared_by_a_run_of_an_administrator(world, visit, address, people):
-    client = visit("admin")
-    headers = ours(client, address)
-
-    def cleared():
-        return client.post(f"/api/v1{ZURICH}/clear-queue", headers=headers)
-
-    assert (cleared().status_code, cleared().json()["code"]) == (409, 386)
-    world.master.execute("INSERT INTO t VALUES (1)")
-    world.publish()
-    assert "Discard the 1 transaction that waits for zurich" in client.get(ZURICH).text
-    dag, _, run = cleared().json()["run"].partition("/")
-    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
-    assert (begun["triggering_user_name"], begun["conf"]["clear_queue"]) == ("admin", True)
-    assert world.status("zurich") == "NORMAL", "the run does it"
-
-
-def test_a_replication_is_removed_by_a_run_of_an_administrator(world, visit, address, people):
-    client, pair = visit("admin"), world.pair("zurich")
-    headers = ours(client, address)
-
-    def removed(**body):
-        return client.post(f"/api/v1{ZURICH}/remove", headers=headers, json=body)
-
-    assert removed(extent="everything").status_code == 422
-    with leases.leased(world.context.store, f"drain {pair}"):
-        assert (removed(extent="tables").status_code, removed(extent="tables").json()["code"]) == (409, 387)
-    dag, _, run = removed(extent="tables").json()["run"].partition("/")
-    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
-    assert (begun["triggering_user_name"], begun["conf"]["remove"]) == ("admin", "tables")
-
-
-def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):
-    client, pair = visit("admin"), world.pair("zurich")
-    headers = ours(client, address)
-    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()["code"] == 395
-    begun = "INSERT INTO initial_update (source, state, run) VALUES ('flights', 'DUMPING', 'eva') RETURNING id"
-    (number,) = world.session("control").execute(begun).fetchone()
-    replications.request(world.context.store, [pair], number)
-    assert "Cancel update" in client.get(ZURICH).text
-    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).status_code == 200
-    assert (world.status("zurich"), replications.holds(world.context.store, pair)) == ("INCONSISTENT", {})
-    said = "SELECT actor FROM audit WHERE slave = 'zurich' AND event = 'cancel'"
-    assert world.reader("control").execute(said).fetchall() == [("admin",)]
-
-
-def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
-    world.settings["pages"] = {"users": {"vera": "user"}}
-    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
-    client = visit("vera")
-    answer = client.post(f"/api/v1{ZURICH}/standby", headers=ours(client, address))
-    assert (answer.status_code, answer.json()["code"]) == (409, 915)
-    assert world.standing("zurich").dispatcher == "ACTIVE"
-
-
-def test_an_initial_update_is_begun_in_the_name_of_the_person(world, visit, address, people):
-    client = visit("otto")
-    world.master.execute("INSERT INTO t VALUES (1)")
-    world.publish()
-    compared = "INSERT INTO comparison VALUES (DEFAULT, 1, 'flights', 'zurich', 'public.t', 12345, 0, '[]')"
-    world.session("control").execute(compared)
-    form = client.get(f"/initial-update?source={SOURCE}&slave=geneva").text
-    assert re.search(r"<span>public.t <span class=\"quiet\">12,345 rows</span>", form)
-    assert re.search(r'value="geneva" checked', form)
-    wanted = {"source": SOURCE, "slaves": ["geneva"], "mode": "online"}
-    answer = client.post("/api/v1/initial-updates", headers=ours(client, address), json=wanted)
-    dag, _, run = answer.json()["run"].partition("/")
-    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
-    assert (begun["triggering_user_name"], begun["conf"]["slaves"]) == ("otto", ["geneva"])
-    unknown = client.post("/api/v1/initial-updates", headers=ours(client, address), json={**wanted, "slaves": ["bern"]})
-    assert (unknown.status_code, unknown.json()["code"]) == (404, 3)
 
 
 HOSTILE = "<script>alert(1)</script>'; DROP TABLE audit; --\x1b[2J\u202e&amp;"

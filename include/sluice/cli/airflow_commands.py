@@ -86,6 +86,18 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     return 0
 
 
+def switch_all(source: str, *, paused: bool) -> int:
+    """Pause or unpause the drains of all slaves of a source. 0 if none was left alone."""
+    context = _context()
+    command = dispatcher.standby if paused else dispatcher.activate
+    done = dispatcher.of_source(context, context.dags(), source, command, replications.actor())
+    for name in done.switched:
+        print(f"{'paused' if paused else 'unpaused'}: {context.config.dag_id('drain', source, name)}")
+    for name, error in done.left_alone.items():
+        print(f"left alone: {name}: {error}", file=sys.stderr)
+    return 1 if done.left_alone else 0
+
+
 def connect_missing(password_variable: str | None) -> int:
     """Ask for every connection of a source or a slave that Airflow lacks, and try each. 0 if all answer."""
     context = _context()

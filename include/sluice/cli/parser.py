@@ -105,6 +105,7 @@ def parser() -> argparse.ArgumentParser:
         switch = commands.add_parser(name, help=f"{what} draining to slaves, or publishing; nothing is lost")
         switch.add_argument("source", metavar="SOURCE", help="its name in the configuration")
         switch.add_argument("slaves", nargs="*", metavar="SLAVE", help="its name in the configuration")
+        switch.add_argument("--all", action="store_true", help="every slave of the source for which that makes sense")
         switch.add_argument("--publish", action="store_true", help="the publishing of the source, for all its slaves")
         switch.set_defaults(run=_switch, paused=name == "pause")
 
@@ -178,6 +179,12 @@ def parser() -> argparse.ArgumentParser:
     cancel.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     cancel.add_argument("slaves", nargs="+", metavar="SLAVE", help="its name in the configuration")
     cancel.set_defaults(run=_cancel)
+
+    restart = commands.add_parser("restart", help="fill slaves again, with the choices of their last initial update")
+    restart.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    restart.add_argument("slaves", nargs="*", metavar="SLAVE", help="its name in the configuration (default: all)")
+    restart.add_argument("--yes", action="store_true", help="do it, and do not ask")
+    restart.set_defaults(run=_restart)
 
     remove = commands.add_parser("remove", help="take a replication out of the control store and of its slave")
     remove.add_argument("source", metavar="SOURCE", help="its name in the configuration")
@@ -273,6 +280,8 @@ def _explain(options: argparse.Namespace) -> int:
 def _switch(options: argparse.Namespace) -> int:
     from sluice.cli import airflow_commands
 
+    if options.all and not (options.slaves or options.publish):
+        return airflow_commands.switch_all(options.source, paused=options.paused)
     return airflow_commands.switch(options.source, options.slaves, publish=options.publish, paused=options.paused)
 
 
@@ -347,6 +356,12 @@ def _cancel(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.cancel_updates(options.source, options.slaves)
+
+
+def _restart(options: argparse.Namespace) -> int:
+    from sluice.cli import replication_commands
+
+    return replication_commands.restart(options.source, options.slaves, sure=options.yes)
 
 
 def _remove(options: argparse.Namespace) -> int:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sluice import shell
 from sluice.cli.context import context as _context
 from sluice.commands.clear_queue import clear_queue as _clear_queue
 from sluice.commands.clear_queue import expect_clearable
 from sluice.commands.remove_replication import Extent, expect_removable, remove_replication
+from sluice.commands.restart import expect_fillable
+from sluice.commands.restart import restart as _restart
 from sluice.model.names import Pair
 
 _OPTIONS = {Extent.STORE: ["--store-only"], Extent.POSITION: [], Extent.TABLES: ["--tables"]}
@@ -44,4 +48,19 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
         print(f"dropped {one}")
     print(f"removed {pair}. Take it out of the configuration, if it is there, or fill it again: ", end="")
     print(shell.update(source, [slave]))
+    return 0
+
+
+def restart(source: str, slaves: Sequence[str], *, sure: bool) -> int:
+    """Fill slaves again with the choices of their last initial update, all of a source if none is named. 0 if begun."""
+    context = _context()
+    if not sure:
+        for choices, names in expect_fillable(context, source, slaves):
+            how = ", ".join(f"{name}={choice}" for name, choice in choices.items())
+            print(f"{', '.join(names)} would be filled again{f', with {how}' if how else ''}.")
+        print("What their watched tables hold is replaced. ", end="")
+        print(f"Nothing was changed. To do that, type: {shell.sluice('restart', source, *slaves, '--yes')}")
+        return 1
+    for run in _restart(context, context.dags(), source, slaves):
+        print(f"triggered: {run}")
     return 0

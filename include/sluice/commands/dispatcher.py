@@ -5,20 +5,57 @@ The store says it first, with who did it, and the gate is shut from then on; Air
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
 from sluice import shell
 from sluice.airflow_api.dags import Dags
 from sluice.context import Context
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY
 from sluice.store import replications
 
+Command = Callable[[Context, Dags, Pair, str], None]
 _BY_PEOPLE = (Hold.ADMIN, Hold.EXCEPTION)
 _OPENS = {
     Hold.INITIAL: "by its initial update, and opens when the data is in",
     Hold.APPROVAL: "until somebody decides about a command of the master",
 }
+
+
+@dataclass(frozen=True)
+class Switched:
+    """The slaves that were switched, and those that were left alone, each with its reason."""
+
+    switched: list[str] = field(default_factory=list)
+    left_alone: dict[str, SluiceError] = field(default_factory=dict)
+
+
+def of_source(context: Context, dags: Dags, source: str, command: Command, who: str) -> Switched:
+    """Put every slave of a source on standby, or activate it, if that can be.
+
+    Args:
+        command: `standby` or `activate`.
+
+    Raises:
+        ConfigError: SLC-003, there is no such source.
+        SluiceError: the first reason, if none of them could be switched.
+    """
+    context.config.source(source)
+    done = Switched()
+    for name in context.config.slaves_of(source):
+        try:
+            command(context, dags, Pair(source, name), who)
+            done.switched.append(name)
+        except TransientError:
+            raise
+        except SluiceError as error:
+            done.left_alone[name] = error
+    if done.left_alone and not done.switched:
+        raise next(iter(done.left_alone.values()))
+    return done
 
 
 def standby(context: Context, dags: Dags, pair: Pair, who: str) -> None:

@@ -13,6 +13,7 @@ from fastapi.responses import FileResponse, HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
+from sluice.commands.restart import remembered
 from sluice.context import Context
 from sluice.model.access import Right
 from sluice.model.history import Moment
@@ -24,7 +25,7 @@ from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import history, trail, watched_tables
+from sluice.store import cascades, history, trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -88,7 +89,8 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     found = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
     live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
-    return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn)
+    again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
+    return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn, **again)
 
 
 @router.get("/initial-update", dependencies=[needs(Right.FILL)])
@@ -98,7 +100,15 @@ def initial_update(request: Request, source: str = "", slave: str = "") -> Respo
     config = context.config
     wanted = source if source in config.sources else next(iter(config.sources))
     rows = {one.slave: one for one in overview.listed(airflow(request), _reach(request)) if one.source == wanted}
-    shown = {"slaves": config.slaves_of(wanted), "slave": slave, "rows": rows, "tables": _tables(context, wanted)}
+    shown: dict[str, Any] = {
+        "slaves": config.slaves_of(wanted),
+        "slave": slave,
+        "rows": rows,
+        "tables": _tables(context, wanted),
+    }
+    pair = Pair(wanted, slave) if slave in config.slaves_of(wanted) else None
+    shown["again"] = remembered(context, pair) if pair else {}
+    shown["following"] = cascades.following(context.store, pair) if pair else None
     return page(request, "initial_update.html", config=config, chosen=wanted, **shown)
 
 

@@ -12,6 +12,7 @@ from sluice.airflow_api.dags import Dags
 from sluice.commands import dispatcher, roles
 from sluice.commands.clear_queue import expect_clearable
 from sluice.commands.remove_replication import Extent, expect_removable
+from sluice.commands.restart import restart as _restart
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
@@ -21,9 +22,11 @@ from sluice.model.requester import Requester
 from sluice.monitor.status import ReplicationStatus
 from sluice.pages import overview
 from sluice.pages.entry import airflow, needs, visitor
+from sluice.store import cascades
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/replications/{source}/{slave}"
+_ALL = "/sources/{source}"
 
 
 class Problem(BaseModel):
@@ -35,10 +38,12 @@ class Problem(BaseModel):
 
 
 class Done(BaseModel):
-    """The result of a command; `run` is the DAG run that does it, as `dag/run`, if there is one."""
+    """The result of a command; `run` is the DAG run that does it, as `dag/run`, if there is one; `runs` are all of them
+    where there may be several."""
 
     done: str
     run: str | None = None
+    runs: list[str] = []
 
 
 class InitialUpdate(BaseModel):
@@ -51,6 +56,9 @@ class InitialUpdate(BaseModel):
     mode: Literal["snapshot", "online", "external"] = "snapshot"
     store_initial_data: bool = False
     resume: bool = False
+    cascade: Annotated[
+        str | None, Field(description="`source/slave` of what is filled next, now and later; `none` forgets it")
+    ] = None
 
 
 class First(BaseModel):
@@ -159,8 +167,38 @@ def initial_update(request: Request, wanted: InitialUpdate) -> Done:
     context, dags = _acting(request)
     for slave in wanted.slaves:
         context.config.replication(wanted.source, slave)
+    if wanted.cascade and wanted.cascade.strip() != cascades.NONE:
+        context.config.parsed(wanted.cascade)
     run = dags.trigger(INITIAL_UPDATE, wanted.model_dump())
     return Done(done=f"{', '.join(wanted.slaves)}: filled", run=f"{context.config.dag_id(INITIAL_UPDATE)}/{run}")
+
+
+@router.post(f"{_ONE}/restart", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)
+def restart(request: Request, source: str, slave: str) -> Done:
+    """Fill the slave again with the choices of its last initial update; what its watched tables hold is replaced."""
+    context, dags = _acting(request)
+    runs = _restart(context, dags, source, [slave])
+    return Done(done=f"{slave}: filled again", run=runs[0], runs=runs)
+
+
+@router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)
+def restart_all(request: Request, source: str) -> Done:
+    """The same for every slave of a source; those with the same choices by one run."""
+    context, dags = _acting(request)
+    runs = _restart(context, dags, source)
+    return Done(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
+
+
+@router.post(f"{_ALL}/standby", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+def standby_all(request: Request, source: str) -> Done:
+    """Deliver nothing to any slave of the source, except to those whose initial update is under way."""
+    return _switched(request, source, dispatcher.standby, "on standby")
+
+
+@router.post(f"{_ALL}/activate", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+def activate_all(request: Request, source: str) -> Done:
+    """Deliver to every slave of the source again, except where something else shuts the gate."""
+    return _switched(request, source, dispatcher.activate, "active")
 
 
 @router.get("/openapi.json", dependencies=[needs(Right.READ)], include_in_schema=False)
@@ -168,6 +206,13 @@ def openapi(request: Request) -> dict[str, Any]:
     """The description of this API."""
     described: dict[str, Any] = request.app.openapi()
     return described
+
+
+def _switched(request: Request, source: str, command: dispatcher.Command, what: str) -> Done:
+    context, dags = _acting(request)
+    done = dispatcher.of_source(context, dags, source, command, visitor(request).user)
+    left = "".join(f"; left alone: {name} ({error.fact})" for name, error in done.left_alone.items())
+    return Done(done=f"{what}: {', '.join(done.switched)}{left}")
 
 
 def _acting(request: Request) -> tuple[Context, Dags]:

@@ -39,6 +39,13 @@ def remember(store: Store, pair: Pair, text: str, following: Pair | None, after:
             connection.execute(cascade.update().where(for_pair(cascade, pair)).values(values))
 
 
+def following(store: Store, pair: Pair) -> Pair | None:
+    """What is filled once this one is NORMAL, if there is something."""
+    with store.begin() as connection:
+        row = connection.execute(select(cascade).where(for_pair(cascade, pair))).one_or_none()
+    return Pair(row.next_source, row.next_slave) if row else None
+
+
 def follow(store: Store, pair: Pair, update: int | None) -> None:
     """An update has ended well: want the one that follows, if there is one.
 

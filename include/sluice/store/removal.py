@@ -7,31 +7,10 @@ from sqlalchemy import and_, or_, select
 from sluice.model.names import Pair
 from sluice.store import replications
 from sluice.store.engine import Store
-from sluice.store.tables import (
-    allowed_loss,
-    answer,
-    barrier,
-    cascade,
-    comparison,
-    for_pair,
-    history,
-    hold,
-    pending_run,
-    point,
-    question,
-    rejected,
-    replication,
-    skipped,
-    statement,
-    stuck,
-    tolerated,
-    transfer,
-)
+from sluice.store.tables import answer, audit, barrier, cascade, for_pair, metadata, point, replication, statement
 
-_OF_PAIR = (
-    *(allowed_loss, cascade, comparison, history, hold, pending_run, question, rejected, replication, skipped, stuck),
-    *(tolerated, transfer),
-)
+# What was done stays, whatever becomes of the replication.
+_OF_PAIR = [one for one in metadata.sorted_tables if {"source", "slave"} <= {*one.c.keys()} and one is not audit]
 
 
 def is_known(store: Store, pair: Pair) -> bool:

@@ -165,6 +165,7 @@ document.addEventListener("submit", async (event) => {
     if (!(await sure(`${form.dataset.ask} (${slaves.join(", ")})`, "Begin"))) return;
     const switches = { store_initial_data: given.has("store_initial_data"), resume: given.has("resume") };
     const values = { source: given.get("source"), mode: given.get("mode"), slaves, ...switches };
+    values.cascade = given.get("cascade") || null;
     if (await post(form.dataset.submit, values)) location.assign(form.dataset.then);
   }
 });
