@@ -24,7 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("changelog", "spark.session"),
     ("messages",),
     ("apply",),
-    ("verify.merge_compare",),
+    ("verify.bucket_compare", "verify.merge_compare"),
     ("vendors.protocol",),
     ("vendors",),
     ("airflow_api",),

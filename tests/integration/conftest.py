@@ -5,6 +5,7 @@ from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
 from support.lake import lake
+from support.mariadb import maria, maria_server
 from support.older import older
 from support.restartable import restartable
 from support.secured import secured
@@ -22,6 +23,8 @@ __all__ = [
     "interrupted",
     "java",
     "lake",
+    "maria",
+    "maria_server",
     "object_store",
     "older",
     "quiet",

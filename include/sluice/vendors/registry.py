@@ -125,6 +125,6 @@ def online(name: str) -> BlockLoading:
     found = vendor(name).online
     if found is None:
         raise ConfigError(
-            88, "a slave of files cannot be loaded in blocks", "run initial_update in the mode `snapshot`"
+            88, "this kind of slave cannot be loaded in blocks", "run initial_update in the mode `snapshot`"
         )
     return found

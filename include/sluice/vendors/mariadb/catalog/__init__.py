@@ -1,0 +1,1 @@
+"""The tables of a slave, as its catalog has them."""

@@ -1,0 +1,136 @@
+"""Tables of a slave: made from what every vendor says of them, and looked at where they are there already (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sluice.errors import SluiceError, UnfitTable
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.session import COLLATION, Connection, Row, composed, execute, qualified, quoted
+from sluice.vendors.mariadb.types import LONGTEXT, Stored, stored
+
+_LONGEST_NAME = 64
+_MADE = "DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+
+
+@dataclass(frozen=True)
+class SlaveTable:
+    """A table as a slave stores it.
+
+    Attributes:
+        columns: in the order of the layout.
+        key: the names of the primary key's columns; none if it has none.
+    """
+
+    name: TableName
+    columns: tuple[Stored, ...]
+    key: tuple[str, ...]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [one.column.name for one in self.columns]
+
+
+def table_of(layout: Layout) -> SlaveTable:
+    """A table as a slave makes it, from the slave's view of its layout. Raises SluiceError SLC-432 if it cannot."""
+    names = [layout.name.schema, layout.name.table, *(one.name for one in layout.columns)]
+    if long := [name for name in names if len(name) > _LONGEST_NAME or name != name.rstrip() or not name]:
+        raise _unmakable(layout, f"{long[0]!r} is no name there: it ends in a blank, or is longer than {_LONGEST_NAME}")
+    folded = [one.name.casefold() for one in layout.columns]
+    if twins := [one.name for one in layout.columns if folded.count(one.name.casefold()) > 1]:
+        raise _unmakable(
+            layout, f"the columns {', '.join(twins)} differ by their case alone, which columns there do not"
+        )
+    if wide := [name for name in names if any(ord(sign) > 0xFFFF for sign in name)]:
+        raise _unmakable(layout, f"{wide[0]!r} has a character that names there cannot have")
+    if computed := [one.name for one in layout.columns if one.generated]:
+        raise _unmakable(
+            layout, f"the master computes {', '.join(computed)}, in a language that the slave does not speak"
+        )
+    columns = []
+    for index, column in enumerate(layout.columns):
+        found = stored(column, key=index in layout.key)
+        if found is None:
+            raise _unmakable(
+                layout, f"{column.name} is in the primary key, and no index there takes every value of {column.type}"
+            )
+        columns.append(found)
+    return SlaveTable(layout.name, tuple(columns), layout.key_names)
+
+
+def existing(session: Connection, layout: Layout) -> SlaveTable | None:
+    """The table that is there under the name of a layout; None if none is.
+
+    Raises:
+        UnfitTable: SLC-433, it does not take the master's rows exactly.
+    """
+    named = {"schema": layout.name.schema, "table": layout.name.table}
+    rows = execute(session, composed("catalog/columns"), named)
+    if not rows:
+        return None
+    wanted = table_of(layout)
+    if obstacles := execute(session, composed("catalog/obstacles"), named):
+        raise _unfit(layout.name, f"it has {'; '.join(str(row[0]) for row in obstacles)}")
+    there = {row[0]: row for row in rows}
+    if others := sorted({*there} ^ {*wanted.names}):
+        raise _unfit(layout.name, f"not both sides have the columns {', '.join(others)}")
+    key = [row[0] for row in sorted((row for row in rows if row[5]), key=lambda row: int(row[5]))]
+    if sorted(key) != sorted(wanted.key):
+        raise _unfit(layout.name, f"its primary key is ({', '.join(key)}), not ({', '.join(wanted.key)})")
+    columns = tuple(_as_there(layout.name, one, there[one.column.name]) for one in wanted.columns)
+    return SlaveTable(layout.name, columns, wanted.key)
+
+
+def make(session: Connection, table: SlaveTable) -> None:
+    """Make a table, and its database if that is missing. Commits, as all DDL does here."""
+    execute(session, f"CREATE DATABASE IF NOT EXISTS {quoted(table.name.schema)} {_MADE}")
+    parts = [
+        f"{quoted(one.column.name)} {one.declared} {'NOT NULL' if one.column.not_null else 'NULL'}"
+        for one in table.columns
+    ]
+    if table.key:
+        parts.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
+    execute(session, f"CREATE TABLE {qualified(table.name)} ({', '.join(parts)}) ENGINE = InnoDB {_MADE}")
+
+
+def names_of(columns: Sequence[str], alias: str = "") -> str:
+    """Names of columns as a list."""
+    return ", ".join(f"{alias and alias + '.'}{quoted(name)}" for name in columns)
+
+
+def _as_there(table: TableName, wanted: Stored, there: Row) -> Stored:
+    name, kind, collation, nullable, extra, _ = there
+    if extra:
+        raise _unfit(table, f"{name} is {extra}")
+    if nullable == "NO" and not wanted.column.not_null:
+        raise _unfit(table, f"{name} is NOT NULL, and the master's is not")
+    if (kind, collation) == (LONGTEXT, COLLATION):
+        return wanted.as_text
+    if (kind, collation) != (wanted.type, wanted.collation):
+        shown = f"{kind} {(collation and f'COLLATE {collation}') or ''}".strip()
+        raise _unfit(
+            table,
+            f"{name} is a {shown}, and takes {wanted.column.type} exactly only as {wanted.declared} or "
+            f"{LONGTEXT} COLLATE {COLLATION}",
+        )
+    return wanted
+
+
+def _unmakable(layout: Layout, why: str) -> SluiceError:
+    return SluiceError(
+        432,
+        f"MariaDB cannot have {layout.name} as the master has it: {why}",
+        "call it otherwise, leave the column out (`columns`, `exclude_columns`) or the table (`exclude`) in "
+        "`slaves.<name>.tables`; or alter it on the master",
+    )
+
+
+def _unfit(table: TableName, why: str) -> UnfitTable:
+    return UnfitTable(
+        433,
+        f"the slave's {table} does not take the master's rows exactly: {why}",
+        "alter it there, or drop it and let initial_update make it; nothing of it was written",
+    )

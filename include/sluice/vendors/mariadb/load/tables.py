@@ -1,0 +1,150 @@
+"""A slave's tables during an initial update: made if missing, emptied if not, and then filled chunk by chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol
+
+from sluice.apply.mapping.table_view import view
+from sluice.config.mapper import Mapper
+from sluice.connections import ConnectionInfo
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position, Snapshot
+from sluice.model.sequence import SequenceValue
+from sluice.vendors.mariadb import fence, refusals
+from sluice.vendors.mariadb.catalog.tables import existing, make, table_of
+from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.session import (
+    Connection,
+    changed,
+    composed,
+    connect,
+    execute,
+    hold_lock,
+    qualified,
+    transaction,
+)
+from sluice.vendors.protocol.load import Expected, TableDefinition
+from sluice.vendors.protocol.read import TakenFormats
+
+
+class FilledMaria(Protocol):
+    """The slave whose tables are filled: as much of `MariaSlave` as that takes."""
+
+    info: ConnectionInfo
+    pair: Pair
+    mapper: Mapper
+    parts: dict[str, str]
+
+    def take_over(self, epoch: int) -> object:
+        """Raise the fence."""
+
+    def begin_update(self, position: Position, snapshot: Snapshot) -> None:
+        """Let the stream go on at a position, without what the snapshot shows."""
+
+    def close(self) -> None:
+        """End the session."""
+
+
+class MariaTables:
+    """See `sluice.vendors.protocol.load.SlaveTables`. What an interrupted load has brought does not stay."""
+
+    def __init__(self, slave: FilledMaria, epoch: int) -> None:
+        self._slave = slave
+        self._epoch = epoch
+        self._session: Connection | None = None
+        self.mapper = slave.mapper
+        self.formats = TakenFormats()
+        self.upserted: set[TableName] = set()
+
+    def begin(self) -> Sequence[Expected]:
+        """Fence out earlier jobs; nothing of an earlier load may stay."""
+        self._slave.take_over(self._epoch)
+        return ()
+
+    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
+        """None of them."""
+        return set()
+
+    def expect(self, chunks: Sequence[Expected]) -> None:
+        """Write down the chunks, for tasks to claim; earlier ones are forgotten."""
+        with translated("planning the load"), transaction(session := self._fenced()):
+            self._lock(session)
+            execute(session, composed("load/forget", **self._slave.parts), self._values())
+            for number, one in enumerate(chunks):
+                values = {**self._values(), "chunk": number, "rows": one.rows}
+                execute(session, composed("load/expect", **self._slave.parts), values)
+
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
+        """Make what is missing, and empty what is there. All of it may happen again.
+
+        Raises:
+            SluiceError: SLC-432, a table cannot be made; SLC-433, one that is there does not take the rows;
+                SLC-438, its rows are to stay.
+        """
+        with translated("preparing the slave's tables"):
+            session = self._fenced()
+            found = []
+            for table in tables:
+                refusals.expect_replaced(self._slave.pair, self.mapper, table.name)
+                layout = view(self.mapper, table.layout).layout
+                found.append((layout.name, existing(session, layout), table_of(layout)))
+            for name, there, made in found:
+                if there is None:
+                    self._expect_fence(session)
+                    make(session, made)
+                    continue
+                with transaction(session):
+                    # TRUNCATE would commit before we know that nobody took over.
+                    self._lock(session)
+                    changed(session, f"DELETE FROM {qualified(name)}")
+
+    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
+        """There is nothing to be built after the rows."""
+
+    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
+        """No program imports here."""
+        return set()
+
+    def follow(self, sequences: Sequence[SequenceValue]) -> None:
+        """Tables here have no sequences."""
+
+    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
+        """The data is complete: from here on the stream, without what the snapshot saw."""
+        self._slave.begin_update(position, snapshot)
+        with translated("ending the load"):
+            execute(self._fenced(), composed("load/forget", **self._slave.parts), self._values())
+
+    def progress(self) -> dict[int, int]:
+        """The chunks that are in, and how many rows each has."""
+        looked = composed("load/progress", **self._slave.parts)
+        with translated("looking at the load"):
+            return {int(chunk): int(rows) for chunk, rows in execute(self._fenced(), looked, self._values())}
+
+    def close(self) -> None:
+        """End the sessions."""
+        if self._session is not None and self._session.open:
+            self._session.close()
+        self._slave.close()
+
+    def _fenced(self) -> Connection:
+        """The session; whether nobody took over is looked at in its transactions."""
+        if self._session is None or not self._session.open:
+            self._session = connect(self._slave.info, f"load {self._slave.pair}")
+            hold_lock(self._session, self._slave.pair)
+        return self._session
+
+    def _expect_fence(self, session: Connection) -> None:
+        with transaction(session):
+            self._lock(session)
+
+    def _lock(self, session: Connection) -> None:
+        fence.lock_fence(session, self._slave.parts, self._slave.pair, self._epoch)
+
+    def _values(self) -> dict[str, object]:
+        return {"source": self._slave.pair.source, "slave": self._slave.pair.slave, "update": self._epoch}

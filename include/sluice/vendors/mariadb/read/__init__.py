@@ -1,0 +1,1 @@
+"""Reading a slave for a comparison."""

@@ -1,0 +1,231 @@
+"""Sessions on a MariaDB server: settings that are pinned and read back, names that are quoted, numbered locks by which
+a later job finds the sessions of an earlier one (R6, R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NewType
+from zlib import crc32
+
+import pymysql
+from pymysql import converters
+from pymysql.connections import Connection as Connection
+
+from sluice import sqlfiles
+from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError, SluiceError
+from sluice.model.names import Pair, TableName
+from sluice.vendors.mariadb.errors import explained
+
+# A piece of SQL, whose names are quoted.
+Sql = NewType("Sql", str)
+Row = tuple[Any, ...]
+
+COLLATION = "utf8mb4_nopad_bin"
+OLDEST = (10, 11)
+# Values are taken as they are, or refused (R7). The texts of times do not depend on a zone.
+PINNED: Mapping[str, str] = {
+    "sql_mode": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
+    "NO_ENGINE_SUBSTITUTION",
+    "time_zone": "+00:00",
+    "tx_isolation": "REPEATABLE-READ",
+    "innodb_lock_wait_timeout": "60",
+    "lock_wait_timeout": "60",
+    "foreign_key_checks": "1",
+    "unique_checks": "1",
+    "check_constraint_checks": "1",
+    "sql_safe_updates": "0",
+    "sql_auto_is_null": "0",
+    "max_statement_time": "0.000000",
+    "character_set_client": "utf8mb4",
+    "character_set_results": "utf8mb4",
+    "collation_connection": COLLATION,
+}
+_TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
+# How many sessions of one slave may be found by their locks.
+_LOCKS = 64
+# Without its decoders the driver gives texts as they are, and bytes for what is binary.
+_ENCODERS = dict(converters.encoders)
+
+
+def connect(info: ConnectionInfo, application: str) -> Connection:
+    """A session with pinned settings, each transaction of which is begun by `transaction`.
+
+    Raises:
+        TransientError: SLC-030, it cannot be reached.
+        ConfigError: SLC-437, its `sslmode` is none, or does not hold.
+        SluiceError: SLC-031, it is not let in; SLC-430, the server is another one; SLC-435, settings do not hold.
+    """
+    address = f"{info.host}:{info.port or 3306}"
+    tls = _tls(info)
+    try:
+        session = pymysql.connect(
+            host=info.host,
+            port=info.port or 3306,
+            user=info.login,
+            password=info.password,
+            charset="utf8mb4",
+            conv=_ENCODERS,
+            connect_timeout=10,
+            autocommit=True,
+            program_name=f"sluice {application}"[:63],
+            **tls,
+        )
+        _pin(session, address)
+        _expect_encrypted(session, address, str(info.extra.get("sslmode", "prefer")))
+    except (pymysql.Error, OSError) as error:
+        known = error if isinstance(error, pymysql.Error) else pymysql.err.OperationalError(2003, str(error))
+        raise explained(known, f"connecting to {address}") from error
+    return session
+
+
+def composed(name: str, /, **parts: str) -> str:
+    """The statement of that name with its placeholders filled; a plain text stands for a piece of SQL."""
+    return sqlfiles.statement("mariadb", name).format(**parts)
+
+
+def execute(session: Connection, statement: str, values: Mapping[str, object] | None = None) -> list[Row]:
+    """The rows of a statement."""
+    with session.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
+def changed(session: Connection, statement: str | bytes, values: Mapping[str, object] | None = None) -> int:
+    """How many rows a statement has changed."""
+    with session.cursor() as cursor:
+        return int(cursor.execute(statement, values))
+
+
+@contextmanager
+def transaction(session: Connection) -> Iterator[None]:
+    """A transaction, committed at the end of the block unless that fails."""
+    session.begin()
+    try:
+        yield
+    except BaseException:
+        # A session that has ended has rolled back.
+        if session.open:
+            try:
+                session.rollback()
+            except pymysql.Error:
+                session.close()
+        raise
+    session.commit()
+
+
+def quoted(name: str) -> Sql:
+    """A name as an identifier."""
+    return Sql(f"`{name.replace('`', '``')}`")
+
+
+def qualified(name: TableName) -> Sql:
+    """A table: a schema is a database here."""
+    return Sql(f"{quoted(name.schema)}.{quoted(name.table)}")
+
+
+def our_tables(schema: str) -> dict[str, str]:
+    """Our tables in a slave, for the statements that name them."""
+    return {name: qualified(TableName(schema, f"sluice_{name}")) for name in ("position", "loaded")}
+
+
+def hold_lock(session: Connection, pair: Pair) -> None:
+    """Let a later job find this session, which writes to a slave: by one of the numbered locks of that."""
+    for number in range(_LOCKS):
+        if execute(session, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": _lock(pair, number)}) == [("1",)]:
+            return
+
+
+def end_others(session: Connection, pair: Pair) -> None:
+    """End the sessions that write to a slave. Those of other accounts, which the server does not let us end, stay."""
+    for number in range(_LOCKS):
+        ((holder,),) = execute(session, "SELECT IS_USED_LOCK(%(lock)s)", {"lock": _lock(pair, number)})
+        if holder is not None and int(holder) != session.thread_id():
+            try:
+                execute(session, f"KILL CONNECTION {int(holder)}")
+            except pymysql.Error as error:
+                if error.args[0] not in (1094, 1095):
+                    raise
+
+
+def _lock(pair: Pair, number: int) -> str:
+    return f"sluice {pair.slave[:30]} {crc32(str(pair).encode()):08x} {number}"
+
+
+def _pin(session: Connection, address: str) -> None:
+    ((version, folding, engine),) = execute(
+        session,
+        "SELECT VERSION(), @@lower_case_table_names, "
+        "(SELECT support FROM information_schema.engines WHERE engine = 'InnoDB')",
+    )
+    numbers = tuple(int(part) for part in version.split("-")[0].split(".")[:2])
+    if "MariaDB" not in version or numbers < OLDEST or folding != "0" or engine not in ("YES", "DEFAULT"):
+        session.close()
+        raise SluiceError(
+            430,
+            f"the server at {address} is {version}, lower_case_table_names = {folding}, InnoDB: {engine or 'no'}",
+            "nothing was read or written. A slave is MariaDB 10.11 or later with InnoDB, which tells names by their "
+            "case (lower_case_table_names = 0)",
+        )
+    execute(session, f"SET NAMES utf8mb4 COLLATE {COLLATION}")
+    execute(session, "SET " + ", ".join(f"SESSION {name} = %({name})s" for name in _SET), {n: _SET[n] for n in _SET})
+    expect_pinned(session, address)
+
+
+_SET: Mapping[str, object] = {
+    name: int(value.partition(".")[0]) if value.replace(".", "", 1).isdecimal() else value
+    for name, value in PINNED.items()
+    if not name.startswith(("character_set", "collation"))
+}
+
+
+def expect_pinned(session: Connection, address: str = "") -> None:
+    """See that a session has the settings that it was given. Raises SluiceError SLC-435 if not."""
+    (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in PINNED))
+    others = [
+        f"{name} is {has}, not {value}"
+        for (name, value), has in zip(PINNED.items(), found, strict=True)
+        if has != value
+    ]
+    if others:
+        session.close()
+        raise SluiceError(
+            435,
+            f"a session {address and f'at {address} '}has not the settings that it was given: {', '.join(others)}",
+            "nothing was written. A pooler in between drops them: let the connection lead to the server itself",
+        )
+
+
+def _tls(info: ConnectionInfo) -> dict[str, Any]:
+    mode = str(info.extra.get("sslmode", "prefer"))
+    files = {
+        "ssl_ca": info.extra.get("sslrootcert"),
+        "ssl_cert": info.extra.get("sslcert"),
+        "ssl_key": info.extra.get("sslkey"),
+    }
+    named = {name: str(path) for name, path in files.items() if path}
+    if mode not in _TLS or (mode.startswith("verify") and "ssl_ca" not in named):
+        raise ConfigError(
+            437,
+            f"the connection to {info.host} has `sslmode` {mode}{'' if 'ssl_ca' in named else ' and no `sslrootcert`'}",
+            f"set `sslmode` in its extra to one of {', '.join(_TLS)}; the last two need `sslrootcert`",
+        )
+    if mode == "disable":
+        return {"ssl_disabled": True}
+    if mode == "prefer":
+        return {}
+    how = {"ssl_verify_cert": mode.startswith("verify"), "ssl_verify_identity": mode == "verify-full"}
+    # Without anything that is true the driver would go on without TLS.
+    return {**named, **how} if any(named.values()) or any(how.values()) else {"ssl": {"verify_mode": "none"}}
+
+
+def _expect_encrypted(session: Connection, address: str, mode: str) -> None:
+    ((_, cipher),) = execute(session, "SHOW SESSION STATUS LIKE 'Ssl_cipher'")
+    if mode not in ("disable", "prefer") and not cipher:
+        session.close()
+        raise ConfigError(
+            437,
+            f"the session at {address} is not encrypted, and its `sslmode` is {mode}",
+            "nothing was read or written; give the server a certificate (`ssl_cert`, `ssl_key`)",
+        )

@@ -1,0 +1,202 @@
+"""Writing the net effect of a run into a slave's tables, within the transaction of a batch.
+
+What becomes of a table is staged in a temporary table of multi-row statements, and written by sets: keys that are gone
+go first, then rows come or become what they are now. A table has one key alone and nothing that acts (`existing` sees
+to that), so no order among tables or rows matters, and no row stands in the way of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pymysql
+
+from sluice.apply.net.effects import Effect, Run
+from sluice.apply.net.net_effect import CountedNet, KeyedNet, cells
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError
+from sluice.model.layout import Layout
+from sluice.model.row_conflict import Tolerated, conflict_counts
+from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of
+from sluice.vendors.mariadb.session import Connection, changed, composed, execute, qualified, quoted
+from sluice.vendors.mariadb.types import Form, literals, side_by_side
+
+# Bytes of one statement, at most, unless one row alone has more.
+_STATEMENT_BYTES = 4 << 20
+# What a statement has beside its rows.
+_ROOM = 64 << 10
+_MOST_STAGES = 50
+GONE, COMES = "0", "1"
+
+
+class TableWriter:
+    """The tables of a slave, as one session writes them."""
+
+    def __init__(self, session: Connection) -> None:
+        self._session = session
+        ((packet,),) = execute(session, "SELECT @@max_allowed_packet")
+        self._most = max(1, min(_STATEMENT_BYTES, int(packet) - _ROOM))
+        self._tables: dict[Layout, SlaveTable] = {}
+        self._stages: dict[SlaveTable, str] = {}
+
+    def look_up(self) -> None:
+        """Look at tables again: in a transaction that begins they may be others."""
+        self._tables.clear()
+
+    def table(self, layout: Layout) -> SlaveTable:
+        """The slave's table of a layout. Raises SluiceError SLC-070, SLC-433: it is not there, or unfit."""
+        if layout not in self._tables:
+            with suppress(pymysql.err.ProgrammingError):
+                # From here on nobody alters it until the transaction ends.
+                execute(self._session, f"SELECT 1 FROM {qualified(layout.name)} LIMIT 0")
+            known = existing(self._session, layout)
+            if known is None:
+                raise SluiceError(
+                    70, f"the slave has no table {layout.name}", "make and fill it by initial_update; nothing is lost"
+                )
+            self._tables[layout] = known
+        return self._tables[layout]
+
+    def insert(self, table: SlaveTable, rows: pa.Array) -> None:
+        """Put rows into a table, given as literals in brackets."""
+        self._insert(f"INSERT INTO {qualified(table.name)} ({names_of(table.names)}) VALUES ", rows)
+
+    def write(self, run: Run) -> Tolerated:
+        """Write one run. Returns which rows were not as expected.
+
+        Raises:
+            SluiceError: SLC-431, a value that a column cannot hold; or what `table` raises.
+        """
+        tolerated = Tolerated()
+        for effect in run:
+            table = self.table(effect.layout)
+            if effect.emptied:
+                # TRUNCATE would commit.
+                changed(self._session, f"DELETE FROM {qualified(table.name)}")
+            found = self._effect(table, effect)
+            tolerated += Tolerated() if effect.emptied else conflict_counts(table.name, missing=found)
+        return tolerated
+
+    def _effect(self, table: SlaveTable, effect: Effect) -> int:
+        missing = 0
+        for net, changes in effect.nets():
+            if isinstance(net, KeyedNet):
+                missing += self._keyed(table, net, changes)
+            else:
+                reached(CrashPoint.STAGED)
+                missing += self._counted(table, net)
+        return missing
+
+    def _keyed(self, table: SlaveTable, net: KeyedNet, changes: pa.Table) -> int:
+        """Write the net effect on keys; how many rows of it the slave lacked."""
+        stage = self._stage(table)
+        width = len(table.columns)
+        gone = cells(changes["old"], net.gone, width, net.layout.key)
+        come = cells(changes["new"], [*net.changed, *net.fresh], width, range(width))
+        marks = pa.array([COMES] * len(net.changed) + ["2"] * len(net.fresh), pa.string())
+        into = f"INSERT INTO {stage} (sluice_mark, {names_of(table.names)}) VALUES "
+        changed(self._session, f"DELETE FROM {stage}")
+        self._insert(
+            into, _marked(pa.array([GONE] * len(net.gone), pa.string()), literals(table.name, table.columns, gone))
+        )
+        self._insert(into, _marked(marks, literals(table.name, table.columns, come)))
+        reached(CrashPoint.STAGED)
+        parts = {
+            "table": qualified(table.name),
+            "stage": stage,
+            "columns": names_of(table.names),
+            "staged": names_of(table.names, "staged"),
+            "same_key": " AND ".join(f"staged.{quoted(one)} = held.{quoted(one)}" for one in table.key),
+            "becomes": ", ".join(f"{quoted(one)} = staged.{quoted(one)}" for one in table.names),
+        }
+        missing = net.known_gone + len(net.changed)
+        if net.gone:
+            # Without a database the server looks for the alias of a DELETE in none.
+            execute(self._session, f"USE {quoted(table.name.schema)}")
+            missing -= changed(self._session, composed("write/delete_gone", **parts))
+        if net.changed:
+            ((found,),) = execute(self._session, composed("write/count_changed", **parts))
+            missing -= int(found)
+        if net.changed or net.fresh:
+            changed(self._session, composed("write/upsert", **parts))
+        return missing
+
+    def _counted(self, table: SlaveTable, net: CountedNet) -> int:
+        """Count c of rows that look alike becomes max(c + a, b); only where b > a it matters what c was."""
+        missing, plain, coming = 0, list[list[str | None]](), list[list[str | None]]()
+        for image, a, b in net.effects:
+            if a >= 0 and b <= a:
+                plain += [image] * a
+                continue
+            alike = self._alike(table, image)
+            if b > a:
+                ((count,),) = execute(self._session, f"SELECT COUNT(*) FROM {qualified(table.name)} WHERE {alike}")
+                becomes = max(int(count) + a, b)
+                missing += becomes - (int(count) + a)
+                change = becomes - int(count)
+            else:
+                change = a
+            coming += [image] * max(change, 0)
+            if change < 0:
+                gone = changed(self._session, f"DELETE FROM {qualified(table.name)} WHERE {alike} LIMIT {-change}")
+                missing += -change - gone
+        self.insert(table, _rows(table, [*plain, *coming]))
+        return missing
+
+    def _alike(self, table: SlaveTable, image: list[str | None]) -> str:
+        rows = [_rows(table, [image], [index])[0].as_py()[1:-1] for index in range(len(table.columns))]
+        return " AND ".join(
+            f"{quoted(one.column.name)} <=> {literal if one.form is not Form.FLOAT else f'CAST({literal} AS DOUBLE)'}"
+            for one, literal in zip(table.columns, rows, strict=True)
+        )
+
+    def _stage(self, table: SlaveTable) -> str:
+        """A temporary table, which commits nothing, for what becomes of a table."""
+        if table not in self._stages:
+            if len(self._stages) >= _MOST_STAGES:
+                execute(self._session, f"DROP TEMPORARY TABLE {', '.join(self._stages.values())}")
+                self._stages.clear()
+            stage = f"{quoted(table.name.schema)}.{quoted(f'sluice_stage_{len(self._stages)}')}"
+            columns = [
+                f"{quoted(one.column.name)} {one.declared} {'NOT NULL' if one.column.name in table.key else 'NULL'}"
+                for one in table.columns
+            ]
+            key = f"PRIMARY KEY ({names_of(table.key)})"
+            parts = {"stage": stage, "columns": ", ".join(columns), "key": key}
+            execute(self._session, composed("write/stage", **parts))
+            self._stages[table] = stage
+        return self._stages[table]
+
+    def _insert(self, into: str, rows: pa.Array) -> None:
+        for some in _pieces(rows, self._most):
+            # The bytes go as they are: there may be hundreds of megabytes of them.
+            joined = pc.binary_join(
+                pa.LargeListArray.from_arrays(pa.array([0, len(some)]), some), pa.scalar(",", some.type)
+            )[0].as_buffer()
+            changed(self._session, into.encode() + joined.to_pybytes())
+
+
+def _rows(table: SlaveTable, images: Sequence[list[str | None]], indices: Sequence[int] | None = None) -> pa.Array:
+    places = range(len(table.columns)) if indices is None else indices
+    columns = [pa.array([image[index] for image in images], pa.string()) for index in places]
+    return literals(table.name, [table.columns[index] for index in places], columns)
+
+
+def _marked(marks: pa.Array, rows: pa.Array) -> pa.Array:
+    return side_by_side("(", marks, ",", pc.utf8_slice_codeunits(rows, 1))
+
+
+def _pieces(rows: pa.Array, most: int) -> Iterator[pa.Array]:
+    """Rows in pieces of about so many bytes; one that has more is alone."""
+    lengths = pc.add(pc.binary_length(rows), 1).to_numpy(zero_copy_only=False)
+    begin = size = 0
+    for index, length in enumerate(lengths):
+        if size and size + length > most:
+            yield rows.slice(begin, index - begin)
+            begin, size = index, 0
+        size += int(length)
+    if len(rows) > begin:
+        yield rows.slice(begin)

@@ -1,0 +1,90 @@
+"""Comparing two sides in any order of rows, in bounded memory (R10).
+
+Rows are shared out to buckets by their keys, and the digests of a bucket's rows are added up. Buckets that add up to
+the same are the same. Of the others the rows themselves are held side by side, so many buckets at a time as memory
+allows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
+from zlib import crc32
+
+import numpy as np
+
+from sluice.verify.merge_compare import Difference
+
+BUCKETS = 4096
+MOST_ROWS = 500_000
+
+# The key of a row and its image, as bytes that are equal where these are, and how often it counts: 1 or -1.
+Row = tuple[bytes, bytes, int]
+Rows = Callable[[], Iterator[Row]]
+
+
+def compare(ours: Rows, theirs: Rows, percent: int) -> Difference:
+    """Compare the rows of a master with those of a slave; each side is read once, or again where they differ.
+
+    Args:
+        percent: of the keys, the same ones on both sides.
+    """
+    sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
+    for side, sign in ((ours, 1), (theirs, -1)):
+        for bucket, key, image, weight in _buckets(side(), percent):
+            sums[bucket] += sign * weight * _digest(key, image)
+            rows[max(-sign, 0), bucket] += weight
+    found = Difference(compared=int(rows.max(axis=0).sum()))
+    for some in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
+        left: Counter[tuple[bytes, bytes]] = Counter()
+        for side, sign in ((ours, 1), (theirs, -1)):
+            for bucket, key, image, weight in _buckets(side(), percent):
+                if bucket in some:
+                    left[key, image] += sign * weight
+        _note(found, left)
+    return found
+
+
+def _buckets(rows: Iterator[Row], percent: int) -> Iterator[tuple[int, bytes, bytes, int]]:
+    """(bucket, key, image, 1 or -1) of each row that counts."""
+    for key, image, weight in rows:
+        checksum = crc32(key)
+        if checksum // BUCKETS % 100 < percent:
+            yield checksum % BUCKETS, key, image, weight
+
+
+def _digest(key: bytes, image: bytes) -> int:
+    digest = blake2b(key, digest_size=16)
+    digest.update(b"\n")
+    digest.update(image)
+    return int.from_bytes(digest.digest(), "big")
+
+
+def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[set[int]]:
+    """Buckets that are held at a time."""
+    group: set[int] = set()
+    for bucket in buckets:
+        if group and rows[[*group, bucket]].sum() > MOST_ROWS:
+            yield group
+            group = set()
+        group.add(bucket)
+    if group:
+        yield group
+
+
+def _note(found: Difference, left: Counter[tuple[bytes, bytes]]) -> None:
+    """Tell a row that is there otherwise from one that is missing and one that is extra."""
+    by_key: dict[bytes, list[int]] = {}
+    for (key, _), count in left.items():
+        both = by_key.setdefault(key, [0, 0])
+        both[count < 0] += abs(count)
+    for key, (missing, extra) in sorted(by_key.items()):
+        text = b"(" + key.replace(b"\t", b",") + b")"
+        for kind, times in (
+            ("changed", min(missing, extra)),
+            ("missing", missing - min(missing, extra)),
+            ("extra", extra - min(missing, extra)),
+        ):
+            for _ in range(times):
+                found.note(kind, text)

@@ -1,0 +1,14 @@
+-- What of a table would act on what is written to it, or refuse it, in words.
+SELECT CONCAT('it is of the type ', table_type, IFNULL(CONCAT(' and of the engine ', engine), ''))
+FROM information_schema.tables
+WHERE table_schema = %(schema)s AND table_name = %(table)s
+  AND (table_type <> 'BASE TABLE' OR engine IS NULL OR engine <> 'InnoDB')
+UNION ALL
+SELECT CONCAT('the trigger ', trigger_name) FROM information_schema.triggers
+WHERE event_object_schema = %(schema)s AND event_object_table = %(table)s
+UNION ALL
+SELECT CONCAT('the constraint ', constraint_name, ', ', constraint_type) FROM information_schema.table_constraints
+WHERE table_schema = %(schema)s AND table_name = %(table)s AND constraint_type <> 'PRIMARY KEY'
+UNION ALL
+SELECT CONCAT('the foreign key ', constraint_name, ' of ', table_name) FROM information_schema.referential_constraints
+WHERE unique_constraint_schema = %(schema)s AND referenced_table_name = %(table)s

@@ -1,0 +1,1 @@
+DELETE FROM {loaded} WHERE source = %(source)s AND slave = %(slave)s

@@ -1,0 +1,3 @@
+-- FOR UPDATE: a plain read would let a zombie through that was overtaken after it looked (R6).
+SELECT epoch, segment, ordinal, snapshot FROM {position}
+WHERE source = %(source)s AND slave = %(slave)s FOR UPDATE

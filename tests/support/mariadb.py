@@ -1,0 +1,152 @@
+"""A real MariaDB server of a test session, in a private directory, from the programs of Debian's packages."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import pytest
+from support.places import port, server_directory
+from support.updating import UpdatingWorld
+
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.state.replication import Event
+from sluice.store import replications
+from sluice.vendors.mariadb.session import Connection
+
+_PROGRAMS = ("mariadbd", "mariadb-install-db")
+_numbers = count(1)
+
+
+class MariaServer:
+    """The server: on the loopback and a socket of its own, whose root has no password and no other way in."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._process: subprocess.Popen[bytes] | None = None
+        self.port = 0
+
+    def start(self, *settings: str) -> None:
+        """Make its files if there are none, and start it."""
+        data = self._directory / "data"
+        common = ["--no-defaults", f"--datadir={data}", *(["--user=root"] if os.getuid() == 0 else [])]
+        if not data.exists():
+            self._directory.mkdir(parents=True, exist_ok=True)
+            install = ["mariadb-install-db", *common, "--auth-root-authentication-method=normal", "--skip-test-db"]
+            subprocess.run([*install, "--skip-name-resolve"], check=True, capture_output=True)
+        # Commits wait for the log, whose file need not be on a disk: a server that is killed keeps what it wrote.
+        quick = ["--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M"]
+        self.port = self.port or port(40)
+        where = [f"--socket={self._socket}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"]
+        log = (self._directory / "log").open("ab")
+        self._process = subprocess.Popen(
+            [self.program("mariadbd"), *common, *where, *quick, "--performance-schema=off", *settings],
+            stdout=log,
+            stderr=log,
+            preexec_fn=os.setpgrp,
+        )
+        until = time.monotonic() + 60
+        while True:
+            try:
+                self.execute("SELECT 1")
+                return
+            except pymysql.err.OperationalError:
+                assert self._process.poll() is None, (self._directory / "log").read_text()[-2000:]
+                assert time.monotonic() < until
+                time.sleep(0.1)
+
+    @staticmethod
+    def program(name: str) -> str:
+        """Where a program is; Debian has servers outside of the path of users."""
+        found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
+        assert found
+        return found
+
+    def stop(self, how: int = signal.SIGTERM) -> None:
+        """End it."""
+        if self._process:
+            self._process.send_signal(how)
+            self._process.wait(60)
+
+    @property
+    def _socket(self) -> Path:
+        return self._directory / "socket"
+
+    def session(self, info: ConnectionInfo | None = None) -> Connection:
+        """An autocommit session of root, or of an account."""
+        if info:
+            return pymysql.connect(
+                host="127.0.0.1", port=self.port, user=info.login, password=info.password, autocommit=True
+            )
+        return pymysql.connect(unix_socket=str(self._socket), user="root", autocommit=True)
+
+    def execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """A statement of root's, and its rows."""
+        session = self.session()
+        try:
+            with session.cursor() as cursor:
+                cursor.execute(statement, values or None)
+                return list(cursor.fetchall())
+        finally:
+            session.close()
+
+    def create_account(self) -> ConnectionInfo:
+        """An account with a database of its name, and the rights that the manual page of slaves asks for."""
+        name = f"m{next(_numbers)}"
+        password = f"secret-{name}"
+        self.execute(f"CREATE USER {name}@'127.0.0.1' IDENTIFIED BY %s", password)
+        self.execute(f"GRANT ALL PRIVILEGES ON {name}.* TO {name}@'127.0.0.1'")
+        self.execute(f"CREATE DATABASE {name}")
+        return ConnectionInfo("mysql", "127.0.0.1", self.port, name, name, password)
+
+
+@pytest.fixture(scope="session")
+def maria_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaServer]:
+    """The server; where it is not installed tests are skipped, but not in CI."""
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    if missing := [name for name in _PROGRAMS if not shutil.which(name, path=path)]:
+        assert "CI" not in os.environ, f"{missing} are missing: apt-get install mariadb-server"
+        pytest.skip("mariadb-server is not installed")
+    with server_directory(tmp_path_factory.mktemp("mariadb")) as directory:
+        made = MariaServer(directory)
+        made.start()
+        yield made
+        made.stop()
+
+
+@pytest.fixture
+def maria(
+    updating: Callable[..., UpdatingWorld], maria_server: MariaServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., UpdatingWorld]:
+    """Makes worlds whose slaves are databases of MariaDB; `before`: statements that are run in each of them first."""
+
+    def made(ddl: str, tables: Any, *, before: str = "", update: bool = True, **more: Any) -> UpdatingWorld:
+        world = updating(ddl, tables, renamed={}, **more)
+        for name in world.slaves:
+            world.infos[f"unused_{name}"] = world.infos[name]
+            world.infos[name] = info = maria_server.create_account()
+            if before:
+                maria_server.execute(before.replace("{}", info.database))
+        monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+
+        def configured(settings: dict[str, Any]) -> None:
+            for name in world.slaves:
+                database = world.infos[name].database
+                settings["slaves"][name].update(vendor="mariadb", schema=database, schemas={"public": database})
+
+        world.configure(configured)
+        if update:
+            world.update()
+            for slave in world.slaves:
+                replications.happen(world.context.store, world.pair(slave), Event.VERIFIED)
+        return world
+
+    return made
