@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import signal
 
+import pymysql
 import pytest
 from support import traffic
 from support.lake import CHANGES
 from support.updating import background
 
 from sluice.crash import CrashPoint
-from sluice.errors import SluiceError
+from sluice.errors import FencedError, SluiceError
 from sluice.state.replication import Status
+from sluice.vendors.mariadb import fence
+from sluice.vendors.mariadb.session import connect, hold_lock, our_tables
 
 pytestmark = [pytest.mark.postgres]
 
@@ -38,3 +41,57 @@ def test_rows_equal_the_master_after_an_update_and_after_changes(maria):
         world.master.execute(changes)
         assert world.verify() == {"zurich": 0, "geneva": 0}
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
+
+
+def test_an_update_under_constant_writes_leaves_no_difference(maria):
+    """Keys that move and swap, keys checked at commit, tables without a key."""
+    world = maria(traffic.DDL, traffic.TABLES, update=False)
+    with background(*traffic.jobs(world.session)):
+        world.inhibit()
+        with world.running():
+            world.dump()
+            world.release()
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+    assert world.verify() == {"zurich": 0, "geneva": 0}
+
+
+def test_a_drain_killed_at_any_point_delivers_nothing_twice(maria, maria_server):
+    world = maria(DDL, TABLES, slaves=("zurich",))
+    for point in (CrashPoint.GATED, CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED):
+        world.master.execute("INSERT INTO heap VALUES (1, 'x'), (1, 'x'); UPDATE keyed SET id = id + 1 WHERE id = 303")
+        world.master.execute("DELETE FROM keyed WHERE id = 304; INSERT INTO keyed (id) VALUES (303)")
+        world.publish()
+        killed = world.job("drain", "--slave", "zurich", "--once", crash_at=point)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        world.let_leases_expire()
+        world.drain("zurich")
+    database = world.infos["zurich"].database
+    assert maria_server.execute(f"SELECT COUNT(*) FROM {database}.heap WHERE b = 'x'") == [(8,)]
+    assert world.verify() == {"zurich": 0}
+
+
+def test_a_drain_that_was_taken_over_writes_nothing_and_one_that_hangs_is_ended(maria, maria_server):
+    world = maria(DDL, TABLES, slaves=("zurich",))
+    asleep = connect(world.infos["zurich"], "asleep")
+    hold_lock(asleep, world.pair("zurich"))
+    parts = our_tables(world.infos["zurich"].database)
+    ((epoch,),) = maria_server.execute(f"SELECT epoch FROM {parts['position']}")
+    asleep.begin()
+    fence.lock_fence(asleep, parts, world.pair("zurich"), epoch)
+    earlier = world.drainer("zurich")
+    world.drainer("zurich")
+    world.master.execute("INSERT INTO heap VALUES (1, 'x')")
+    world.publish()
+    with pytest.raises(FencedError, match="SLC-050"):
+        earlier.deliver()
+    with pytest.raises(pymysql.err.OperationalError):
+        asleep.ping(reconnect=False)
+
+
+def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, maria_server):
+    world = maria(DDL, TABLES, slaves=("zurich",))
+    database = world.infos["zurich"].database
+    maria_server.execute(f"UPDATE {database}.keyed SET note = 'Note 5' WHERE id = 5")
+    maria_server.execute(f"UPDATE {database}.keyed SET id = 5000 WHERE id = 6")
+    with pytest.raises(SluiceError, match=r"keyed on zurich: 1 missing, 1 extra, 1 changed"):
+        world.verify()

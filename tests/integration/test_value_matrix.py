@@ -10,9 +10,9 @@ pytestmark = [pytest.mark.postgres]
 
 @pytest.mark.parametrize("slave", SLAVES)
 @pytest.mark.parametrize("master", MASTERS)
-def test_a_value_has_its_canonical_text_in_the_log_and_arrives(updating, lake, master, slave):
+def test_a_value_has_its_canonical_text_in_the_log_and_arrives(request, master, slave):
     make, arrived = SLAVES[slave]
-    there = make(updating, lake)
+    there = make(request.getfixturevalue)
     world = getattr(there, "world", there)
     MASTERS[master](world, 0)
     world.update()

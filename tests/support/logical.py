@@ -5,16 +5,20 @@ A vendor that can be a slave joins the matrix by one line of `SLAVES`; one that 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from typing import Any
 
 import pyarrow as pa
+import pymysql
 from psycopg import sql
 from support.exactly import pinned, text_of
 from support.lake import Lake
 from support.world import World
 
 from sluice.model.layout import Column
+from sluice.vendors.mariadb.types import stored
 from sluice.vendors.parquet.types import TEXT, typed
 
 # By the log's names of types: texts that are values of them.
@@ -106,12 +110,66 @@ def _same(row: dict[str, Any], like: dict[str, Any], name: str) -> bool:
     return one == other
 
 
-# How a world with such slaves is made, and what a slave of it has. Each has all that was inserted before.
-Make = Callable[..., Any]
-SLAVES: Mapping[str, tuple[Callable[[Make, Make], Any], Callable[[Any, str], Texts]]] = {
-    "postgresql": (lambda updating, lake: updating(DDL, ["public.t"], renamed={}), of_tables),
-    "parquet": (lambda updating, lake: lake(DDL, ["public.t"], update=False), of_files),
-    "iceberg": (lambda updating, lake: lake(DDL, ["public.t"], update=False, vendor="iceberg"), of_files),
+# Types some of whose boundary values MariaDB has only as texts: there the column is one that takes every text.
+AS_TEXT = {
+    "numeric(38,10)",
+    "real",
+    "double precision",
+    "date",
+    "timestamp without time zone",
+    "timestamp with time zone",
+}
+
+
+def made_on_maria() -> str:
+    """The table, as somebody makes it on MariaDB for all of these values."""
+    columns = []
+    for name, kind in zip(NAMES, VALUES, strict=True):
+        made = stored(Column(name, kind), key=False)
+        assert made
+        columns.append(f"{name} {(made.as_text if kind in AS_TEXT else made).declared}")
+    return f"CREATE TABLE {{}}.t (id int PRIMARY KEY, {', '.join(columns)})"
+
+
+def of_maria(world: World, slave: str) -> Texts:
+    """The texts that the values of a MariaDB slave stand for."""
+    info = world.infos[slave]
+    with closing(
+        pymysql.connect(host=info.host, port=info.port or 0, user=info.login, password=info.password)
+    ) as session:
+        cursor = session.cursor()
+        cursor.execute("SET SESSION time_zone = '+00:00'")
+        cursor.execute(f"SELECT id, {', '.join(map(_as_text, NAMES, VALUES))} FROM {info.database}.t")
+        return {
+            number: [_meant(kind, text) for kind, text in zip(VALUES, texts, strict=True)]
+            for number, *texts in cursor.fetchall()
+        }
+
+
+def _as_text(name: str, kind: str) -> str:
+    if kind == "bytea":
+        return f"CONCAT('\\\\x', LOWER(HEX({name})))"
+    if kind == "boolean":
+        return f"IF({name}, 't', IF({name} IS NULL, NULL, 'f'))"
+    return f"CAST({name} AS CHAR)"
+
+
+def _meant(kind: str, text: str | None) -> str | None:
+    if text and kind.startswith(("time ", "timestamp ")):
+        return re.sub(r"(\.\d*?)0+($|\+)", r"\1\2", text).replace(".+", "+").removesuffix(".")
+    return text
+
+
+# How a world with such slaves is made of fixtures, and what a slave of it has. Each has all that was inserted before.
+Fixture = Callable[[str], Callable[..., Any]]
+SLAVES: Mapping[str, tuple[Callable[[Fixture], Any], Callable[[Any, str], Texts]]] = {
+    "postgresql": (lambda fixture: fixture("updating")(DDL, ["public.t"], renamed={}), of_tables),
+    "mariadb": (
+        lambda fixture: fixture("maria")(DDL, ["public.t"], before=made_on_maria(), update=False),
+        of_maria,
+    ),
+    "parquet": (lambda fixture: fixture("lake")(DDL, ["public.t"], update=False), of_files),
+    "iceberg": (lambda fixture: fixture("lake")(DDL, ["public.t"], update=False, vendor="iceberg"), of_files),
 }
 # How rows get into a master.
 MASTERS: Mapping[str, Callable[[World, int], None]] = {"postgresql": insert}

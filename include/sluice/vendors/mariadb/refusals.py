@@ -30,8 +30,8 @@ def ddl(pair: Pair, command: Command) -> SluiceError:
         434,
         f"the master's {command.action} of {table} is not carried out on slave {pair.slave}: on MariaDB it would "
         "commit the batch that it is in",
-        "let initial_update fill the slave anew, which makes the tables as they are now. To do without this command, "
-        "set `creates`, `alters` or `drops` of the replication to ignore; nothing is lost",
+        f"drop {table} there and let initial_update make and fill it as it is now. To do without this command, set "
+        "`creates`, `alters` or `drops` of the replication to ignore; nothing is lost",
     )
 
 
