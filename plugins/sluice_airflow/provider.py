@@ -23,6 +23,15 @@ _TYPES = [
         },
     },
     {
+        "connection-type": "mysql",
+        "hook-name": "MySQL",
+        "hook-class-name": "sluice_airflow.provider.MySql",
+        "ui-field-behaviour": {
+            "relabeling": {"schema": "Database"},
+            "placeholders": {"port": "3306", "extra": '{"sslmode": "require"}'},
+        },
+    },
+    {
         "connection-type": "http",
         "hook-name": "HTTP",
         "hook-class-name": "sluice_airflow.provider.Http",
@@ -41,6 +50,15 @@ class Postgres(BaseHook):
     default_conn_name = "postgres_default"
     conn_type = "postgres"
     hook_name = "Postgres"
+
+
+class MySql(BaseHook):
+    """The same for MariaDB, whose connections Airflow calls so."""
+
+    conn_name_attr = "mysql_conn_id"
+    default_conn_name = "mysql_default"
+    conn_type = "mysql"
+    hook_name = "MySQL"
 
 
 class Http(BaseHook):

@@ -59,7 +59,7 @@ def stored(conn_id: str) -> tuple[object, ...] | None:
 def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(address):
     api = AirflowApi(ConnectionInfo("http", "127.0.0.1", address, "http", "admin", CANARY))
     offered = {one["connection_type"]: one for one in api.ask("/ui/connections/hook_meta")}
-    assert offered.keys() >= {"postgres", "http", "spark", "spark_connect", "fs"}
+    assert offered.keys() >= {"postgres", "mysql", "http", "spark", "spark_connect", "fs"}
     assert offered["postgres"]["hook_name"] == "Postgres"
     assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"

@@ -14,6 +14,7 @@ from sluice.errors import ConfigError
 
 EXAMPLES = (
     "postgresql://USER@HOST:PORT/DATABASE?sslmode=require",
+    "mysql://USER@HOST:PORT?sslmode=require (MariaDB)",
     "http://USER@HOST:PORT",
     "sc://HOST:PORT (Spark Connect; /;use_ssl=true)",
     "spark://HOST:PORT, local[*] or yarn (spark-submit)",
@@ -69,6 +70,8 @@ def _parsed(text: str) -> Address:
     login = unquote(parts.username) if parts.username else None
     if scheme in ("postgresql", "postgres"):
         return _database(parts, login)
+    if scheme in ("mysql", "mariadb"):
+        return _mysql(parts, login)
     host = parts.hostname
     if not host:
         raise ValueError("this address has no host")
@@ -85,6 +88,17 @@ def _parsed(text: str) -> Address:
     if scheme == "spark":
         return Address("spark", f"spark://{host}", parts.port or 7077, secret="")
     raise ValueError(f"nothing is reached by {scheme}://")
+
+
+def _mysql(parts: Any, login: str | None) -> Address:
+    extra = dict(parse_qsl(parts.query))
+    if {"password", "ssl_key_password"} & extra.keys():
+        raise ValueError("an address has no password: it is asked for, read from stdin, or by --password-env")
+    if not parts.hostname or not login:
+        raise ValueError("this address has no host, or no user")
+    # Databases are named by `schema` and `schemas` of the slave.
+    database = unquote(parts.path.lstrip("/")) or None
+    return Address("mysql", parts.hostname, parts.port or 3306, database, login, extra)
 
 
 def _database(parts: Any, login: str | None) -> Address:

@@ -199,7 +199,7 @@ class MariaSlave:
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> MariaTables:
         """The tables of this slave, for a dump under an epoch of its own."""
-        return MariaTables(self, epoch)
+        return MariaTables(self, epoch, earlier)
 
     def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """None of them: rows come once, from one snapshot."""

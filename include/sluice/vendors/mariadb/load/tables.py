@@ -47,19 +47,27 @@ class FilledMaria(Protocol):
 
 
 class MariaTables:
-    """See `sluice.vendors.protocol.load.SlaveTables`. What an interrupted load has brought does not stay."""
+    """See `sluice.vendors.protocol.load.SlaveTables`. Only what a load of the very same rows has brought may stay."""
 
-    def __init__(self, slave: FilledMaria, epoch: int) -> None:
+    def __init__(self, slave: FilledMaria, epoch: int, earlier: int | None = None) -> None:
         self._slave = slave
         self._epoch = epoch
+        self._earlier = earlier
+        self._goes_on = False
         self._session: Connection | None = None
         self.mapper = slave.mapper
         self.formats = TakenFormats()
         self.upserted: set[TableName] = set()
 
     def begin(self) -> Sequence[Expected]:
-        """Fence out earlier jobs; nothing of an earlier load may stay."""
+        """Fence out earlier jobs. Chunks of the same load under an earlier epoch stay."""
         self._slave.take_over(self._epoch)
+        if self._earlier is not None:
+            with translated("looking at the load"), transaction(session := self._fenced()):
+                self._lock(session)
+                carried = {**self._values(), "earlier": self._earlier}
+                execute(session, composed("load/carry_over", **self._slave.parts), carried)
+            self._goes_on = any(self.progress().values())
         return ()
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
@@ -67,7 +75,9 @@ class MariaTables:
         return set()
 
     def expect(self, chunks: Sequence[Expected]) -> None:
-        """Write down the chunks, for tasks to claim; earlier ones are forgotten."""
+        """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
+        if self._goes_on:
+            return
         with translated("planning the load"), transaction(session := self._fenced()):
             self._lock(session)
             execute(session, composed("load/forget", **self._slave.parts), self._values())
@@ -94,7 +104,16 @@ class MariaTables:
                 refusals.expect_replaced(self._slave.pair, self.mapper, table.name)
                 layout = view(self.mapper, table.layout).layout
                 found.append((layout.name, existing(session, layout), table_of(layout)))
+            kept = {self.mapper.table(name) for name in staying}
+            if self._goes_on and any(there is None for _, there, _ in found):
+                # Somebody dropped a table whose chunks are in: all come again.
+                with transaction(session):
+                    self._lock(session)
+                    execute(session, composed("load/begin_again", **self._slave.parts), self._values())
+                self._goes_on = False
             for name, there, made in found:
+                if there is not None and (self._goes_on or name in kept):
+                    continue
                 if there is None:
                     self._expect_fence(session)
                     make(session, made)

@@ -1,0 +1,91 @@
+"""Tables as a slave on MariaDB makes them, and what it refuses by name before it writes it (R7)."""
+
+from __future__ import annotations
+
+import pytest
+from support.logical import COLUMNS, NAMES, VALUES, of_maria
+
+from sluice.errors import SluiceError
+
+pytestmark = [pytest.mark.postgres]
+
+# Boundary values that columns of these types cannot hold.
+UNFIT = {
+    "numeric(38,10)": {"NaN"},
+    "real": {"NaN", "Infinity", "-Infinity", "-0"},
+    "double precision": {"NaN", "-Infinity", "-0"},
+    "date": {"4713-01-01 BC", "-infinity", "infinity", "0001-12-31 BC", "5874897-12-31"},
+    "timestamp without time zone": set(VALUES["timestamp without time zone"]) - {"2024-02-03 04:05:06.1"},
+    "timestamp with time zone": {"0044-03-15 12:00:00.000001+00 BC", "infinity"},
+}
+
+
+def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_others(maria):
+    world = maria(f"CREATE TABLE t (id int PRIMARY KEY, {COLUMNS})", ["public.t"], slaves=("zurich",), update=False)
+    fitting = [[value for value in values if value not in UNFIT.get(kind, ())] for kind, values in VALUES.items()]
+    rows = [[values[place] if place < len(values) else None for values in fitting] for place in range(8)]
+    places = ", ".join(["%s"] * (len(NAMES) + 1))
+    for base in (0, 100):
+        for place, row in enumerate(rows):
+            world.master.execute(f"INSERT INTO t VALUES ({places})", [base + place, *row])
+        if base:
+            assert world.verify(initial=True) == {"zurich": 0}
+        else:
+            world.update()
+    assert of_maria(world, "zurich") == {base + place: row for base in (0, 100) for place, row in enumerate(rows)}
+    for number, (kind, values) in enumerate(UNFIT.items()):
+        name = NAMES[list(VALUES).index(kind)]
+        for value in sorted(values):
+            world.master.execute(f"UPDATE t SET {name} = %s WHERE id = {number}", [value])
+            world.publish()
+            with pytest.raises(SluiceError, match=rf"SLC-431: the column {name} of .*cannot hold"):
+                world.drain()
+            # Both changes are one batch: what is there at its end counts.
+            world.let_leases_expire()
+            world.master.execute(f"UPDATE t SET {name} = NULL WHERE id = {number}")
+            world.publish()
+            world.drain()
+    world.master.execute("ALTER TABLE t ADD more int")
+    world.publish()
+    with pytest.raises(SluiceError, match="SLC-434"):
+        world.drain()
+
+
+OBSTACLES = {
+    "a key of text": ("id text PRIMARY KEY", "", "SLC-432.*id is in the primary key"),
+    "computed": ("id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED", "", "SLC-432.*computes twice"),
+    "case": ('id int PRIMARY KEY, a int, "A" int', "", "SLC-432.*differ by their case"),
+    "narrow": ("id bigint PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY)", r"SLC-433.*id is a int\(11\)"),
+    "collation": (
+        "id int PRIMARY KEY, a text",
+        "CREATE TABLE {}.t (id int PRIMARY KEY, a longtext) CHARACTER SET utf8mb4",
+        "SLC-433.*a is a longtext",
+    ),
+    "engine": ("id int PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY) ENGINE = MyISAM", "SLC-433.*MyISAM"),
+    "unique": ("id int PRIMARY KEY, a int", "CREATE TABLE {}.t (id int PRIMARY KEY, a int UNIQUE)", "SLC-433.*UNIQUE"),
+}
+
+
+def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, maria_server):
+    tables = {name: f"public.t{number}" for number, name in enumerate(OBSTACLES)}
+    ddl = "; ".join(f"CREATE TABLE {tables[name]} ({columns})" for name, (columns, _, _) in OBSTACLES.items())
+    world = maria(ddl, list(tables.values()), slaves=("zurich",), update=False)
+    database = world.infos["zurich"].database
+    for name, (_, made, match) in OBSTACLES.items():
+        others = {table: {"exclude": True} for other, table in tables.items() if other != name}
+        world.configure(lambda settings, others=others: settings["slaves"]["zurich"].update(tables=others))
+        relative = tables[name].removeprefix("public.")
+        if made:
+            maria_server.execute(made.replace("{}.t", f"{database}.{relative}"))
+        with pytest.raises(SluiceError, match=match):
+            world.inhibit()
+    settings = {"on_existing_rows": "refuse", "tables": {table: {"exclude": True} for table in tables.values()}}
+    settings["tables"].pop(tables["engine"])
+    maria_server.execute(f"DROP TABLE {database}.{tables['engine'].removeprefix('public.')}")
+    world.configure(lambda plain: plain["slaves"]["zurich"].update(settings))
+    with pytest.raises(SluiceError, match=r"SLC-438.*on_existing_rows"):
+        world.inhibit()
+    there = maria_server.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = %s", database)
+    assert {name for (name,) in there} == {
+        tables[name].removeprefix("public.") for name in ("narrow", "collation", "unique")
+    }
