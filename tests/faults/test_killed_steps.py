@@ -89,6 +89,6 @@ def test_a_connect_server_that_is_killed_in_a_step_and_started_again(world, java
         with halted(server.halts, CrashPoint.LISTED, job):
             psutil.Process(server.pid).kill()
     with serving(directory, port, java):
-        assert ended(job).count("step again") == 1
+        assert "step again" in ended(job)
     assert world.queued() == set()
     is_whole(world)

@@ -12,8 +12,8 @@ from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
 
 # Set in a process that spark-submit started.
 _SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
-# A server that does not answer is asked again for half a minute, by default for ten: who asked for more looks further.
-_RETRIES = 17
+# A server that does not answer is asked again for about half a minute; by default it would be for ten.
+_RETRIES = 9
 _MOST_PAUSE_MS = 2_000
 
 

@@ -23,7 +23,7 @@ from sluice.spark.tasks import collected
 from sluice.steps import LocalSteps, Result, RunningStep, Steps, ThreadStep, Work
 
 # For how long a lost step is asked for again; each of these asks a server that does not answer for half a minute.
-_PATIENCE_S = 30.0
+_PATIENCE_S = 60.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
 _Task = Callable[[int], Iterator[dict[str, object]]]
