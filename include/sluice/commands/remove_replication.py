@@ -57,15 +57,18 @@ def remove_replication(
             removal.forget(context.store, pair, _DETAILS[Extent.STORE], who)
             event("removed", source=pair.source, slave=pair.slave, extent=Extent.STORE)
             return []
+        settings = context.config.slave(pair.slave)
+        remove = vendor(settings.vendor).remove
+        if remove is None:
+            raise _refused(pair, "what such a slave keeps can only be dropped by hand", "type it with `--store-only`")
         wanted = _expect_ours_alone(context, pair) if extent is Extent.TABLES else None
         with closing(context.slave(pair)) as slave:
             # A process that still writes there under an earlier lease is fenced out (R6).
             slave.take_over(lease.epoch)
-        settings = context.config.slave(pair.slave)
         # The store forgets it before the slave does: what is shown is never more than there is.
         before = partial(removal.forget, context.store, pair, _DETAILS[extent], who)
         info = context.connection(settings.connection)
-        gone = vendor(settings.vendor).remove(info, pair, settings.schema_, lease.epoch, wanted, before)
+        gone = remove(info, pair, settings.schema_, lease.epoch, wanted, before)
     event("removed", source=pair.source, slave=pair.slave, extent=extent)
     return gone
 

@@ -87,7 +87,7 @@ class Vendor:
         is_ours: whether a table of this name is one that Sluice keeps in a slave, or in one of these masters, which
             may be in the slave's database.
         remove: takes a replication out of its slave, under the fence of this epoch: its position, and these of the
-            slave's tables, or none; calls a function before that is final; which objects went.
+            slave's tables, or none; calls a function before that is final; which objects went. None if it cannot.
         giving_way: ends sessions that read a snapshot once a statement of others has waited some seconds for one of
             their tables; None if readers block no statement.
     """
@@ -95,8 +95,10 @@ class Vendor:
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
     receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
     compare_table: Callable[[Comparison], Difference]
-    remove: Callable[[ConnectionInfo, Pair, str, int, Sequence[TableName] | None, Callable[[], None]], list[str]]
     master: Master | None = None
+    remove: (
+        Callable[[ConnectionInfo, Pair, str, int, Sequence[TableName] | None, Callable[[], None]], list[str]] | None
+    ) = None
     history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None
     importing: Programs | None = None
     size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None

@@ -15,6 +15,6 @@ VENDOR = Vendor(
     partial(ParquetSlave, MODES["rows"]),
     LakeReceiver,
     compare_table,
-    remove,
+    remove=remove,
     history=partial(ParquetSlave, MODES["history"]),
 )

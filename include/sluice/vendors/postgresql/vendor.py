@@ -46,7 +46,6 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
-    remove,
     Master(
         _source,
         install.resources,
@@ -58,6 +57,7 @@ VENDOR = Vendor(
         active,
         foresee,
     ),
+    remove=remove,
     importing=IMPORTING,
     size=size,
     online=BlockLoading(PostgresRanges, PostgresBlocks),
