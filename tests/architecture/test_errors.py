@@ -25,7 +25,7 @@ ERRORS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, 
 SHARED = {
     3: "no ",
     14: "connection",
-    39: "source exported no snapshot|SQLSTATE",
+    39: r"source exported no snapshot|SQLSTATE|\[error",
     40: "watched table",
     41: "trigger",
     46: "cannot be written",

@@ -9,16 +9,24 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[2]
-SQL = PROJECT / "sql" / "postgresql"
-FILES = sorted(SQL.rglob("*.sql"))
+SQL = PROJECT / "sql"
+# A vendor whose statements only its own code names; those of the first one may be named anywhere else.
+FIRST, *OTHERS = VENDORS = ("postgresql", "mariadb")
+FILES = sorted(file for vendor in VENDORS for file in (SQL / vendor).rglob("*.sql"))
 NAME = re.compile(r"(?:[a-z_]+/)+[a-z0-9_]+")
 
 
-def literals() -> tuple[set[str], set[str]]:
-    """The texts in the code, and the fixed beginnings of its f-strings."""
+def vendor_of(code: Path) -> str:
+    return next((one for one in OTHERS if f"vendors/{one}/" in str(code)), FIRST)
+
+
+def literals(vendor: str) -> tuple[set[str], set[str]]:
+    """The texts in the code that may name a vendor's statements, and the fixed beginnings of its f-strings."""
     texts: set[str] = set()
     heads: set[str] = set()
     for file in [*(PROJECT / "include").rglob("*.py"), *(PROJECT / "deploy").rglob("*.py")]:
+        if vendor_of(file) != vendor:
+            continue
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 texts.add(node.value)
@@ -27,7 +35,7 @@ def literals() -> tuple[set[str], set[str]]:
     return texts, heads
 
 
-TEXTS, HEADS = literals()
+NAMED = {vendor: literals(vendor) for vendor in VENDORS}
 
 
 def label(file: Path) -> str:
@@ -36,19 +44,22 @@ def label(file: Path) -> str:
 
 @pytest.mark.parametrize("file", FILES, ids=label)
 def test_every_statement_is_used(file):
-    folder = str(file.parent.relative_to(SQL))
-    whole = label(file) in TEXTS
+    vendor, _, statement = label(file).partition("/")
+    texts, heads = NAMED[vendor]
+    folder = statement.rpartition("/")[0]
+    whole = statement in texts
     # `names("postgresql", "capture/install")` takes a folder in its numbered order.
-    enumerated = folder in TEXTS and re.match(r"\d{3}_", file.name)
-    composed = f"{folder}/" in HEADS and file.stem in TEXTS
+    enumerated = folder in texts and re.match(r"\d{3}_", file.name)
+    composed = f"{folder}/" in heads and file.stem in texts
     assert whole or enumerated or composed
 
 
-def test_every_name_used_is_a_file():
-    folders = {str(file.parent.relative_to(SQL)) for file in FILES}
-    named = {text for text in TEXTS if NAME.fullmatch(text) and text.rpartition("/")[0] in folders}
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_every_name_used_is_a_file(vendor):
+    folders = {str(file.parent.relative_to(SQL / vendor)) for file in FILES if file.is_relative_to(SQL / vendor)}
+    named = {text for text in NAMED[vendor][0] if NAME.fullmatch(text) and text.rpartition("/")[0] in folders}
     assert named
-    assert not {name for name in named if not (SQL / f"{name}.sql").exists()}
+    assert not {name for name in named if not (SQL / vendor / f"{name}.sql").exists()}
 
 
 @pytest.mark.parametrize("file", FILES, ids=label)

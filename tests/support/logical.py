@@ -155,6 +155,10 @@ def _as_text(name: str, kind: str) -> str:
 
 
 def _meant(kind: str, text: str | None) -> str | None:
+    if text and kind in ("real", "double precision"):
+        return re.sub(r"e(?=\d)", "e+", text)
+    if text and kind == "timestamp with time zone" and not re.search(r"\+|infinity", text):
+        text += "+00"
     if text and kind.startswith(("time ", "timestamp ")):
         return re.sub(r"(\.\d*?)0+($|\+)", r"\1\2", text).replace(".+", "+").removesuffix(".")
     return text

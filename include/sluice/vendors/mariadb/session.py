@@ -54,7 +54,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        ConfigError: SLC-437, its `sslmode` is none, or does not hold.
+        ConfigError: SLC-437, its `sslmode` is none; SLC-442, it does not hold.
         SluiceError: SLC-031, it is not let in; SLC-430, the server is another one; SLC-435, settings do not hold.
     """
     address = f"{info.host}:{info.port or 3306}"
@@ -165,8 +165,8 @@ def _pin(session: Connection, address: str) -> None:
         raise SluiceError(
             430,
             f"the server at {address} is {version}, lower_case_table_names = {folding}, InnoDB: {engine or 'no'}",
-            "nothing was read or written. A slave is MariaDB 10.11 or later with InnoDB, which tells names by their "
-            "case (lower_case_table_names = 0)",
+            "nothing was read or written; point the connection at MariaDB 10.11 or later with InnoDB, which tells names "
+            "by their case (lower_case_table_names = 0)",
         )
     execute(session, f"SET NAMES utf8mb4 COLLATE {COLLATION}")
     execute(session, "SET " + ", ".join(f"SESSION {name} = %({name})s" for name in _SET), {n: _SET[n] for n in _SET})
@@ -225,7 +225,7 @@ def _expect_encrypted(session: Connection, address: str, mode: str) -> None:
     if mode not in ("disable", "prefer") and not cipher:
         session.close()
         raise ConfigError(
-            437,
+            442,
             f"the session at {address} is not encrypted, and its `sslmode` is {mode}",
             "nothing was read or written; give the server a certificate (`ssl_cert`, `ssl_key`)",
         )

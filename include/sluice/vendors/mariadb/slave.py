@@ -236,7 +236,7 @@ def _expect_durable(session: Connection, pair: Pair) -> None:
     ((flushes, read_only),) = execute(session, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.read_only")
     if flushes != "1":
         raise SluiceError(
-            435,
+            441,
             f"the server of slave {pair.slave} has innodb_flush_log_at_trx_commit = {flushes}: a commit that it loses "
             "in a crash could not come again",
             "nothing was written; set it to 1",

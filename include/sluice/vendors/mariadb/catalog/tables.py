@@ -61,6 +61,13 @@ def table_of(layout: Layout) -> SlaveTable:
     return SlaveTable(layout.name, tuple(columns), layout.key_names)
 
 
+def no_table(name: TableName) -> SluiceError:
+    """Rows are to come to a table, or to be compared, that is not there."""
+    return SluiceError(
+        439, f"the slave has no table {name}", "make and fill it by initial_update; nothing of it was written"
+    )
+
+
 def existing(session: Connection, layout: Layout) -> SlaveTable | None:
     """The table that is there under the name of a layout; None if none is.
 

@@ -17,11 +17,11 @@ from pymysql.cursors import SSCursor
 from sluice.apply.mapping.table_view import shaped_lines
 from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
-from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.errors import AGAIN, TransientError
 from sluice.model.names import Pair
 from sluice.model.position import Position
 from sluice.values.copy_text import columns_of
-from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of
+from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of, no_table
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import Connection, composed, connect, execute, qualified, transaction
 from sluice.vendors.mariadb.types import canonical, side_by_side
@@ -64,9 +64,7 @@ def compare_table(job: Comparison) -> Difference:
     with translated(f"comparing {job.view.master.name}"), closing(connect(info, f"verify {job.slave}")) as session:
         table = existing(session, job.view.layout)
     if table is None:
-        raise SluiceError(
-            70, f"the slave has no table {job.view.layout.name}", "make and fill it by initial_update; nothing is lost"
-        )
+        raise no_table(job.view.layout.name)
     return compare(lambda: _master(job, salt, table), lambda: _replica(job, table), job.percent)
 
 
@@ -97,11 +95,11 @@ def _replica(job: Comparison, table: SlaveTable) -> Iterator[Row]:
 
 
 def _expect_held(session: Connection, job: Comparison) -> None:
-    """See that the session which holds the slave at the point is there. Raises TransientError SLC-083."""
+    """See that the session which holds the slave at the point is there. Raises TransientError SLC-440."""
     holder = {"holder": int(job.replica.snapshot_id)}
     if not execute(session, "SELECT id FROM information_schema.processlist WHERE id = %(holder)s", holder):
         raise TransientError(
-            83,
+            440,
             f"the session that held slave {job.slave} at the point has ended",
             f"nothing is lost, {AGAIN}; look in the log of that server who ended it",
         )

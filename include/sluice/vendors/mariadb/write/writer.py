@@ -17,10 +17,9 @@ import pymysql
 from sluice.apply.net.effects import Effect, Run
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, cells
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError
 from sluice.model.layout import Layout
 from sluice.model.row_conflict import Tolerated, conflict_counts
-from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of
+from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of, no_table
 from sluice.vendors.mariadb.session import Connection, changed, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import Form, literals, side_by_side
 
@@ -47,16 +46,14 @@ class TableWriter:
         self._tables.clear()
 
     def table(self, layout: Layout) -> SlaveTable:
-        """The slave's table of a layout. Raises SluiceError SLC-070, SLC-433: it is not there, or unfit."""
+        """The slave's table of a layout. Raises SluiceError SLC-439, SLC-433: it is not there, or unfit."""
         if layout not in self._tables:
             with suppress(pymysql.err.ProgrammingError):
                 # From here on nobody alters it until the transaction ends.
                 execute(self._session, f"SELECT 1 FROM {qualified(layout.name)} LIMIT 0")
             known = existing(self._session, layout)
             if known is None:
-                raise SluiceError(
-                    70, f"the slave has no table {layout.name}", "make and fill it by initial_update; nothing is lost"
-                )
+                raise no_table(layout.name)
             self._tables[layout] = known
         return self._tables[layout]
 
