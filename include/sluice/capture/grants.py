@@ -26,15 +26,16 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         silent: let the role keep the slave's own triggers and foreign keys from acting.
 
     Raises:
-        SluiceError: SLC-273, the slave has no roles.
+        SluiceError: SLC-273, there is none for this kind of slave.
     """
     slave = context.config.slave(name)
     script = vendor(slave.vendor).grants
     if script is None:
         raise SluiceError(
             273,
-            f"slave {name} keeps files, and has no role that could be granted anything",
-            f"let the user of the jobs write to its directory; {shell.check()} looks whether it can",
+            f"slave {name} is of a kind for which there is no script of grants",
+            "let the user of the jobs write to the directory of a slave of files, or grant the rights by hand; "
+            f"{shell.check()} looks whether it can be reached",
         )
     schemas: set[str] = set()
     tables: set[TableName] = set()

@@ -165,8 +165,8 @@ def _pin(session: Connection, address: str) -> None:
         raise SluiceError(
             430,
             f"the server at {address} is {version}, lower_case_table_names = {folding}, InnoDB: {engine or 'no'}",
-            "nothing was read or written; point the connection at MariaDB 10.11 or later with InnoDB, which tells names "
-            "by their case (lower_case_table_names = 0)",
+            "nothing was read or written; point the connection at MariaDB 10.11 or later with InnoDB, which tells "
+            "names by their case (lower_case_table_names = 0)",
         )
     execute(session, f"SET NAMES utf8mb4 COLLATE {COLLATION}")
     execute(session, "SET " + ", ".join(f"SESSION {name} = %({name})s" for name in _SET), {n: _SET[n] for n in _SET})
