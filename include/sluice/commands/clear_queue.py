@@ -39,7 +39,8 @@ def clear_queue(context: Context, pair: Pair, who: str | None = None) -> int:
         if count <= 0:
             raise _refused(pair, NOTHING)
         discarded = "1 transaction was discarded" if count == 1 else f"{count:,} transactions were discarded"
-        detail = f"its queue was cleared: {discarded}, {begins.ordinal + 1} to {end.ordinal}"
+        numbers = str(end.ordinal) if count == 1 else f"{begins.ordinal + 1} to {end.ordinal}"
+        detail = f"its queue was cleared: {discarded}, {numbers}"
         holdback.discard(context.store, pair, end, detail, who)
     event("queue cleared", slave=pair.slave, transactions=count)
     return count
