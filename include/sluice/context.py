@@ -83,7 +83,9 @@ class Context:
                     f"choose another `prefix` for the one that is not installed yet; then {shell.check()}",
                 )
         connection = self.connection(source.connection)
-        return master(source.vendor).source(connection, source.schema_, source.prefix, source.trusted_code)
+        return master(source.vendor).source(
+            connection, source.schema_, source.prefix, source.trusted_code, source.capture
+        )
 
     def read_snapshot(self, source: str) -> ReadSnapshot:
         """How snapshots of a source are read."""
@@ -157,6 +159,7 @@ class Context:
             appearance,
             drained_into,
             tuple(settings.trusted_code),
+            settings.capture == "log",
         )
 
     def database_id(self, connection: str) -> str:

@@ -84,7 +84,14 @@ class World:
         kind = repr((ddl, {**self.settings, "change_log": ""}))
         templates = getattr(server, "templates", None)
         # A kind of world that has this test's files in its settings does not come again.
-        as_copy = copied and templates and not elsewhere and copyable(ddl) and str(path.parent) not in kind
+        as_copy = (
+            copied
+            and templates
+            and not elsewhere
+            and copyable(ddl)
+            and source.get("capture") != "log"
+            and str(path.parent) not in kind
+        )
         if as_copy:
             more = {"slaves": slaves, "source": source, "slave": slave}
             self.infos = templates.copied(kind, lambda: made(server, ddl, tables, more))

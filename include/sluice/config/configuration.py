@@ -71,6 +71,9 @@ class Source(Part):
         dict[str, Annotated[WatchedTable, maybe_empty(WatchedTable | None)]],
         Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
     ]
+    capture: Annotated[
+        Literal["triggers", "log"], Field(description="what tells of changes: triggers, or the server's log by a slot")
+    ] = "triggers"
     group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
     bootstrap_warnings: Annotated[bool, Field(description="bootstrap repeats what the server has to say")] = False
     detect_ddl: Annotated[bool, Field(description="CREATE, ALTER and DROP go into the stream")] = True

@@ -49,6 +49,7 @@ class Wanted:
     Attributes:
         trusted_code: roles whose functions may run with our rights when tables are read.
         drained_into: the source is a slave too, and a drain with `block_loop` deletes its own changes from the queue.
+        by_log: changes of rows are read from the server's log.
     """
 
     entries: Mapping[Pattern, Watch] = field(default_factory=dict)
@@ -57,6 +58,7 @@ class Wanted:
     appearance: Appearance = field(default_factory=Appearance)
     drained_into: bool = False
     trusted_code: tuple[str, ...] = ()
+    by_log: bool = False
 
     @property
     def named(self) -> list[TableName]:

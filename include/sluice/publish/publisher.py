@@ -167,13 +167,9 @@ class Publisher:
                 self._heal(sweep.state, unpurged)
                 return self.publish(max_changes, asked)
             size = max_changes and -(-max_changes // SEGMENTS_A_SWEEP)
-            return self._append(
-                sweep, tail, size, (asked.request, asked.snapshot_id) if asked and not sweep.more else None
-            )
+            return self._append(sweep, tail, size, asked)
 
-    def _append(
-        self, sweep: Sweep, tail: Segment | None, size: int | None, answered: tuple[int, str] | None
-    ) -> Published:
+    def _append(self, sweep: Sweep, tail: Segment | None, size: int | None, asked: PointRequest | None) -> Published:
         """List what is swept, a segment as soon as it is written; then purge all of it."""
         begin = tail.end if tail else START
         counted = _Counted(begin.ordinal)
@@ -186,9 +182,9 @@ class Publisher:
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.
         cut = Cut([map(logged, sweep.batches())])
         if not cut.more:
-            if answered:
-                self._manifest.answer_at(*answered, begin)
-            return Published()
+            if asked and not sweep.more:
+                self._manifest.answer_at(asked.request, asked.snapshot_id, begin)
+            return Published(more=sweep.more)
         reached(CrashPoint.SWEPT)
         moved = self._moved()
         sweep.make_durable()
@@ -210,10 +206,11 @@ class Publisher:
                 snapshot=sweep.snapshot.text,
                 sequences=tuple(moved),
             )
-            whole = answered and not cut.more
+            # Some captures know only at the end whether more is left.
+            answered = (asked.request, asked.snapshot_id) if asked and not (cut.more or sweep.more) else None
             layouts = sweep.layouts()
             activity = counting.by_table(layouts)
-            self._manifest.list_segment(self._lease, segment, layouts, answered if whole else None, activity)
+            self._manifest.list_segment(self._lease, segment, layouts, answered, activity)
             event("segment", source=self._source, number=number, end=segment.end, changes=segment.changes)
             self._sequences.update((value.use, value) for value in moved)
             moved = []

@@ -30,7 +30,7 @@ class Master:
 
     Attributes:
         source: its ports, to read it and to capture its changes. As `read` and `foresee` it is told the roles whose
-            functions may run with our rights.
+            functions may run with our rights; and the way to capture its changes.
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         message_values: for a type, what a message has for what the database prints; None if it is the same.
@@ -41,7 +41,7 @@ class Master:
         foresee: about how much is left of ranges of keys.
     """
 
-    source: Callable[[ConnectionInfo, str | None, str, Collection[str]], Source]
+    source: Callable[[ConnectionInfo, str | None, str, Collection[str], str], Source]
     resources: Callable[[str | None, str], Resources]
     read: Callable[[ConnectionInfo, str, Collection[str]], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]

@@ -8,6 +8,7 @@ from sluice.connections import ConnectionInfo
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
 from sluice.vendors.postgresql import grants, migrations
 from sluice.vendors.postgresql.capture import install
+from sluice.vendors.postgresql.capture.log.capture import LogCapture
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
@@ -23,13 +24,16 @@ from sluice.vendors.postgresql.removal import remove
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.visibility import read_snapshot
+from sluice.vendors.protocol.capture import Capture
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.registry import BlockLoading, Master, Vendor
 
 
-def _source(info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = ()) -> Source:
+def _source(
+    info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = (), capture: str = "triggers"
+) -> Source:
     session = SourceSession(info, schema, prefix, trusted)
-    return Source(PostgresMaster(session), QueueCapture(session))
+    return Source(PostgresMaster(session), _CAPTURES[capture](session))
 
 
 def _message_values(type_name: str) -> Callable[[str], Cell] | None:
@@ -40,6 +44,7 @@ def _from_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
+_CAPTURES: dict[str, Callable[[SourceSession], Capture]] = {"triggers": QueueCapture, "log": LogCapture}
 _MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {"bytea": _from_hex, "boolean": BOOLEAN_WORDS.__getitem__}
 
 VENDOR = Vendor(

@@ -30,7 +30,10 @@ class Purge:
 
 
 class Sweep(Protocol):
-    """One snapshot of ITEMS: whole committed transactions, in the order of their largest keys; `more` are left (R1)."""
+    """One snapshot of ITEMS: whole committed transactions, in the order of their largest keys; `more` are left (R1).
+
+    `more` is known once the batches were read.
+    """
 
     snapshot: Snapshot
     state: SourceState

@@ -10,6 +10,10 @@ DECLARE
     mark   regprocedure := {mark_function_name};
     target regclass;
 BEGIN
+    -- The server's log has transactions in the order of their commits.
+    IF coalesce((SELECT by_log FROM {settings}), false) THEN
+        RETURN;
+    END IF;
     IF relation = ANY (late) THEN
         late := ARRAY[relation];
         IF EXISTS (SELECT FROM {code_of_others}(relation::oid) WHERE is_key) THEN

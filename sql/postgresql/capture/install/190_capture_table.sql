@@ -1,4 +1,5 @@
--- Gives a table the triggers that record its changes, or makes them again, with their function.
+-- Gives a table the triggers that record its changes, or makes them again, with their function. Where changes of rows are read
+-- from the server's log, a TRUNCATE still has its triggers.
 CREATE OR REPLACE FUNCTION {capture_table}(relation oid, actions text, trigger_name text, debug integer) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_table$
 DECLARE
@@ -18,8 +19,12 @@ BEGIN
         RETURN;
     END IF;
     function := {capture_function}(relation::oid, debug::integer) || '()';
-    PERFORM {put_trigger}(
-        relation::regclass, trigger_name::text, ('AFTER ' || events)::text, 'ROW'::text, function::regprocedure);
+    IF coalesce((SELECT by_log FROM {settings}), false) THEN
+        PERFORM {capture_log}(relation::oid);
+    ELSE
+        PERFORM {put_trigger}(
+            relation::regclass, trigger_name::text, ('AFTER ' || events)::text, 'ROW'::text, function::regprocedure);
+    END IF;
     IF strpos(actions, 'D') > 0 THEN
         PERFORM {put_trigger}(
             relation::regclass, (trigger_name || '_t')::text, 'AFTER TRUNCATE'::text, 'STATEMENT'::text,

@@ -18,5 +18,6 @@ BEGIN
     LOOP
         EXECUTE format('DROP TRIGGER %I ON %s', found.tgname, found.target);
     END LOOP;
+    PERFORM {release_log}(relation::oid);
 END
 $release_table$

@@ -1,6 +1,7 @@
 -- Watched tables that do not fire, or not for all sessions, rows and actions: a trigger was dropped, renamed, disabled or
 -- replaced, be it on a single partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
--- foreign table no trigger says all: its rows change elsewhere.
+-- foreign table no trigger says all: its rows change elsewhere. Where rows are read from the server's log: tables of which it does
+-- not say all.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WITH recorded AS MATERIALIZED (
@@ -12,6 +13,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     FROM {tables} AS entry
     JOIN pg_class AS class ON class.oid = entry.relid
     CROSS JOIN ours
+    CROSS JOIN (SELECT coalesce((SELECT by_log FROM {settings}), false)) AS way (by_log)
     CROSS JOIN LATERAL (
         SELECT rtrim(coalesce(entry.actions, 'IUD')) AS actions,
                to_regprocedure(format('%I.%I()', {schema_name}, {capture_name} || entry.relid))::oid AS function
@@ -23,11 +25,20 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
         WHERE strpos(wanted.actions, action) > 0
     ) AS type
     WHERE wanted.actions <> ''
-      AND EXISTS (
+      AND (way.by_log AND (
+        EXISTS (
+            SELECT FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
+            JOIN pg_class AS one ON one.oid = member AND one.relkind = 'r' AND one.relreplident <> 'f')
+        OR NOT EXISTS (
+            SELECT FROM pg_publication_rel AS listed
+            JOIN pg_publication AS publication ON publication.oid = listed.prpubid
+            WHERE publication.pubname = {rows_name} AND listed.prrelid = entry.relid))
+      OR EXISTS (
         SELECT FROM (
             SELECT member.oid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END, wanted.function, type.rows
             FROM {tree}(entry.relid::oid) AS tree (relid)
             JOIN pg_class AS member ON member.oid = tree.relid
+            WHERE NOT way.by_log
             UNION ALL
             SELECT member, entry.trigger_name || '_t', CASE member WHEN entry.relid THEN wanted.function ELSE ours.truncating END,
                    CASE member WHEN entry.relid THEN 32 ELSE 34 END
@@ -42,7 +53,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
             UNION ALL
             SELECT member, 'W_' || entry.trigger_name, ours.mark, 29
             FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
-            WHERE member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
+            WHERE NOT way.by_log AND member IN (SELECT recorded.relid FROM recorded WHERE recorded.deferred)
         ) AS needed (relid, name, function, type)
         WHERE NOT EXISTS (
             SELECT FROM pg_trigger AS made
@@ -51,5 +62,5 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
               AND (made.tgname = needed.name
                    -- Made by an older version, and made anew by the next bootstrap.
                    OR needed.name = 'W_' || entry.trigger_name
-                   AND made.tgname IN ('V_' || entry.trigger_name, entry.trigger_name || '_c'))))
+                   AND made.tgname IN ('V_' || entry.trigger_name, entry.trigger_name || '_c')))))
 $silenced$

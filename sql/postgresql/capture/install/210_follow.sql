@@ -47,6 +47,9 @@ BEGIN
         PERFORM {capture_function}(relation::oid, entry.debug::integer);
         PERFORM {capture_commit}(relation::oid, entry.trigger_name::text);
     END IF;
+    IF actions <> '' THEN
+        PERFORM {capture_log}(relation::oid);
+    END IF;
     IF known.definition <> now THEN
         -- The name may still be that of an entry whose table was renamed or dropped as well: its own turn comes.
         UPDATE {tables} AS other SET tablename = format('(%s)', other.relid)

@@ -1,6 +1,7 @@
 -- Watches a table that is wanted and not watched yet: triggers, a CREATE in the stream, and the rows that were put in before
 -- the triggers were there, as inserts. Nothing happens to a table that is not wanted. A name stands for any table but a
--- partition of one that is watched, whose rows arrive with that; a wildcard takes some, and not without detection.
+-- partition of one that is watched, whose rows arrive with that; a wildcard takes some, and not without detection. Of an
+-- unlogged table the server's log says nothing.
 CREATE OR REPLACE FUNCTION {adopt}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $adopt$
 DECLARE
@@ -11,7 +12,8 @@ BEGIN
     SELECT namespace.nspname AS schemaname, class.relname INTO name
     FROM pg_class AS class
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
-    WHERE class.oid = relation AND class.relkind IN ('r', 'p') AND class.relpersistence <> 't';
+    WHERE class.oid = relation AND class.relkind IN ('r', 'p') AND class.relpersistence <> 't'
+      AND NOT (class.relpersistence = 'u' AND coalesce((SELECT by_log FROM {settings}), false));
     SELECT * INTO entry FROM {wants}(name.schemaname::text, name.relname::text);
     IF entry IS NULL
         OR {table_definition}(relation::oid) IS NULL

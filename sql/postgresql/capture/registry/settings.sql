@@ -1,4 +1,5 @@
-INSERT INTO {settings} (detection, initial_content, trusted_code)
-VALUES (%(detection)s, %(initial_content)s, %(trusted_code)s)
+INSERT INTO {settings} (detection, initial_content, trusted_code, by_log)
+VALUES (%(detection)s, %(initial_content)s, %(trusted_code)s, %(by_log)s)
 ON CONFLICT (only_row) DO UPDATE
-SET detection = EXCLUDED.detection, initial_content = EXCLUDED.initial_content, trusted_code = EXCLUDED.trusted_code
+SET detection = EXCLUDED.detection, initial_content = EXCLUDED.initial_content, trusted_code = EXCLUDED.trusted_code,
+    by_log = EXCLUDED.by_log

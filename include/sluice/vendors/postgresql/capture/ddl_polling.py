@@ -299,10 +299,18 @@ class MissedDdl:
 
     def queued(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
         """Whether anything is in the queue, or should be: what was not recorded is looked for now."""
+        waiting, noted = self._look_noted(connection, parts)
+        return waiting or noted
+
+    def is_noted(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+        """Whether there was DDL that was not recorded: it is looked for now."""
+        return self._look_noted(connection, parts)[1]
+
+    def _look_noted(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> tuple[bool, bool]:
         waiting, noted = connection.execute(composed("capture/queue/queued", **parts)).fetchone() or (False, False)
         if noted:
             self.look(connection, parts, noted=True)
-        return bool(waiting or noted)
+        return bool(waiting), bool(noted)
 
 
 def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:

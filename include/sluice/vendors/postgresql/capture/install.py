@@ -21,7 +21,7 @@ from sluice.vendors.postgresql.session import PRINTED, PURGE, Connection, compos
 from sluice.vendors.protocol.capture import Installed
 
 # Where a statement needs a name as a text, to look it up.
-_NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered", "mark_function", "truncating")
+_NAMED = ("seq", "queue", "notes", "tables", "current_tables", "altered", "mark_function", "truncating", "layouts")
 
 
 def resources(schema: str | None, prefix: str) -> Resources:
@@ -44,6 +44,7 @@ def parts_of(resources: Resources) -> dict[str, sql.Composable]:
     for function in ("altered", "mark_function", "truncating"):
         names[function] += "()"
     literals = {f"{name}_name": sql.Literal(text) for name, text in names.items()}
+    literals |= {f"{name}_name": sql.Literal(resources.everywhere(name)) for name in ("rows", "commands")}
     catalogs = {name: composed(f"catalog/{name}") for name in ("eligible", "definition")}
     catalogs["types"] = composed("catalog/types", columns=sql.SQL("ARRAY(SELECT said.type FROM said WHERE said.other)"))
     catalogs["indexes"] = composed("catalog/indexes", relation=sql.SQL("relation"))
@@ -83,9 +84,7 @@ def install(
     present = {name: watched[configured] for name, configured in meant.items()}
     again = present if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with event_triggers.unheard(connection, parts):
-        installed = _reconcile(
-            connection, resources, parts, present, again, later=found is not None, trusted=wanted.trusted_code
-        )
+        installed = _reconcile(connection, resources, parts, present, again, wanted, later=found is not None)
         absent = {name: watch for name, watch in watched.items() if name not in present}
         registry.list_wanted(connection, resources, parts, absent)
     forgotten = list(registry.oids(connection, parts, unwatched.present(connection, parts, unreadable)).values())
@@ -141,6 +140,8 @@ def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.
     event_triggers.watch_ddl(connection, resources, parts)
     connection.execute(composed("capture/registry/stale_triggers", **parts))
     event_triggers.want(connection, parts, wanted)
+    if wanted.by_log:
+        connection.execute(composed("capture/log/publications", **parts))
 
 
 def _reconcile(
@@ -149,9 +150,9 @@ def _reconcile(
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
     again: Collection[TableName],
+    settings: Wanted,
     *,
     later: bool,
-    trusted: Collection[str],
 ) -> Installed:
     known, listed = registry.registered(connection, parts), registry.listed(connection, parts)
     parents = relations.parents(connection)
@@ -159,10 +160,15 @@ def _reconcile(
     order = [name for stage in stages for name in stage]
     wanted = registry.wanted(connection, resources, parts, {name: watched[name] for name in order})
     existing = triggers.existing(connection, resources, {*wanted, *known})
-    unmarked = triggers.unmarked(connection, parts, {name: one.trigger for name, one in wanted.items() if one.actions})
+    by_log = settings.by_log
+    waiting = {} if by_log else {name: one.trigger for name, one in wanted.items() if one.actions}
+    unmarked = triggers.unmarked(connection, parts, waiting)
 
     def stands(entry: RegistryEntry) -> bool:
-        fires = triggers.stand(existing[entry.name], entry.trigger, entry.actions) and entry.name not in unmarked
+        fires = (
+            triggers.stand(existing[entry.name], entry.trigger, entry.actions, by_log=by_log)
+            and entry.name not in unmarked
+        )
         return fires and known.get(entry.name) == entry and entry.name not in again
 
     added = [entry for entry in wanted.values() if not stands(entry)]
@@ -175,11 +181,13 @@ def _reconcile(
     surplus = {
         entry.name: names
         for entry in added
-        if (names := triggers.surplus(existing[entry.name], entry.trigger, entry.actions))
+        if (names := triggers.surplus(existing[entry.name], entry.trigger, entry.actions, by_log=by_log))
     }
     surplus |= {entry.name: list(existing[entry.name]) for entry in removed}
-    planned_code.expect_capturable(connection, [entry.name for entry in added], trusted)
-    triggers.lock(connection, [entry.name for entry in added], "SHARE ROW EXCLUSIVE")
+    planned_code.expect_capturable(connection, [entry.name for entry in added], settings.trusted_code)
+    # A table's replica identity changes under the stronger one.
+    mode = "ACCESS EXCLUSIVE" if by_log else "SHARE ROW EXCLUSIVE"
+    triggers.lock(connection, [entry.name for entry in added], mode)
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
     # A table that is gone has none.
     surplus = {name: names for name, names in surplus.items() if names}

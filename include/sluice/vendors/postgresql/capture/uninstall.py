@@ -14,8 +14,13 @@ from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.session import Connection, composed
 
 
-def remove(connection: Connection, resources: Resources, before: Callable[[], None]) -> list[str]:
+def remove(
+    connection: Connection, resources: Resources, before: Callable[[], None], more: sql.Composed | None = None
+) -> list[str]:
     """Drop every DbResource, after a call of `before`; returns what there was, as `KIND name`.
+
+    Args:
+        more: what is said in that transaction, while everything is still there.
 
     Raises:
         ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
@@ -39,6 +44,8 @@ def remove(connection: Connection, resources: Resources, before: Callable[[], No
     triggers.lock(connection, watched, "ACCESS EXCLUSIVE")
     objects = composed("capture/uninstall/objects", **names)
     before()
+    if more is not None:
+        connection.execute(more)
     found = [f"{kind} {identity}" for kind, identity in connection.execute(objects)]
     connection.execute(composed("capture/uninstall/drop", objects=objects))
     ownership.drop_schema(connection, resources)

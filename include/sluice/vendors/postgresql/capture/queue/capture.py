@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from sluice.errors import AlteredMeanwhile, FencedError, StrangeSource
+from sluice.errors import AlteredMeanwhile, ConfigError, FencedError, StrangeSource
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -29,6 +30,7 @@ from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.fence import raised
 from sluice.vendors.postgresql.session import (
     PURGE,
+    Connection,
     composed,
     connect,
     refuse_read_only,
@@ -38,11 +40,14 @@ from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
-from sluice.vendors.protocol.sweep import Purge
+from sluice.vendors.protocol.sweep import Purge, Sweep
 
 
 class QueueCapture:
     """See `sluice.vendors.protocol.capture.Capture`."""
+
+    # Whether rows are read from the server's log.
+    _by_log = False
 
     def __init__(self, session: SourceSession) -> None:
         self._session = session
@@ -99,6 +104,8 @@ class QueueCapture:
             version = migrations.version(session, self.resources, self.parts)
             if version is None:
                 return
+            if version == migrations.newest():
+                self._expect_way(session)
             (holder,) = session.execute(composed("capture/registry/claimed", **self.parts)).fetchone() or (None,)
             ours = holder == store
             if version == migrations.newest() and not ours and (holder is None or by_force):
@@ -114,6 +121,19 @@ class QueueCapture:
                 f"{self.resources.name('state')} in {self.info.database} has it",
                 "nothing was changed. If both are to have it, choose another `prefix` for this one. If the other one "
                 "is gone for good, trigger the DAG bootstrap with rebase, then initial_update for all slaves",
+            )
+
+    def _expect_way(self, session: Connection) -> None:
+        """See that this is how the source is captured. Raises ConfigError SLC-406."""
+        row = session.execute(composed("capture/registry/by_log", **self.parts)).fetchone()
+        if row is not None and row[0] is not self._by_log:
+            said, made = ("log", "triggers") if self._by_log else ("triggers", "log")
+            raise ConfigError(
+                406,
+                f"the configuration captures the source by `{said}`, and {self.resources.schema} was installed for "
+                f"`{made}`",
+                "nothing was changed, and no change is lost: set `capture` back. To change over, let publisher and drains "
+                "finish while nobody writes, type the cleanup command, trigger the DAG bootstrap, then initial_update",
             )
 
     def unreadable(self) -> list[TableName]:
@@ -188,8 +208,11 @@ class QueueCapture:
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""
+        return self._remove(before)
+
+    def _remove(self, before: Callable[[], None], more: sql.Composed | None = None) -> list[str]:
         with translated("removing the DbResources"), connect(self.info, "cleanup") as connection:
-            return uninstall.remove(connection, self.resources, before)
+            return uninstall.remove(connection, self.resources, before, more)
 
     def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
         """Those of these tables that exist, by what they are called today, each with the name that it is meant by."""
@@ -224,7 +247,7 @@ class QueueCapture:
             return int(found)
 
     @contextmanager
-    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[PostgresSweep]:
+    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[Sweep]:
         """Read ITEMS in one snapshot, up to what an older one shows; whatever is not purged is rolled back."""
         with translated("sweeping ITEMS"), transaction_fate.beside(self.info) as beside:
             session = self._session.open()

@@ -31,7 +31,7 @@ BLOCK_BYTES = 4 * 1024 * 1024
 _LONG_BYTES = 64 * 1024 * 1024
 # What a change that belongs to no table names as its relation.
 NO_TABLE = 0
-_PURGING = f"SET LOCAL synchronous_commit = on; {PURGE}"
+PURGING = f"SET LOCAL synchronous_commit = on; {PURGE}"
 
 
 class PostgresSweep:
@@ -152,7 +152,7 @@ class PostgresSweep:
     def purge(self, purge: Purge, changes: int) -> None:
         """Delete what the sweep read, record the segment, commit with a flush."""
         execute = self._connection.execute
-        execute(_PURGING)
+        execute(PURGING)
         pieces = self._slice.within()
         gone = sum(execute(composed("capture/queue/purge", **self._parts, within=within)).rowcount for within in pieces)
         if gone != changes:
@@ -271,7 +271,7 @@ def purged_by_name(
 ) -> bool:
     """Purge changes by `keys` and `transactions`, and record it; False, and nothing is done, if one is not there."""
     with session.transaction() as purging:
-        session.execute(_PURGING)
+        session.execute(PURGING)
         for some in changes:
             if session.execute(composed("capture/queue/purge_keys", **parts), some).rowcount != len(some["keys"]):
                 raise Rollback(purging)

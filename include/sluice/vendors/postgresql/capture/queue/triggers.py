@@ -83,15 +83,20 @@ def unmarked(
     }
 
 
-def stand(found: Mapping[str, str], trigger: str, actions: str) -> bool:
-    """Whether these are the triggers that a table needs and no other of ours, and they fire for all sessions."""
+def stand(found: Mapping[str, str], trigger: str, actions: str, *, by_log: bool = False) -> bool:
+    """Whether these are the triggers that a table needs and no other of ours, and they fire for all sessions.
+
+    Args:
+        by_log: rows are read from the server's log.
+    """
     always = set(found.values()) <= {"A"}
-    return always and _needed(trigger, actions) <= set(found) and not surplus(found, trigger, actions)
+    needed = _needed(trigger, actions, by_log)
+    return always and needed <= set(found) and not surplus(found, trigger, actions, by_log=by_log)
 
 
-def surplus(found: Iterable[str], trigger: str, actions: str) -> list[str]:
+def surplus(found: Iterable[str], trigger: str, actions: str, *, by_log: bool = False) -> list[str]:
     """Our triggers of a table that are not needed: left from other settings, or renamed."""
-    kept = _needed(trigger, actions) | ({_last(trigger)} if actions else set())
+    kept = _needed(trigger, actions, by_log) | ({_last(trigger)} if actions and not by_log else set())
     return [name for name in found if name not in kept]
 
 
@@ -150,11 +155,10 @@ def _wait_ms(attempt: int) -> int:
     return min(int(_FIRST_WAIT_MS * 1.33 ** (attempt // 2)), _LONGEST_WAIT_MS)
 
 
-def _needed(trigger: str, actions: str) -> set[str]:
-    if not actions:
-        return set()
+def _needed(trigger: str, actions: str, by_log: bool) -> set[str]:
+    rows = {trigger} if actions and not by_log else set()
     # A TRUNCATE is a delete of all rows.
-    return {trigger, f"{trigger}_t"} if "D" in actions else {trigger}
+    return rows | {f"{trigger}_t"} if "D" in actions else rows
 
 
 def _last(trigger: str) -> str:

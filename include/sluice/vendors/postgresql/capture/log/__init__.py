@@ -1,0 +1,1 @@
+"""Capture by the server's log: a slot, read by SQL functions."""

@@ -1,0 +1,197 @@
+"""Capture by the server's log: triggers for DDL and TRUNCATE alone, and rows from a slot.
+
+The queue is a published table as well. So what event triggers and triggers of TRUNCATE write into it comes out of the
+slot at its place among the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from psycopg import sql
+from psycopg.pq import TransactionStatus
+
+from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
+from sluice.model.names import TableName
+from sluice.model.statement import Statement, TransactionRef
+from sluice.model.watched import Wanted, Watch
+from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log.sweep import LogSweep
+from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
+from sluice.vendors.postgresql.capture.queue.sweep import record_purge
+from sluice.vendors.postgresql.session import PURGE, composed, translated
+from sluice.vendors.postgresql.statements import transaction_fate
+from sluice.vendors.protocol.capabilities import Capabilities
+from sluice.vendors.protocol.capture import Installed
+from sluice.vendors.protocol.sweep import Purge
+
+# What an idle source lets the server keep for nothing.
+_IDLE_BYTES = 16 * 1024 * 1024
+
+
+class LogCapture(QueueCapture):
+    """See `sluice.vendors.protocol.capture.Capture`."""
+
+    _by_log = True
+    _looked = -1
+
+    def capabilities(self) -> Capabilities:
+        """The capabilities of this source. Raises ConfigError SLC-400, it cannot be captured by its log."""
+        with translated("asking for capabilities"):
+            if not self.is_installed():
+                slot.expect_possible(self._session.open())
+        return super().capabilities()
+
+    def install(
+        self,
+        watched: Mapping[TableName, Watch],
+        wanted: Wanted,
+        *,
+        recreate: bool = False,
+        unreadable: Collection[TableName] = (),
+        notice: Callable[[str], None] | None = None,
+    ) -> Installed:
+        """Install or reconcile everything in one transaction; then make the slot, if there was none yet.
+
+        Raises:
+            ConfigError: SLC-400, SLC-401 or SLC-402, it cannot be captured by its log.
+        """
+        session, is_new = self._session.open(), not self.is_installed()
+        with translated("looking whether the log tells all"):
+            if is_new:
+                slot.expect_possible(session)
+            slot.expect_fit(
+                session, list(self.present([name for name, one in watched.items() if one.actions != "none"]))
+            )
+        if wanted.drained_into:
+            raise ConfigError(
+                402,
+                "a drain with `block_loop` writes into the database of this source, and its log does not tell whose "
+                "changes are whose",
+                "nothing was changed; take `capture: log` out of the source",
+            )
+        installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
+        with translated("making the slot"):
+            if slot.recorded(session, self.parts) is None:
+                slot.make(session, self.resources, self.parts)
+        return installed
+
+    def is_installed(self) -> bool:
+        """Whether the DbResources are there, and a slot was made."""
+        if not super().is_installed():
+            return False
+        with translated("looking for the slot"):
+            return slot.recorded(self._session.open(), self.parts) is not None
+
+    def remove(self, before: Callable[[], None]) -> list[str]:
+        """Drop every DbResource of this prefix, in one transaction, and then the slot."""
+        known = slot.recorded(self._session.open(), self.parts) if self.is_installed() else None
+        removed = self._remove(before, composed("capture/log/remove", **self.parts) if known else None)
+        with translated("dropping the slot"):
+            if known and slot.drop(self._session.open(), known.slot):
+                removed.append(f"SLOT {known.slot}")
+        return removed
+
+    def queued(self) -> bool:
+        """Whether a transaction waits in the slot, or the server keeps much for nothing."""
+        with translated("looking at the slot"):
+            session = self._session.open()
+            if self._unrecorded.is_noted(session, self.parts):
+                return True
+            known = slot.catch_up(session, slot.recorded(session, self.parts))
+            written, flushed = self._written()
+            if written > flushed:
+                with transaction_fate.beside(self.info) as beside:
+                    transaction_fate.flush(beside)
+                _, flushed = self._written()
+            if flushed == self._looked:
+                return False
+            waits = composed(
+                "capture/log/waiting",
+                slot=sql.Literal(known.slot),
+                publications=slot.publications(self.resources),
+            )
+            (waiting,) = session.execute(waits).fetchone() or (False,)
+            if waiting or flushed - known.place.lsn > _IDLE_BYTES:
+                return True
+            self._looked = flushed
+            return False
+
+    def _written(self) -> tuple[int, int]:
+        row = self._session.open().execute(composed("capture/log/written")).fetchone() or (0, 0)
+        return int(row[0]), int(row[1])
+
+    @contextmanager
+    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[LogSweep]:
+        """Read the slot, up to what a snapshot shows; what is not purged is given again."""
+        with translated("reading the slot"), transaction_fate.beside(self.info) as beside:
+            session = self._session.open()
+            sweep = LogSweep(session, beside, self.resources, self.parts, epoch, self._recorded)
+            try:
+                sweep.begin(max_changes, until)
+                yield sweep
+                if session.info.transaction_status != TransactionStatus.IDLE:
+                    sweep.settle()
+            except BaseException as error:
+                if isinstance(error, AlteredMeanwhile):
+                    self._unrecorded.hurry()
+                self.close()
+                raise
+            if session.info.transaction_status != TransactionStatus.IDLE:
+                session.execute("ROLLBACK")
+
+    def backlog(self) -> str | None:
+        """The slot knows by itself where it stands."""
+        return None
+
+    def go_on_with(self, backlog: str) -> None:
+        """The slot knows by itself where it stands."""
+
+    def forget_layouts(self) -> None:
+        """Those of relations that are gone are kept: rows that the slot still has are read by them."""
+
+    def understands(self, text: str) -> None:
+        """No statement may be issued. Raises SluiceError SLC-403."""
+        raise SluiceError(
+            403,
+            "the source is captured by its log, which does not tell a statement's own rows from others",
+            "nothing was executed; execute it on each node, or take `capture: log` out of the source",
+        )
+
+    def issue(
+        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+    ) -> None:
+        """No statement may be issued. Raises SluiceError SLC-403."""
+        self.understands(statement.sql)
+
+    def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
+        """Record what a publisher that died between listing and recording published; not if the slot has it no more."""
+        listed = sorted({str(one) for some in changes for one in some["transactions"]}, key=int)
+        with translated("recording what is in the log"):
+            session = self._session.open()
+            known = slot.catch_up(session, slot.recorded(session, self.parts))
+            lower = [str(int(one) % 2**32) for one in listed]
+            found = composed(
+                "capture/log/found",
+                slot=sql.Literal(known.slot),
+                publications=slot.publications(self.resources),
+                transactions=sql.Literal(lower),
+            )
+            if session.execute(found).fetchone() != (len(lower),):
+                return False
+            with session.transaction():
+                record_purge(session, self.parts, purge, epoch)
+                session.execute(composed("capture/log/record_listed", **self.parts), {"transactions": listed})
+        return True
+
+    def accept(self, epoch: int, segment: int, sha256: str) -> str:
+        """Take this source as the one whose log ends with `segment`, and begin with a slot that is made now."""
+        incarnation = super().accept(epoch, segment, sha256)
+        with translated("making the slot anew"):
+            session = self._session.open()
+            with session.transaction():
+                session.execute(PURGE)
+                session.execute(sql.SQL("DELETE FROM {}").format(self.parts["queue"]))
+            slot.make(session, self.resources, self.parts)
+        return incarnation

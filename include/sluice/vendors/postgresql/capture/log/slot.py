@@ -1,0 +1,174 @@
+"""The slot and the publications of a source whose changes are read from the server's log."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
+from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql.capture.log.stream import Place
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.session import Connection, composed
+
+PLUGIN = "pgoutput"
+_LONGEST = 63
+# How long a slot that is made waits for transactions that are open.
+_WAIT = "60s"
+_OLDEST, _OLDEST_SAID = 150000, "15"
+_REBASE = (
+    "what was published stays in the change log. Trigger the DAG bootstrap with rebase, which makes the slot anew, "
+    "then initial_update for all slaves of this source"
+)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the source keeps of its slot: its name, and what of it is published."""
+
+    slot: str
+    place: Place
+
+
+def publications(resources: Resources) -> sql.Literal:
+    """The names of both, as the plugin takes them."""
+    return sql.Literal(",".join(f'"{name}"' for name in (rows_name(resources), commands_name(resources))))
+
+
+def rows_name(resources: Resources) -> str:
+    """The name of the publication of watched tables."""
+    return resources.everywhere("rows")
+
+
+def commands_name(resources: Resources) -> str:
+    """The name of the publication of the queue."""
+    return resources.everywhere("commands")
+
+
+def recorded(connection: Connection, parts: Mapping[str, sql.Composable]) -> Recorded | None:
+    """What is recorded of the slot; None before it is made."""
+    row = connection.execute(composed("capture/log/known", **parts)).fetchone()
+    return Recorded(row[0], Place(int(row[1]), frozenset(row[2]), frozenset(row[3]))) if row else None
+
+
+def expect_possible(connection: Connection) -> None:
+    """See that the server and the role allow it. Raises ConfigError SLC-400."""
+    row = connection.execute(composed("capture/log/server")).fetchone()
+    assert row is not None
+    level, free, version, superuser = row
+    missing = []
+    if level != "logical":
+        missing.append(
+            f"wal_level is {level}: a superuser types ALTER SYSTEM SET wal_level = logical, and the server is restarted"
+        )
+    if free < 1:
+        missing.append(
+            "no replication slot is free: drop one that nobody needs, or a superuser types ALTER SYSTEM SET "
+            "max_replication_slots to a larger number, and the server is restarted"
+        )
+    if version < _OLDEST:
+        missing.append(f"the server is older than {_OLDEST_SAID}")
+    if not superuser:
+        role = sql.Identifier(connection.info.user).as_string()
+        missing.append(f"the role is no superuser: one types ALTER ROLE {role} SUPERUSER")
+    if missing:
+        raise ConfigError(
+            400,
+            f"changes cannot be captured from the server's log: {'; '.join(missing)}",
+            "nothing was changed; or take `capture: log` out of the configuration, then triggers capture them",
+        )
+
+
+def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
+    """See that the log says all of these tables, which exist. Raises ConfigError SLC-401."""
+    names = sql.Literal([regclass(name) for name in tables])
+    if row := connection.execute(composed("capture/log/unfit", tables=names)).fetchone():
+        schema, table, why = row
+        raise ConfigError(
+            401,
+            f"{TableName(schema, table)} {why}, of which the server's log does not tell",
+            "nothing was changed; take the table out of `tables`, or `capture: log` out of the source",
+        )
+
+
+def make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Make the slot, and record that nothing behind it is published.
+
+    Raises:
+        TransientError: SLC-408, transactions stay open, and the slot would begin behind them.
+    """
+    name = _name(connection, resources)
+    drop(connection, name)
+    while True:
+        layouts = _newest(connection, parts)
+        try:
+            connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
+            (lsn,) = connection.execute(composed("capture/log/make_slot", slot=sql.Literal(name))).fetchone() or (0,)
+        except psycopg.errors.QueryCanceled:
+            raise TransientError(
+                408,
+                f"the slot {name} cannot be made: transactions on this server stay open for longer than {_WAIT}",
+                f"see pg_stat_activity which, and end those that were forgotten; {AGAIN}",
+            ) from None
+        finally:
+            connection.execute("SET statement_timeout = 0")
+        # Of a table that was altered meanwhile nobody knows on which side of the slot.
+        if layouts == _newest(connection, parts):
+            break
+        drop(connection, name)
+    connection.execute(composed("capture/log/begin", **parts), {"slot": name, "lsn": lsn, "layouts": layouts})
+
+
+def drop(connection: Connection, name: str) -> bool:
+    """Drop a slot of this database, if it is there; whether it was."""
+    return connection.execute(composed("capture/log/drop_slot", slot=sql.Literal(name))).rowcount > 0
+
+
+def catch_up(connection: Connection, known: Recorded | None) -> Recorded:
+    """See that the slot is there and begins where the record says, or before: then it is moved there.
+
+    Raises:
+        StrangeSource: SLC-404, it is gone, of somebody else, or changes were taken out of it.
+    """
+    if known is None:
+        raise _lost("no slot was made")
+    row = connection.execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
+    if row is None:
+        raise _lost(f"the slot {known.slot} is not there")
+    plugin, is_here, _, status, lsn = row
+    if plugin != PLUGIN or not is_here:
+        raise _lost(f"the slot {known.slot} is one of somebody else, by {plugin}")
+    if status == "lost":
+        raise _lost(f"the server has dropped what the slot {known.slot} still needs (max_slot_wal_keep_size)")
+    if lsn is None or lsn > known.place.lsn:
+        raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
+    if lsn < known.place.lsn:
+        advance(connection, known.slot, known.place.lsn)
+    return known
+
+
+def advance(connection: Connection, name: str, lsn: int) -> None:
+    """Let the server forget what is published, and recorded as that."""
+    connection.execute(composed("capture/log/advance", slot=sql.Literal(name), lsn=sql.Literal(lsn)))
+
+
+def _newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[int]:
+    (layouts,) = connection.execute(composed("capture/log/newest", **parts)).fetchone() or ([],)
+    return list(layouts)
+
+
+def _name(connection: Connection, resources: Resources) -> str:
+    """Slots of all databases have names of one kind: lower case letters, digits and underscores."""
+    (number,) = connection.execute(composed("capture/log/database")).fetchone() or (0,)
+    digest = hashlib.sha256(f"{resources.schema}.{resources.folded}".encode()).hexdigest()[:8]
+    tail = f"_{number}_{digest}"
+    return re.sub("[^a-z0-9_]", "_", resources.folded.rstrip("_"))[: _LONGEST - len(tail)] + tail
+
+
+def _lost(why: str) -> StrangeSource:
+    return StrangeSource(404, f"the server's log does not lead on from where it was published: {why}", _REBASE)

@@ -1,0 +1,288 @@
+"""The messages of a slot as batches of changes: whole transactions, in the order of their commits (R1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import accumulate, chain
+
+import pyarrow as pa
+
+from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT
+from sluice.errors import SluiceError
+from sluice.log import event
+from sluice.model.action import COMMANDS, Action
+from sluice.model.layout import Layout
+from sluice.vendors.postgresql.capture.log import pgoutput
+from sluice.vendors.postgresql.capture.log.pgoutput import Change, Malformed, Relation, Row
+from sluice.vendors.postgresql.capture.queue.row_images import fields
+
+_BATCH_ROWS = 10_000
+_BATCH_BYTES = 4 * 1024 * 1024
+_HALF = 2**32
+_ACTIONS = {pgoutput.INSERT: Action.INSERT, pgoutput.UPDATE: Action.UPDATE, pgoutput.DELETE: Action.DELETE}
+_EVERY_ACTION = "IUD"
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a stream is read by.
+
+    Attributes:
+        queue: the number of the table ITEMS is stored as, of which commands come.
+        recorded: the number of the table in which layouts are recorded.
+        layouts: all of them, by id, with the number of the table of each.
+        actions: those that are wanted of a table, by its name.
+        newest: an id of a transaction, about as new as those of the stream.
+        shows: whether a transaction is to be published now.
+    """
+
+    queue: int
+    recorded: int
+    layouts: Mapping[int, tuple[int, Layout]]
+    actions: Mapping[tuple[str, str], str]
+    newest: int
+    shows: Callable[[str], bool]
+
+
+@dataclass
+class Place:
+    """A place in the stream.
+
+    Attributes:
+        lsn: all that committed before it is published.
+        ahead: published transactions that committed later.
+        layouts: the ids of the layouts that tables have there.
+    """
+
+    lsn: int
+    ahead: frozenset[int]
+    layouts: frozenset[int]
+
+
+@dataclass
+class _Rows:
+    """Changes that are not given yet, by columns. An image is text, until it is split by its layout."""
+
+    last: list[int] = field(default_factory=list)
+    transactions: list[str] = field(default_factory=list)
+    keys: list[int] = field(default_factory=list)
+    layouts: list[int] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+    new: list[Row | None] = field(default_factory=list)
+    old: list[Row | None] = field(default_factory=list)
+    images: dict[int, list[tuple[list[Row | None], int, bytes]]] = field(default_factory=dict)
+    bytes: int = 0
+
+    def batch(self, layouts: Mapping[int, tuple[int, Layout]]) -> pa.RecordBatch:
+        for number, images in self.images.items():
+            texts = pa.array([text for _, _, text in images], pa.string())
+            rows = fields(texts, len(layouts[number][1].columns)).to_pylist()
+            for (side, index, _), row in zip(images, rows, strict=True):
+                side[index] = row
+        arrays = [
+            pa.array(self.last, pa.int64()),
+            pa.array(self.transactions, pa.string()),
+            pa.array(self.keys, pa.int64()),
+            pa.array(self.layouts, pa.int64()),
+            pa.array(self.actions, pa.string()),
+            _lists(self.new),
+            _lists(self.old),
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
+
+
+class Stream:
+    """One reading of a slot from its beginning.
+
+    Attributes:
+        taken: how many changes it gave.
+        used: the layouts of changes that it gave, by id.
+        keys: of the rows of the queue that are published now.
+    """
+
+    def __init__(self, known: Known, place: Place) -> None:
+        self._known = known
+        self._place = place
+        self._relations: dict[int, Relation] = {}
+        self._fitting: dict[int, Layout] = {}
+        self._current = {known.layouts[one][0]: one for one in sorted(place.layouts) if one in known.layouts}
+        self._rows = _Rows()
+        self._xid, self._commit, self._key = 0, 0, 0
+        self._was_published = self._is_taken = self._is_behind = False
+        self._lsn, self._ahead = place.lsn, set(place.ahead)
+        self._strangers: set[int] = set()
+        self.used: dict[int, Layout] = {}
+        self.keys: list[int] = []
+        self.taken = 0
+
+    @property
+    def end(self) -> Place:
+        """Where the stream is, once all that was given is published. What it did not come to stays as it was."""
+        return Place(self._lsn, frozenset(self._ahead), frozenset(self._current.values()))
+
+    def batches(self, messages: Iterator[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+        """The changes of these messages.
+
+        Raises:
+            SluiceError: SLC-405, a table is not what is recorded of it; SLC-407, a message is none.
+        """
+        for place, data in messages:
+            try:
+                self._read(place, data)
+            except (Malformed, UnicodeDecodeError, pa.ArrowInvalid) as error:
+                raise _malformed(place, data, str(error)) from None
+            if len(self._rows.last) >= _BATCH_ROWS or self._rows.bytes >= _BATCH_BYTES:
+                yield self._given()
+        if self._rows.last:
+            yield self._given()
+
+    def _given(self) -> pa.RecordBatch:
+        rows, self._rows = self._rows, _Rows()
+        self.taken += len(rows.last)
+        return rows.batch(self._known.layouts)
+
+    def _read(self, place: int, data: bytes) -> None:
+        kind = data[0] if data else 0
+        if kind in _ACTIONS:
+            if self._is_taken or self._was_published:
+                self._change(place, kind, pgoutput.change(data))
+        elif kind == pgoutput.BEGIN:
+            self._commit, low = pgoutput.begun(data)
+            self._xid = _whole(low, self._known.newest)
+            self._was_published = self._commit < self._place.lsn or self._xid in self._place.ahead
+            self._is_taken = not self._was_published and self._known.shows(str(self._xid))
+        elif kind == pgoutput.COMMIT:
+            self._ended(pgoutput.committed(data))
+        elif kind == pgoutput.RELATION:
+            relation = pgoutput.relation(data)
+            self._relations[relation.oid] = relation
+            self._fitting.pop(relation.oid, None)
+        elif kind not in pgoutput.IGNORED:
+            raise Malformed(f"its kind {kind} is unknown, at offset 0")
+
+    def _ended(self, end: int) -> None:
+        if not (self._was_published or self._is_taken):
+            self._is_behind = True
+        elif self._is_behind:
+            self._ahead.add(self._xid)
+        else:
+            self._lsn = max(self._lsn, end)
+            self._ahead.discard(self._xid)
+        self._was_published = self._is_taken = False
+
+    def _change(self, place: int, kind: int, change: Change) -> None:
+        if change.relation == self._known.recorded:
+            self._recorded(change)
+        elif change.relation == self._known.queue:
+            self._queued(place, change)
+        elif self._is_taken and (layout := self._fitting.get(change.relation) or self._fit(change)):
+            action = _ACTIONS[kind]
+            wanted = self._known.actions.get((layout.name.schema, layout.name.table), _EVERY_ACTION)
+            if action in wanted:
+                self._put(place, layout, action, change.new, change.old)
+
+    def _recorded(self, change: Change) -> None:
+        """From here on a table has other columns."""
+        row = self._named(change)
+        number, relation = int(row["repl_key"] or 0), int(row["relid"] or 0)
+        # What is not among those that the sweep read was forgotten since: nothing is left of its table.
+        if number in self._known.layouts:
+            self._current[relation] = number
+        self._fitting.pop(relation, None)
+
+    def _queued(self, place: int, change: Change) -> None:
+        """A command, or the rows of a table that came with it."""
+        row = self._named(change)
+        self.keys.append(int(row["repl_key"] or 0))
+        if not self._is_taken:
+            return
+        action = Action((row["db_action"] or b"").decode()[:1])
+        layout = self._layout(int(row["relid"] or 0))
+        if layout is None and action not in (Action.STATEMENT, Action.COMMIT):
+            self._is_strange(int(row["relid"] or 0))
+            return
+        content, before = row["content"], row["oldcontent"]
+        command: Row | None = [content] if action in COMMANDS and content is not None else None
+        self._put(place, layout, action, command, None)
+        if layout and action not in COMMANDS:
+            index = len(self._rows.last) - 1
+            for side, text in ((self._rows.new, content), (self._rows.old, before)):
+                if text is not None:
+                    self._rows.images.setdefault(layout.id, []).append((side, index, text))
+                    self._rows.bytes += len(text)
+
+    def _put(self, place: int, layout: Layout | None, action: Action, new: Row | None, old: Row | None) -> None:
+        rows = self._rows
+        # Changes of one record of the log share their place; the next record is further away than their number.
+        self._key = max(self._key + 1, place)
+        rows.last.append(self._commit)
+        rows.transactions.append(str(self._xid))
+        rows.keys.append(self._key)
+        rows.layouts.append(layout.id if layout else NO_LAYOUT)
+        rows.actions.append(action)
+        rows.new.append(new)
+        rows.old.append(old)
+        rows.bytes += sum(map(len, filter(None, chain(new or (), old or ()))))
+        if layout:
+            self.used[layout.id] = layout
+
+    def _layout(self, relation: int) -> Layout | None:
+        number = self._current.get(relation)
+        return self._known.layouts[number][1] if number is not None else None
+
+    def _fit(self, change: Change) -> Layout | None:
+        """The layout of a table, if its columns are what the log says; None if the table is not watched."""
+        said = self._relations.get(change.relation)
+        if said is None:
+            raise Malformed("a change is of a table that no message described")
+        layout = self._layout(change.relation)
+        if layout is None:
+            self._is_strange(change.relation)
+            return None
+        if tuple(column.name for column in layout.columns) != said.names:
+            raise SluiceError(
+                405,
+                f"the server's log has {said.schema}.{said.table} with the columns {', '.join(said.names)}, and "
+                f"recorded are {', '.join(column.name for column in layout.columns)}: it was altered, and nobody saw it",
+                "nothing of it was published, and nothing is wrong on a slave. Trigger the DAG bootstrap with rebase, "
+                "then initial_update for all slaves of this source",
+            )
+        self._fitting[change.relation] = layout
+        return layout
+
+    def _is_strange(self, relation: int) -> None:
+        if relation not in self._strangers:
+            self._strangers.add(relation)
+            event("changes of a table that is not watched", relation=relation)
+
+    def _named(self, change: Change) -> dict[str, bytes | None]:
+        said = self._relations.get(change.relation)
+        if said is None or change.new is None or len(said.names) != len(change.new):
+            raise Malformed("a row of ours has other columns than its table")
+        return dict(zip(said.names, change.new, strict=True))
+
+
+def _whole(low: int, newest: int) -> int:
+    """The id of a transaction by its lower half: that which is nearest to the newest."""
+    near = newest - newest % _HALF + low
+    if near - newest > _HALF // 2:
+        return near - _HALF
+    return near + _HALF if newest - near > _HALF // 2 else near
+
+
+def _lists(rows: Collection[Row | None]) -> pa.ListArray:
+    cells = pa.array(list(chain.from_iterable(row for row in rows if row)), pa.string())
+    offsets = pa.array([0, *accumulate(len(row) if row else 0 for row in rows)], pa.int32())
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.ListArray.from_arrays(offsets, cells, type=ROW, mask=mask)
+
+
+def _malformed(place: int, data: bytes, why: str) -> SluiceError:
+    return SluiceError(
+        407,
+        f"a message of the server's log cannot be read: {why}; it is of the kind {data[:1]!r}, with {len(data)} bytes, "
+        f"at {place >> 32:X}/{place & 0xFFFFFFFF:X}",
+        "nothing of it was published. If somebody altered the replica identity of a table, or a publication, trigger "
+        "the DAG bootstrap with rebase, then initial_update for all slaves of this source; else it is a defect: report it",
+    )

@@ -1,0 +1,1 @@
+SELECT schemaname, tablename, rtrim(coalesce(actions, 'IUD')) FROM {tables}
