@@ -35,9 +35,19 @@ from sluice.publish.run import publish
 from sluice.state.replication import Event, Status
 from sluice.store import replications
 from sluice.store.leases import acquire
+from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.source_session import SourceSession
 
 SOURCE = "flights"
 Rows = Counter[tuple[str | None, ...]]
+# What a source may be captured by.
+CAPTURES = ("triggers", "log")
+_WAITING = """
+    SELECT FROM repl_log, pg_logical_slot_peek_binary_changes(
+        slot, NULL, NULL, 'proto_version', '1', 'publication_names', '"repl.repl_rows"')
+    WHERE get_byte(data, 0) = ANY (ARRAY[ascii('I'), ascii('U'), ascii('D')])
+"""
+_UNSLOTTED = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s"
 
 
 class World:
@@ -67,6 +77,7 @@ class World:
         copied: bool = False,
     ) -> None:
         path.mkdir(parents=True, exist_ok=True)
+        source = {**({"capture": os.environ["TRY_CAPTURE"]} if "TRY_CAPTURE" in os.environ else {}), **source}
         self.path = path
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
@@ -84,14 +95,7 @@ class World:
         kind = repr((ddl, {**self.settings, "change_log": ""}))
         templates = getattr(server, "templates", None)
         # A kind of world that has this test's files in its settings does not come again.
-        as_copy = (
-            copied
-            and templates
-            and not elsewhere
-            and copyable(ddl)
-            and source.get("capture") != "log"
-            and str(path.parent) not in kind
-        )
+        as_copy = copied and templates and not elsewhere and copyable(ddl) and str(path.parent) not in kind
         if as_copy:
             more = {"slaves": slaves, "source": source, "slave": slave}
             self.infos = templates.copied(kind, lambda: made(server, ddl, tables, more))
@@ -107,6 +111,8 @@ class World:
             assert self.context.store.id
             for name in ("master", *slaves):
                 self.reader(name)
+            if source.get("capture") == "log":
+                self._make_slot()
         else:
             self._begin(ddl)
 
@@ -118,6 +124,12 @@ class World:
         for name in self.slaves:
             for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
                 replications.happen(self.context.store, self.pair(name), event)
+
+    def _make_slot(self) -> None:
+        """No copy of a database has its slots."""
+        made = SourceSession(self.infos["master"], None, "REPL_")
+        slot.make(made.open(), made.resources, made.parts)
+        made.close()
 
     def close(self) -> None:
         """End every session."""
@@ -268,7 +280,9 @@ class World:
         return [row for one in segments for batch in files.read(one.written, after) for row in batch.to_pylist()]
 
     def queued(self) -> set[int]:
-        """The committed keys of ITEMS."""
+        """The committed keys of ITEMS; by log, the places of changes in the slot."""
+        if self.context.config.source(SOURCE).capture == "log":
+            return set(range(len(self.master.execute(_WAITING).fetchall())))
         return {key for (key,) in self.master.execute("SELECT repl_key FROM repl_queue")}
 
     def position(self, slave: str | None = None) -> Position:
@@ -284,6 +298,9 @@ def made(server: Any, ddl: str, tables: Any, more: Mapping[str, Any]) -> Mapping
         world = World(server, Path(directory) / "world", ddl, tables, **more)
         assert not world.log()
         world.close()
+        if world.context.config.source(SOURCE).capture == "log":
+            with server.cluster.admin() as admin:
+                admin.execute(_UNSLOTTED, [world.infos["master"].database])
     return world.infos
 
 

@@ -244,7 +244,7 @@ class Stream:
             raise SluiceError(
                 405,
                 f"the server's log has {said.schema}.{said.table} with the columns {', '.join(said.names)}, and "
-                f"recorded are {', '.join(column.name for column in layout.columns)}: it was altered, and nobody saw it",
+                f"recorded are {', '.join(column.name for column in layout.columns)}: nobody saw it altered",
                 "nothing of it was published, and nothing is wrong on a slave. Trigger the DAG bootstrap with rebase, "
                 "then initial_update for all slaves of this source",
             )
@@ -284,5 +284,5 @@ def _malformed(place: int, data: bytes, why: str) -> SluiceError:
         f"a message of the server's log cannot be read: {why}; it is of the kind {data[:1]!r}, with {len(data)} bytes, "
         f"at {place >> 32:X}/{place & 0xFFFFFFFF:X}",
         "nothing of it was published. If somebody altered the replica identity of a table, or a publication, trigger "
-        "the DAG bootstrap with rebase, then initial_update for all slaves of this source; else it is a defect: report it",
+        "the DAG bootstrap with rebase, then initial_update for all slaves of this source; else report the defect",
     )

@@ -27,8 +27,10 @@ _BUFFER_BYTES = 256 * 1024
 
 
 class LogSweep:
-    """See `sluice.vendors.protocol.sweep.Sweep`. The log has commits in another order than they become visible in: one that
-    the snapshot does not show waits, and those behind it, which have not seen it either, go ahead.
+    """See `sluice.vendors.protocol.sweep.Sweep`.
+
+    The log has commits in another order than they become visible in. One that the snapshot does not show waits. Those
+    behind it that are shown cannot have seen it, and go ahead.
 
     Args:
         beside: a session that flushes.
@@ -143,8 +145,8 @@ class LogSweep:
         if stream is None or stream.taken != changes:
             raise SluiceError(
                 49,
-                f"segment {purge.segment} holds {changes} changes, and the slot gave {stream.taken if stream else 0}; nothing "
-                "was purged",
+                f"segment {purge.segment} holds {changes} changes, and the slot gave {stream.taken if stream else 0}; "
+                "nothing was recorded as published",
                 "a defect: report it; then run initial_update for the slaves of this source",
             )
         self._connection.execute(PURGING)

@@ -132,8 +132,9 @@ class QueueCapture:
                 406,
                 f"the configuration captures the source by `{said}`, and {self.resources.schema} was installed for "
                 f"`{made}`",
-                "nothing was changed, and no change is lost: set `capture` back. To change over, let publisher and drains "
-                "finish while nobody writes, type the cleanup command, trigger the DAG bootstrap, then initial_update",
+                "nothing was changed, and no change is lost: set `capture` back. To change over, let publisher and "
+                "drains finish while nobody writes, type the cleanup command, and trigger the DAGs bootstrap and "
+                "initial_update",
             )
 
     def unreadable(self) -> list[TableName]:
