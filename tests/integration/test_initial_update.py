@@ -11,6 +11,7 @@ import pytest
 from support import traffic
 from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
+from support.world import CAPTURES
 
 from sluice.changelog.manifest import Manifest
 from sluice.errors import TransientError
@@ -40,11 +41,12 @@ def small_chunks(monkeypatch):
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark", "small_chunks")
-def test_updates_under_constant_writes_leave_no_difference(updating):
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_updates_under_constant_writes_leave_no_difference(updating, capture):
     from sluice.spark.compare_tasks import compare_all
     from sluice.spark.load_tasks import load
 
-    world = updating(traffic.DDL, traffic.TABLES)
+    world = updating(traffic.DDL, traffic.TABLES, source={"capture": capture})
     with background(*traffic.jobs(world.session)):
         for number in range(2):
             # Before the first one drains would find no tables.

@@ -1,8 +1,15 @@
-"""Capture by the server's log: a slot gives what triggers would have told."""
+"""Capture by the server's log: a slot gives what triggers would have told, at the place where it happened."""
 
 from __future__ import annotations
 
 import pytest
+from support.world import SOURCE
+
+from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
+from sluice.errors import ConfigError, SluiceError
+from sluice.state.replication import Status
+from sluice.vendors.postgresql.capture.log import sweep as log_sweep
 
 pytestmark = [pytest.mark.postgres]
 
@@ -13,7 +20,11 @@ def by_log(build, ddl=PLAIN, tables=("public.t",), **source):
     return build(ddl, list(tables), source={"capture": "log", **source})
 
 
-def test_changes_arrive_in_the_order_of_their_commits(build):
+def changes(world, after=0):
+    return [(one["action"], one["new"], one["old"]) for one in world.log(after)]
+
+
+def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(build):
     world = by_log(build)
     late = world.session()
     late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")
@@ -23,7 +34,7 @@ def test_changes_arrive_in_the_order_of_their_commits(build):
     world.master.execute("UPDATE t SET id = 4, v = v || 'x' WHERE id = 2")
     world.master.execute("DELETE FROM t WHERE id = 1")
     world.catch_up()
-    assert [(one["action"], one["new"], one["old"]) for one in world.log()] == [
+    assert changes(world) == [
         ("I", ["2", "early"], None),
         ("I", ["3", None], None),
         ("I", ["1", "late"], None),
@@ -31,3 +42,134 @@ def test_changes_arrive_in_the_order_of_their_commits(build):
         ("D", None, ["1", "late"]),
     ]
     assert world.differences() == {}
+
+
+def test_a_value_out_of_line_that_did_not_change_arrives_all_the_same(build):
+    world = by_log(build, "CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
+    world.master.execute("ALTER TABLE t ALTER v SET STORAGE EXTERNAL")
+    world.master.execute("INSERT INTO t VALUES (1, repeat('x', 9000), 1)")
+    world.master.execute("UPDATE t SET n = 2")
+    world.catch_up()
+    assert changes(world)[-1] == ("U", ["1", "x" * 9000, "2"], ["1", "x" * 9000, "1"])
+    assert world.differences() == {}
+
+
+def test_commands_truncates_and_new_tables_stand_at_their_places_among_the_rows(build):
+    world = by_log(build, tables=["public.*"])
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    with world.master.transaction():
+        world.master.execute("INSERT INTO t VALUES (2, 'b')")
+        world.master.execute(
+            "ALTER TABLE t ADD n int; UPDATE t SET n = id; TRUNCATE t; INSERT INTO t VALUES (3, 'c', 3)"
+        )
+        world.master.execute("CREATE TABLE u (a int); INSERT INTO u VALUES (1), (1)")
+    world.master.execute("ALTER TABLE t ALTER n TYPE text USING 'n' || n; ALTER TABLE t RENAME v TO w")
+    world.master.execute("DELETE FROM u WHERE ctid = (SELECT min(ctid) FROM u); UPDATE t SET w = 'd'")
+    world.catch_up()
+    assert [row["action"] for row in world.log(after=1)][:8] == ["I", "A", "U", "U", "T", "I", "N", "I"]
+    for table in ("public.t", "public.u"):
+        assert world.rows("master", table) == world.rows("zurich", table)
+
+
+def test_rows_of_partitions_arrive_also_of_those_that_come_and_go(build):
+    world = by_log(
+        build,
+        "CREATE TABLE t (id int PRIMARY KEY, v text) PARTITION BY RANGE (id);"
+        "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10);"
+        "CREATE TABLE high PARTITION OF t FOR VALUES FROM (10) TO (20)",
+    )
+    execute = world.master.execute
+    execute(
+        "INSERT INTO t VALUES (1, 'a'), (11, 'b'); UPDATE t SET id = 12 WHERE id = 1; INSERT INTO low VALUES (2, 'c')"
+    )
+    execute("CREATE TABLE next (id int PRIMARY KEY, v text); INSERT INTO next VALUES (21, 'd')")
+    execute("ALTER TABLE t ATTACH PARTITION next FOR VALUES FROM (20) TO (30); UPDATE t SET v = 'e' WHERE id = 21")
+    world.catch_up()
+    assert world.differences() == {}
+    execute("TRUNCATE high; ALTER TABLE t DETACH PARTITION next; INSERT INTO next VALUES (22, 'f')")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twice(build, monkeypatch):
+    world = by_log(build)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+
+    def dies(*_):
+        raise RuntimeError("the publisher is dead")
+
+    monkeypatch.setattr(log_sweep.slot, "advance", dies)
+    with pytest.raises(RuntimeError):
+        world.publish()
+    monkeypatch.undo()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.let_leases_expire()
+    world.catch_up()
+    assert changes(world) == [("I", ["1", "a"], None), ("I", ["2", "b"], None)]
+
+
+@pytest.mark.parametrize(
+    "harm", ["pg_drop_replication_slot(slot)", "pg_replication_slot_advance(slot, pg_current_wal_lsn())"]
+)
+def test_a_slot_that_lost_changes_makes_the_slaves_inconsistent_until_it_is_made_anew(build, harm):
+    world = by_log(build)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.master.execute(f"SELECT {harm} FROM repl_log")
+    with pytest.raises(SluiceError, match="SLC-404"):
+        world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+    bootstrap(world.context, SOURCE, rebase=True)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    assert changes(world) == [("I", ["2", "b"], None)]
+
+
+def test_a_table_whose_old_rows_the_log_does_not_tell_any_more_is_noticed(build):
+    world = by_log(build)
+    world.master.execute("ALTER TABLE t REPLICA IDENTITY DEFAULT")
+    world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+    assert world.master.execute("SELECT relreplident::text FROM pg_class WHERE relname = 't'").fetchone() == ("f",)
+
+
+@pytest.mark.parametrize(
+    ("ddl", "code"),
+    [
+        ("CREATE UNLOGGED TABLE t (id int)", 401),
+        ("CREATE TABLE t (id int, g int GENERATED ALWAYS AS (id) VIRTUAL)", 401),
+    ],
+    ids=["unlogged", "generated"],
+)
+def test_a_table_that_the_log_does_not_tell_all_of_is_refused(build, ddl, code):
+    with pytest.raises(ConfigError, match=f"SLC-{code}"):
+        by_log(build, ddl)
+
+
+def test_a_role_that_may_not_is_told_so(build, weak):
+    with pytest.raises(ConfigError, match=r"SLC-400.*superuser"):
+        build(PLAIN, ["public.t"], elsewhere={"master": weak}, source={"capture": "log"})
+
+
+def test_another_way_of_capturing_is_refused_and_statements_are(build):
+    world = by_log(build)
+    database = world.context.source(SOURCE)
+    with pytest.raises(SluiceError, match="SLC-403"):
+        database.capture.understands("SELECT 1")
+    database.close()
+    world.configure(lambda plain: plain["sources"][SOURCE].pop("capture"))
+    with pytest.raises(ConfigError, match="SLC-406"):
+        world.publish()
+
+
+def test_a_source_is_left_as_it_was(build):
+    world = by_log(build, f"{PLAIN}; CREATE TABLE u (a int); ALTER TABLE u REPLICA IDENTITY NOTHING", ["public.*"])
+    removed = cleanup(world.context, SOURCE)
+    assert any(one.startswith("SLOT repl_") for one in removed)
+    for query in (
+        "SELECT 1 FROM pg_replication_slots WHERE database = current_database()",
+        "SELECT 1 FROM pg_publication",
+        "SELECT 1 FROM pg_class WHERE relname LIKE 'repl%'",
+    ):
+        assert world.master.execute(query).fetchall() == []
+    found = world.master.execute("SELECT relname, relreplident::text FROM pg_class WHERE relname IN ('t', 'u')")
+    assert dict(found.fetchall()) == {"t": "d", "u": "n"}

@@ -8,7 +8,7 @@ import pytest
 from support import traffic
 from support.updating import UpdatingWorld, background, compare_here
 from support.waiting import until
-from support.world import SOURCE
+from support.world import CAPTURES, SOURCE
 
 from sluice.changelog import points
 from sluice.connections import SEALED_ENV, seal
@@ -160,8 +160,9 @@ def test_a_difference_at_the_end_of_an_initial_update_makes_it_inconsistent(upda
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
-def test_verifying_under_constant_writes_finds_nothing(updating):
-    world = updating(traffic.DDL, traffic.TABLES)
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_verifying_under_constant_writes_finds_nothing(updating, capture):
+    world = updating(traffic.DDL, traffic.TABLES, source={"capture": capture})
     world.update()
     with background(*traffic.jobs(world.session)):
         for initial in (True, False, False):

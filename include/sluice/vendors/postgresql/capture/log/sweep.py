@@ -147,7 +147,7 @@ class LogSweep:
                 409,
                 f"segment {purge.segment} holds {changes} changes, and the slot gave {stream.taken if stream else 0}; "
                 "nothing was recorded as published",
-                "a defect: report it; trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source",
+                "a defect: report it. Trigger the DAG bootstrap with rebase, then initial_update for all slaves",
             )
         self._connection.execute(PURGING)
         record_purge(self._connection, self._parts, purge, self._epoch)
