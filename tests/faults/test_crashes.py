@@ -68,10 +68,13 @@ def test_jobs_are_killed_at_every_point():
     assert set(KILLED) | elsewhere == set(CrashPoint)
 
 
-@pytest.mark.parametrize("point", KILLED)
-def test_a_job_killed_at_any_point_and_started_again_loses_nothing_and_delivers_nothing_twice(build, point):
+@pytest.mark.parametrize(
+    ("point", "capture"),
+    [*((point, "triggers") for point in KILLED), *((point, "log") for point, job in KILLED.items() if job == PUBLISH)],
+)
+def test_a_job_killed_at_any_point_and_started_again_loses_nothing_and_delivers_nothing_twice(build, point, capture):
     job = KILLED[point]
-    world = build(DDL, TABLES)
+    world = build(DDL, TABLES, source={"capture": capture})
     world.settings["replications"][0]["mode"] = "one_to_one" if point is CrashPoint.REPLAYED else "batch"
     world.configure(lambda plain: None)
     change(world)

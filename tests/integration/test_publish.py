@@ -7,7 +7,7 @@ from itertools import groupby
 
 import pytest
 from support.issuing import execute
-from support.world import SOURCE
+from support.world import CAPTURES, SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
@@ -24,13 +24,16 @@ PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 CRASHED = "the publisher is dead"
 
 
+EITHER = pytest.mark.parametrize("world", CAPTURES, indirect=True)
+
+
 @pytest.fixture
-def world(build):
-    return build(PLAIN, ["public.t"])
+def world(build, request):
+    return build(PLAIN, ["public.t"], source={"capture": getattr(request, "param", "triggers")})
 
 
-def bounded(build, changes, ddl=PLAIN):
-    return build(ddl, ["public.t"], source={"segments": {"max_changes": changes}})
+def bounded(build, changes, ddl=PLAIN, capture="triggers"):
+    return build(ddl, ["public.t"], source={"segments": {"max_changes": changes}, "capture": capture})
 
 
 def transactions(world):
@@ -54,6 +57,7 @@ def dies_at(monkeypatch, point, meanwhile=None, turn=1):
 
 
 @pytest.mark.smoke
+@EITHER
 def test_a_transaction_that_commits_late_with_older_keys_is_not_lost(world):
     late = world.session()
     late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")
@@ -77,6 +81,7 @@ def test_a_command_keeps_its_place_among_the_rows_and_its_text_whatever_it_holds
     assert (action, Statement.from_json(sent).sql) == ("S", text)
 
 
+@EITHER
 def test_transactions_are_published_in_the_order_of_their_largest_keys(world):
     first, second = world.session(), world.session()
     first.execute("BEGIN; INSERT INTO t VALUES (1, 'a')")
@@ -99,9 +104,10 @@ def interleaved(world):
 
 
 @pytest.mark.parametrize("bound", range(1, 7))
-def test_a_bounded_sweep_takes_whole_transactions_that_end_within_its_bound(build, bound):
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_a_bounded_sweep_takes_whole_transactions_that_end_within_its_bound(build, bound, capture):
     """And all of one that began before: besides keys of its slice, two of the first transaction."""
-    world = bounded(build, bound)
+    world = bounded(build, bound, capture=capture)
     interleaved(world)
     publisher, sizes = world.publisher(), []
     while world.queued():
@@ -138,6 +144,7 @@ def test_a_key_freed_by_a_transaction_that_committed_in_between_ends_with_its_ne
     assert world.differences() == {}
 
 
+@EITHER
 def test_a_commit_between_sweep_and_purge_is_not_purged(world, monkeypatch):
     late = world.session()
     late.execute("BEGIN; INSERT INTO t VALUES (2, 'late')")
@@ -151,6 +158,7 @@ def test_a_commit_between_sweep_and_purge_is_not_purged(world, monkeypatch):
     assert world.differences() == {}
 
 
+@EITHER
 def test_what_was_listed_and_not_purged_is_purged_by_its_keys_alone(world, monkeypatch):
     """A late commit whose key lies among those of the segment survives the healing purge."""
     late = world.session()
@@ -198,8 +206,11 @@ def test_slaves_have_the_first_part_of_a_sweep_while_the_others_are_still_publis
     assert world.differences() == {}
 
 
-def test_parts_of_a_sweep_that_were_listed_and_not_purged_are_purged_and_the_rest_is_swept_again(build, monkeypatch):
-    world = bounded(build, 16)
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_parts_of_a_sweep_that_were_listed_and_not_purged_are_purged_and_the_rest_is_swept_again(
+    build, monkeypatch, capture
+):
+    world = bounded(build, 16, capture=capture)
     world.master.execute("INSERT INTO t VALUES (0, 'before')")
     world.publish()
     for number in range(1, 8):
@@ -286,6 +297,7 @@ def test_a_source_that_is_not_the_one_of_the_log_is_refused_until_an_operator_ac
 
 
 @pytest.mark.parametrize("point", [CrashPoint.SWEPT, CrashPoint.WRITTEN, CrashPoint.LISTED])
+@EITHER
 def test_a_publisher_that_was_overtaken_can_neither_list_nor_purge(world, monkeypatch, point):
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
     zombie = world.publisher()
@@ -311,6 +323,7 @@ def test_a_publisher_started_twice_at_once_says_who_is_at_work(world):
     assert world.publish()["changes"] == 0
 
 
+@EITHER
 def test_taking_over_ends_a_publisher_that_hangs_in_its_transaction(world):
     zombie = world.publisher()
     world.master.execute("INSERT INTO t VALUES (1, 'a')")

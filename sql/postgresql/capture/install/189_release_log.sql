@@ -3,7 +3,10 @@ CREATE OR REPLACE FUNCTION {release_log}(relation oid) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $release_log$
 DECLARE
     had {identities};
+    was oid[] := {noted}('installing'::text);
 BEGIN
+    -- Or the event triggers would see to it that all stays as it is.
+    PERFORM {note}('installing'::text, ARRAY[relation]::oid[]);
     IF EXISTS (
         SELECT FROM pg_publication_rel AS listed
         JOIN pg_publication AS publication ON publication.oid = listed.prpubid
@@ -21,5 +24,6 @@ BEGIN
                 (SELECT format('USING INDEX %I', relname) FROM pg_class WHERE oid = had.index)
             ELSE 'DEFAULT' END);
     END LOOP;
+    PERFORM {note}('installing'::text, was::oid[]);
 END
 $release_log$

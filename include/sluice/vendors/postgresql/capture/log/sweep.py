@@ -142,6 +142,8 @@ class LogSweep:
     def purge(self, purge: Purge, changes: int) -> None:
         """Record the segment and how far the log is published, in one commit; then let the server forget it."""
         stream = self._stream
+        self._connection.execute(PURGING)
+        record_purge(self._connection, self._parts, purge, self._epoch)
         if stream is None or stream.taken != changes:
             raise SluiceError(
                 409,
@@ -149,8 +151,6 @@ class LogSweep:
                 "nothing was recorded as published",
                 "a defect: report it. Trigger the DAG bootstrap with rebase, then initial_update for all slaves",
             )
-        self._connection.execute(PURGING)
-        record_purge(self._connection, self._parts, purge, self._epoch)
         self._record(stream)
 
     def settle(self) -> None:
