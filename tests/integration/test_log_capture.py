@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 from support.world import SOURCE
 
@@ -29,6 +31,8 @@ def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(
     late = world.session()
     late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")
     world.master.execute("INSERT INTO t VALUES (2, 'early'), (3, NULL)")
+    with closing(world.context.source(SOURCE)) as source:
+        assert source.capture.count_queued(100) == 2
     world.catch_up()
     late.execute("COMMIT")
     world.master.execute("UPDATE t SET id = 4, v = v || 'x' WHERE id = 2")

@@ -118,6 +118,22 @@ class LogCapture(QueueCapture):
             self._looked = flushed
             return False
 
+    def count_queued(self, most: int) -> int:
+        """How many changes wait in the slot, counted up to about so many."""
+        with translated("counting what waits in the slot"):
+            session = self._session.open()
+            known = slot.recorded(session, self.parts)
+            if known is None:
+                return 0
+            counting = composed(
+                "capture/log/count_waiting",
+                slot=sql.Literal(known.slot),
+                most=sql.Literal(most),
+                publications=slot.publications(self.resources),
+            )
+            (found,) = session.execute(counting).fetchone() or (0,)
+            return int(found)
+
     def _written(self) -> tuple[int, int]:
         row = self._session.open().execute(composed("capture/log/written")).fetchone() or (0, 0)
         return int(row[0]), int(row[1])
