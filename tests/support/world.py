@@ -77,7 +77,6 @@ class World:
         copied: bool = False,
     ) -> None:
         path.mkdir(parents=True, exist_ok=True)
-        source = {**({"capture": os.environ["TRY_CAPTURE"]} if "TRY_CAPTURE" in os.environ else {}), **source}
         self.path = path
         self.slaves = tuple(slaves)
         self._servers = {name: elsewhere.get(name, server) for name in ("control", "master", *slaves)}
