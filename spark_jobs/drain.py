@@ -9,7 +9,7 @@ from sluice.model.names import Pair
 from sluice.monitor.signals import of_drain
 from sluice.monitor.status import brief
 from sluice.spark.job import arguments, run
-from sluice.spark.signals import teller
+from sluice.spark.signals import Teller
 from sluice.spark.steps import steps
 
 
@@ -23,14 +23,11 @@ def parser() -> argparse.ArgumentParser:
 def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Deliver, and say in the run's note where the slave stands."""
     pair = Pair(options.source, options.slave)
-    return drain(
-        context,
-        pair,
-        once=options.once,
-        describe=partial(brief, context, pair),
-        signal=teller(partial(of_drain, context, pair)),
-        steps=steps(context),
-    )
+    tell = Teller(partial(of_drain, context, pair))
+    describe = partial(brief, context, pair)
+    done = drain(context, pair, once=options.once, describe=describe, signal=tell, steps=steps(context))
+    tell.end()
+    return done
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from sluice.context import Context
 from sluice.monitor.signals import of_publisher
 from sluice.publish.run import publish
 from sluice.spark.job import arguments, run
-from sluice.spark.signals import teller
+from sluice.spark.signals import Teller
 from sluice.spark.steps import steps
 
 
@@ -20,8 +20,10 @@ def parser() -> argparse.ArgumentParser:
 
 def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Publish, and say meanwhile how far the log is."""
-    signal = teller(partial(of_publisher, context, options.source))
-    return publish(context, options.source, once=options.once, signal=signal, steps=steps(context))
+    tell = Teller(partial(of_publisher, context, options.source))
+    done = publish(context, options.source, once=options.once, signal=tell, steps=steps(context))
+    tell.end()
+    return done
 
 
 if __name__ == "__main__":

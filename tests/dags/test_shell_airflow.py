@@ -142,6 +142,7 @@ def test_pausing_names_the_way_back(sluice, store):
     ("words", "fault"),
     [
         (["pause", "flights"], "SLC-252: it is not said which DAG is meant"),
+        (["pause", "flights", "zurich", "--all"], "SLC-252: it is not said which DAG is meant, or"),
         (["pause", "flights", "bern"], "SLC-003: no replication of source flights to slave bern"),
         (["pause", "flights", "zurch"], "HINT: did you mean zurich?"),
         (["pause", "fligths", "zurich"], "HINT: did you mean flights?"),

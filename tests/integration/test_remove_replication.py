@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.cli.parser import main
-from sluice.commands.remove_replication import Extent, remove_replication
+from sluice.commands.remove_replication import Extent, expect_removable, remove_replication
 from sluice.errors import SluiceError, UnknownName
 from sluice.model.row_conflict import RejectedChange
 from sluice.store import cascades, leases, rejected_changes, replications
@@ -141,8 +141,9 @@ def test_the_shell_asks_first_and_forgets_what_is_configured_no_more(world, monk
 def test_a_slave_of_files_goes_with_its_rows_or_stays(lake):
     made = lake()
     world, pair = made.world, made.world.pair("zurich")
-    with pytest.raises(SluiceError, match="SLC-388"):
-        remove_replication(world.context, pair)
+    for attempt in (remove_replication, expect_removable):
+        with pytest.raises(SluiceError, match="SLC-388"):
+            attempt(world.context, pair, Extent.POSITION)
     assert "replication" in left(world)
     (gone,) = remove_replication(world.context, pair, Extent.TABLES)
     assert (gone, left(world)) == (f"directory {made.path / 'zurich' / 'flights'}", {"audit"})

@@ -62,17 +62,20 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
     return 0
 
 
-def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -> int:
-    """Pause or unpause the drains of slaves, or the publishing of a source."""
+def switch(source: str, slaves: Sequence[str], *, everyone: bool, publish: bool, paused: bool) -> int:
+    """Pause or unpause the drains of slaves, of all slaves, or the publishing of a source. 0 if none was left alone."""
     context = _context()
     settings = context.config
     settings.source(source)
-    if bool(slaves) == publish:
+    if bool(slaves) + everyone + publish != 1:
+        names = ", ".join(settings.slaves_of(source))
         raise SluiceError(
             252,
-            "it is not said which DAG is meant",
-            f"name slaves of {source} ({', '.join(settings.slaves_of(source))}), or say --publish; nothing was changed",
+            "it is not said which DAG is meant, or more than one kind of them",
+            f"name slaves of {source} ({names}), or say --all or --publish; nothing was changed",
         )
+    if everyone:
+        return _switch_all(context, source, paused=paused)
     pairs = [Pair(settings.replication(source, slave).source, slave) for slave in slaves]
     dags = context.dags()
     for pair in pairs:
@@ -86,9 +89,7 @@ def switch(source: str, slaves: Sequence[str], *, publish: bool, paused: bool) -
     return 0
 
 
-def switch_all(source: str, *, paused: bool) -> int:
-    """Pause or unpause the drains of all slaves of a source. 0 if none was left alone."""
-    context = _context()
+def _switch_all(context: Context, source: str, *, paused: bool) -> int:
     command = dispatcher.standby if paused else dispatcher.activate
     done = dispatcher.of_source(context, context.dags(), source, command, replications.actor())
     for name in done.switched:

@@ -280,9 +280,8 @@ def _explain(options: argparse.Namespace) -> int:
 def _switch(options: argparse.Namespace) -> int:
     from sluice.cli import airflow_commands
 
-    if options.all and not (options.slaves or options.publish):
-        return airflow_commands.switch_all(options.source, paused=options.paused)
-    return airflow_commands.switch(options.source, options.slaves, publish=options.publish, paused=options.paused)
+    which = {"everyone": options.all, "publish": options.publish, "paused": options.paused}
+    return airflow_commands.switch(options.source, options.slaves, **which)
 
 
 def _airflow(options: argparse.Namespace) -> int:

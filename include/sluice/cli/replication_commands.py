@@ -21,10 +21,12 @@ def clear_queue(source: str, slave: str, *, sure: bool) -> int:
     context, pair = _context(), Pair(source, slave)
     if not sure:
         waiting = expect_clearable(context, pair)
-        print(f"{waiting:,} transactions wait for {slave}. It will lack them, and be INCONSISTENT until it is filled.")
+        wait = "1 transaction waits" if waiting == 1 else f"{waiting:,} transactions wait"
+        print(f"{wait} for {slave}. It will lack what waits, and be INCONSISTENT until it is filled.")
         print(f"Nothing was changed. To discard them, type: {shell.dispatcher(pair, '--clear-queue', '--yes')}")
         return 1
-    print(f"discarded {_clear_queue(context, pair):,} transactions; {slave} is INCONSISTENT")
+    count = _clear_queue(context, pair)
+    print(f"discarded {count:,} {'transaction' if count == 1 else 'transactions'}; {slave} is INCONSISTENT")
     print(f"To fill it again, type: {shell.update(source, [slave])}")
     return 0
 
@@ -33,7 +35,7 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
     """Take a replication out of the control store and of its slave. 0 if it was done."""
     context, pair = _context(), Pair(source, slave)
     if not sure:
-        configured = expect_removable(context, pair)
+        configured = expect_removable(context, pair, extent)
         if extent is Extent.STORE or not configured:
             goes = "the control store forgets it; what the slave has stays"
         elif extent is Extent.TABLES:

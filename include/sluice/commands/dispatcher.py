@@ -44,15 +44,17 @@ def of_source(context: Context, dags: Dags, source: str, command: Command, who: 
         SluiceError: the first reason, if none of them could be switched.
     """
     context.config.source(source)
-    done = Switched()
+    done, silent = Switched(), None
     for name in context.config.slaves_of(source):
         try:
+            # What does not answer is not asked again for each slave.
+            if silent:
+                raise silent
             command(context, dags, Pair(source, name), who)
             done.switched.append(name)
-        except TransientError:
-            raise
         except SluiceError as error:
             done.left_alone[name] = error
+            silent = error if isinstance(error, TransientError) else None
     if done.left_alone and not done.switched:
         raise next(iter(done.left_alone.values()))
     return done

@@ -51,7 +51,7 @@ def remove_replication(
         SluiceError: SLC-387, it cannot be now; SLC-388, its tables have to go with it. Nothing was changed.
         TransientError: SLC-051, a drain began meanwhile; or the slave does not answer.
     """
-    configured = expect_removable(context, pair)
+    configured = expect_removable(context, pair, extent)
     with leases.leased(context.store, f"drain {pair}") as lease:
         if extent is Extent.STORE or not configured:
             removal.forget(context.store, pair, _DETAILS[Extent.STORE], who)
@@ -59,8 +59,7 @@ def remove_replication(
             return []
         settings = context.config.slave(pair.slave)
         remove = vendor(settings.vendor).remove
-        if remove is None:
-            raise _refused(pair, "what such a slave keeps can only be dropped by hand", "type it with `--store-only`")
+        assert remove is not None
         wanted = _expect_ours_alone(context, pair) if extent is Extent.TABLES else None
         with closing(context.slave(pair)) as slave:
             # A process that still writes there under an earlier lease is fenced out (R6).
@@ -73,11 +72,11 @@ def remove_replication(
     return gone
 
 
-def expect_removable(context: Context, pair: Pair) -> bool:
-    """See that a replication can be removed; whether it is configured still.
+def expect_removable(context: Context, pair: Pair, extent: Extent) -> bool:
+    """See that a replication can be removed to this extent; whether it is configured still.
 
     Raises:
-        ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387.
+        ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387 or SLC-388.
     """
     try:
         context.config.replication(pair.source, pair.slave)
@@ -93,7 +92,26 @@ def expect_removable(context: Context, pair: Pair) -> bool:
         raise _refused(
             pair, "a drain is at work", f"put it on standby: {shell.sluice('pause', pair.source, pair.slave)}"
         )
+    if configured and (error := unfit(context, pair, extent)):
+        raise error
     return configured
+
+
+def unfit(context: Context, pair: Pair, extent: Extent) -> SluiceError | None:
+    """The error of a slave of a kind that cannot be removed to this extent; None if it can."""
+    if extent is Extent.STORE:
+        return None
+    kind = vendor(context.config.slave(pair.slave).vendor)
+    if kind.remove is None:
+        return _refused(pair, "what such a slave keeps can only be dropped by hand", "type it with `--store-only`")
+    if extent is Extent.POSITION and kind.is_one_piece:
+        anew = shell.sluice("remove", pair.source, pair.slave)
+        return SluiceError(
+            388,
+            f"the rows that {pair} keeps are valid as their versions list them, which hold its position",
+            f"nothing was changed; type `{anew} --tables` to remove both, or `--store-only` to leave both",
+        )
+    return None
 
 
 def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:

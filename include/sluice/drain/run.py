@@ -50,7 +50,7 @@ def drain(
 
     Args:
         describe: says where the replication stands, for the note of the run.
-        signal: called while the drain is at work, and at its end.
+        signal: called while the drain is at work.
         steps: where rows are moved; in this process if nothing else is said.
 
     Returns:
@@ -72,7 +72,6 @@ def drain(
         shut = _deliver(context, pair, gate, total, times, describe, signal, steps or LocalSteps(context))
     if shut:
         event("standby", slave=pair.slave, why=shut)
-    signal()
     idle = "" if total.transactions else shut
     return {**vars(total), "standby": shut, "idle": idle, "note": describe()}
 

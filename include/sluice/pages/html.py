@@ -13,6 +13,7 @@ from fastapi.responses import FileResponse, HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
+from sluice.commands.remove_replication import Extent, unfit
 from sluice.commands.restart import remembered
 from sluice.context import Context
 from sluice.model.access import Right
@@ -90,7 +91,8 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
     again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
-    return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn, **again)
+    removal = {"unremovable": unfit(context, pair, Extent.POSITION)}
+    return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn, **again, **removal)
 
 
 @router.get("/initial-update", dependencies=[needs(Right.FILL)])

@@ -156,7 +156,7 @@ def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
     """Take the replication out of the control store and of the slave, perhaps with its tables there."""
     context, dags = _acting(request)
     context.config.replication(source, slave)
-    expect_removable(context, Pair(source, slave))
+    expect_removable(context, Pair(source, slave), removal.extent)
     run = dags.trigger("administer", {"source": source, "slave": slave, "remove": removal.extent})
     return Done(done=f"{source} → {slave} is being removed", run=f"{context.config.dag_id('administer')}/{run}")
 

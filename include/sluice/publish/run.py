@@ -60,7 +60,7 @@ def publish(
     """Publish until the schedule's linger time is over, or all that is queued if `once`.
 
     Args:
-        signal: called while the publisher is at work, and at its end.
+        signal: called while the publisher is at work.
         steps: where rows are moved; in this process if nothing else is said.
 
     Returns:

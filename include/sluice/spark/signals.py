@@ -17,18 +17,27 @@ from sluice.shell import SIGNALS_ENV
 _EVERY_S = 15.0
 
 
-def teller(gather: Callable[[], Iterable[Sample]]) -> Callable[[], None]:
-    """Says how things stand each time it is called, but not more often than is of use; nothing if nobody listens."""
-    if not os.environ.get(SIGNALS_ENV):
-        return lambda: None
-    said = float("-inf")
+class Teller:
+    """Says how things stand: each time it is called, but not more often than is of use, and at the end. It says nothing
+    if nobody listens.
 
-    def tell() -> None:
-        nonlocal said
-        if time.monotonic() - said < _EVERY_S:
-            return
-        said = time.monotonic()
-        found = [[one.signal.name, dict(one.labels), one.value] for one in gather()]
-        print(json.dumps({"signals": found}), flush=True)
+    Args:
+        gather: the figures of this moment.
+    """
 
-    return tell
+    def __init__(self, gather: Callable[[], Iterable[Sample]]) -> None:
+        self._gather = gather
+        self._said = float("-inf")
+        self._is_heard = bool(os.environ.get(SIGNALS_ENV))
+
+    def __call__(self) -> None:
+        """Say it, if it was not said a moment ago."""
+        if self._is_heard and time.monotonic() - self._said >= _EVERY_S:
+            self.end()
+
+    def end(self) -> None:
+        """Say it in any case: no later call would correct what was said before."""
+        if self._is_heard:
+            self._said = time.monotonic()
+            found = [[one.signal.name, dict(one.labels), one.value] for one in self._gather()]
+            print(json.dumps({"signals": found}), flush=True)

@@ -48,14 +48,15 @@ def count(connection: Connection, source: str, changed: Mapping[TableName, RowCo
             "source": source,
             "schema": name.schema,
             "table": name.table,
-            "at": step,
             **{kind: getattr(changed[name], kind) for kind in _KINDS},
         }
         for name in sorted(changed)
     ]
-    new = insert(activity).values(rows)
+    new = insert(activity).values(at=step)
     more = {kind: activity.c[kind] + new.excluded[kind] for kind in _KINDS}
-    connection.execute(new.on_conflict_do_update(index_elements=["source", "schema", "table", "at"], set_=more))
+    count_in = new.on_conflict_do_update(index_elements=["source", "schema", "table", "at"], set_=more)
+    # In one statement more tables than a protocol has parameters for could not be listed.
+    connection.execute(count_in, rows)
 
 
 def roll_up(store: Store, source: str) -> None:

@@ -88,6 +88,7 @@ class Vendor:
             may be in the slave's database.
         remove: takes a replication out of its slave, under the fence of this epoch: its position, and these of the
             slave's tables, or none; calls a function before that is final; which objects went. None if it cannot.
+        is_one_piece: rows and position cannot be removed but together.
         giving_way: ends sessions that read a snapshot once a statement of others has waited some seconds for one of
             their tables; None if readers block no statement.
     """
@@ -106,6 +107,7 @@ class Vendor:
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
     is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing
+    is_one_piece: bool = False
 
 
 @cache

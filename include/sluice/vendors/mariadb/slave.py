@@ -139,7 +139,7 @@ class MariaSlave:
         return tolerated
 
     def doubts(self, command: Command) -> tuple[str, ...]:
-        """A command is refused, whoever allows it."""
+        """A command is refused, also one that a person approved."""
         self._refuse(command, None)
         return ()
 

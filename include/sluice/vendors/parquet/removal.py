@@ -5,9 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 
-from sluice import shell
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.vendors.parquet.directory import reachable, replication_directory
 
@@ -20,19 +18,8 @@ def remove(
     tables: Sequence[TableName] | None,
     before: Callable[[], None],
 ) -> list[str]:
-    """See `sluice.vendors.registry.Vendor.remove`.
-
-    Raises:
-        SluiceError: SLC-388, its files are to stay.
-    """
+    """See `sluice.vendors.registry.Vendor.remove`; rows and position are one piece."""
     root = replication_directory(info, pair).root
-    if tables is None:
-        anew = shell.sluice("remove", pair.source, pair.slave)
-        raise SluiceError(
-            388,
-            f"the files of {pair} in {root} are valid as their versions list them, which hold its position",
-            f"nothing was changed; type `{anew} --tables` to remove both, or `--store-only` to leave both",
-        )
     before()
     with reachable(f"removing {root}"):
         shutil.rmtree(root)

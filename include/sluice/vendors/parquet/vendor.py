@@ -16,5 +16,6 @@ VENDOR = Vendor(
     LakeReceiver,
     compare_table,
     remove=remove,
+    is_one_piece=True,
     history=partial(ParquetSlave, MODES["history"]),
 )

@@ -115,7 +115,7 @@ def poll(
         changed = {TableName(schema, table) for schema, table, _ in misread}
         for one in passed:
             if one.name in changed:
-                if tries and _queued_for(connection, parts, one):
+                if tries and _is_looked_at_between(connection, parts, one):
                     poll(connection, parts, unchanged, report, tries - 1)
                     return
                 raise AlteredMeanwhile(
@@ -151,7 +151,7 @@ def _unseen(
     raise waited
 
 
-def _queued_for(connection: Connection, parts: Mapping[str, sql.Composable], one: Locked) -> bool:
+def _is_looked_at_between(connection: Connection, parts: Mapping[str, sql.Composable], one: Locked) -> bool:
     """Whether a table could be looked at before its next transaction, although somebody locks it again and again."""
     try:
         function = sql.SQL("{}(%s::oid)").format(parts["poll"])

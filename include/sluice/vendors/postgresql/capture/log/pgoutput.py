@@ -16,8 +16,10 @@ IGNORED = frozenset(b"OYM")
 _BEGIN = Struct(">xQqI")
 _COMMIT = Struct(">xBQQq")
 _RELATION = Struct(">xI")
-_COLUMNS = Struct(">BH")
-_TYPE = Struct(">Ii")
+# The replica identity; the number of columns.
+_COLUMNS = Struct(">xH")
+# The number of a type, and its modifier.
+_TYPE_BYTES = 8
 _COUNT = Struct(">H")
 _LENGTH = Struct(">i")
 _NULL, _UNCHANGED, _TEXT = b"nut"
@@ -33,14 +35,12 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True)
 class Relation:
-    """A table as the log knows it at a place: `names` of the columns, and their types by number and modifier."""
+    """A table as the log knows it at a place: `names` of the columns."""
 
     oid: int
     schema: str
     table: str
-    identity: str
     names: tuple[str, ...]
-    types: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,14 @@ def relation(data: bytes) -> Relation:
     reader = _Reader(data)
     (oid,) = reader.take(_RELATION)
     schema, table = reader.text(), reader.text()
-    identity, count = reader.take(_COLUMNS)
+    (count,) = reader.take(_COLUMNS)
     names: list[str] = []
-    types: list[tuple[int, int]] = []
     for _ in range(count):
         reader.skip(1)
         names.append(reader.text())
-        number, modifier = reader.take(_TYPE)
-        types.append((number, modifier))
+        reader.skip(_TYPE_BYTES)
     reader.end()
-    return Relation(oid, schema, table, chr(identity), tuple(names), tuple(types))
+    return Relation(oid, schema, table, tuple(names))
 
 
 def change(data: bytes) -> Change:

@@ -45,7 +45,7 @@ class Known:
     shows: Callable[[str], bool]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Place:
     """A place in the stream.
 
