@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 from support.world import SOURCE
@@ -149,6 +149,26 @@ def test_a_table_keeps_its_whole_old_rows_whatever_somebody_says(build):
 def test_a_table_that_the_log_does_not_tell_all_of_is_refused(build, ddl, code):
     with pytest.raises(ConfigError, match=f"SLC-{code}"):
         by_log(build, ddl)
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        "ALTER TABLE low SET UNLOGGED; INSERT INTO t VALUES (1); ALTER TABLE low SET LOGGED",
+        "CREATE UNLOGGED TABLE high PARTITION OF t FOR VALUES FROM (10) TO (20); INSERT INTO t VALUES (11)",
+    ],
+)
+def test_rows_that_the_log_does_not_tell_of_leave_no_slave_normal(build, harm):
+    partitioned = (
+        "CREATE TABLE t (id int) PARTITION BY RANGE (id); CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10)"
+    )
+    world = by_log(build, partitioned)
+    for statement in harm.split("; "):
+        world.master.execute(statement)
+    # A table that is unlogged still stops its source, by name.
+    with suppress(ConfigError):
+        world.catch_up()
+    assert world.status("zurich") is Status.INCONSISTENT
 
 
 def test_a_role_that_may_not_is_told_so(build, weak):

@@ -81,6 +81,15 @@ def test_nothing_is_left_of_it_but_the_audit_trail_and_it_can_be_filled_again(wo
     assert world.differences() == {}
 
 
+def test_a_table_of_the_slaves_own_stays_though_its_master_has_one_of_that_name(world):
+    world.reader("zurich").execute("CREATE TABLE payroll (id int PRIMARY KEY); INSERT INTO payroll VALUES (1)")
+    world.master.execute("CREATE TABLE payroll (id int PRIMARY KEY)")
+    world.configure(lambda settings: settings["sources"]["flights"]["tables"].update({"public.payroll": {}}))
+    gone = remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+    assert {"table public.parent", "table public.child"} <= set(gone)
+    assert tables_of(world) == {"payroll"}
+
+
 def test_our_tables_stay_where_another_replication_needs_them(world):
     session = world.reader("zurich")
     session.execute("INSERT INTO sluice_position VALUES ('other', 'zurich', 4, 9)")

@@ -39,7 +39,10 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
         if extent is Extent.STORE or not configured:
             goes = "the control store forgets it; what the slave has stays"
         elif extent is Extent.TABLES:
-            goes = "the control store forgets it, and its position and all its tables on the slave are dropped"
+            goes = (
+                "the control store forgets it, and its position on the slave is dropped, with the tables that the last "
+                "comparison found equal to their master's; others stay"
+            )
         else:
             goes = "the control store forgets it, and its position on the slave is dropped; the tables stay"
         options = [*_OPTIONS[extent], "--yes"]

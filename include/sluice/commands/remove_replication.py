@@ -15,13 +15,14 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen
 from sluice.state.replication import UNDER_WAY
-from sluice.store import leases, removal, replications, watched_tables
+from sluice.store import activities, leases, removal, replications, watched_tables
 from sluice.vendors.registry import vendor
 
 
 class Extent(StrEnum):
     """What a replication is taken out of. STORE: of the control store alone, where the slave is gone, or configured no
-    more. POSITION: also its position out of the slave. TABLES: the slave's tables, too.
+    more. POSITION: also its position out of the slave. TABLES: the slave's tables, too, which the last comparison found
+    equal to their master's.
     """
 
     STORE = "store"
@@ -32,7 +33,7 @@ class Extent(StrEnum):
 _DETAILS = {
     Extent.STORE: "the slave was left as it is",
     Extent.POSITION: "its tables on the slave stay",
-    Extent.TABLES: "its tables on the slave were dropped",
+    Extent.TABLES: "its tables on the slave were dropped, which the last comparison had found equal",
 }
 
 
@@ -115,14 +116,23 @@ def unfit(context: Context, pair: Pair, extent: Extent) -> SluiceError | None:
 
 
 def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
-    """The slave's tables that this replication fills. Raises SluiceError SLC-387 if something else needs one."""
+    """The slave's tables that are this replication's: the last comparison found each equal to its master's.
+
+    A name does not show that. The slave may have had a table of its own before its master got one of that name.
+
+    Raises:
+        SluiceError: SLC-387, something else needs one.
+    """
     here = context.database_id(context.config.slave(pair.slave).connection)
     if masters := [name for name, one in context.config.sources.items() if context.database_id(one.connection) == here]:
         raise _refused(pair, f"its database is that of source {masters[0]}", "let its tables stay")
     mapper, patterns = context.mapper(pair), context.config.source(pair.source).patterns
     known = {TableName(*name) for name in context.config.source(pair.source).watched}
     known |= watched_tables.recorded(context.store, pair.source)
-    found = sorted({mapper.table(name) for name in known if chosen(patterns, name) and not mapper.excludes(name)})
+    last = activities.comparisons(context.store, pair.source)
+    equal = {table for (slave, table), one in last.items() if slave == pair.slave and one.different == 0}
+    filled = [name for name in known if chosen(patterns, name) and not mapper.excludes(name)]
+    found = sorted({mapper.table(name) for name in filled if str(name) in equal})
     for name in found:
         if others := shared_tables.others(context, pair, name):
             raise _refused(pair, f"{name} has rows of {others[0]}", "let its tables stay")

@@ -28,7 +28,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
       AND (way.by_log AND (
         EXISTS (
             SELECT FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
-            JOIN pg_class AS one ON one.oid = member AND one.relkind = 'r' AND one.relreplident <> 'f')
+            JOIN pg_class AS one ON one.oid = member
+            WHERE one.relkind = 'f' OR one.relpersistence = 'u' OR one.relkind = 'r' AND one.relreplident <> 'f')
         OR NOT EXISTS (
             SELECT FROM pg_publication_rel AS listed
             JOIN pg_publication AS publication ON publication.oid = listed.prpubid
