@@ -66,7 +66,7 @@ def _configurations(file: Path) -> Iterator[str | None]:
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     try:
         module = ast.parse(text if _FUNCTION in text else "")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     nodes = list(ast.walk(module))
     called = {

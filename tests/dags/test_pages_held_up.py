@@ -7,11 +7,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Event
 
 import pytest
 import yaml
+from support.pages import token
 from support.proxy import line
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -102,6 +103,20 @@ def test_a_store_that_hangs_in_the_middle_holds_up_no_page_of_airflow(world, vis
             carried.silent = False
         assert {one.result()[0] for one in held} <= {200, 503}
         assert visited(client) == (200, "")
+
+
+def test_senders_that_are_slow_or_say_too_much_keep_nobody_out(world, visit, people, address):
+    head = f"POST /sluice/api/v1/initial-updates HTTP/1.1\r\nHost: x\r\nCookie: _token={token(people, 'vera')}\r\n"
+    with ExitStack() as stack:
+        senders = [stack.enter_context(socket.create_connection(("127.0.0.1", address))) for _ in range(VISITS)]
+        for one in senders:
+            one.sendall(f"{head}Content-Length: 100\r\n\r\n{{".encode())
+        assert visited(visit("eva")) == (200, "")
+        assert senders[0].recv(100).startswith(b"HTTP/1.1 408 ")
+    for too_much in ("Content-Length: 70000", "Transfer-Encoding: chunked"):
+        with socket.create_connection(("127.0.0.1", address)) as one:
+            one.sendall(f"{head}{too_much}\r\n\r\n".encode())
+            assert one.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_table_of_the_store_that_is_locked_is_not_waited_for(world, visit):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from anyio.to_thread import current_default_thread_limiter
@@ -19,6 +20,10 @@ from sluice.pages.scraper import asks_for_metrics
 
 # The threads of the API server are for Airflow's own requests: ours may hold this part of them while the store is away.
 _PART = 4
+# What a command may bring, and how long its sender may take for it.
+_MOST_BYTES = 64 * 1024
+_SENDING_S = 5.0
+_NOTHING = "nothing was changed; see openapi.json"
 
 
 class _Bounded:
@@ -44,6 +49,18 @@ class _Bounded:
             self._at_work -= 1
 
 
+async def _received(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+    """Take the whole of a request before it takes a place: a sender that is slow keeps nobody out."""
+    length = request.headers.get("content-length", "0")
+    if "transfer-encoding" in request.headers or not length.isdigit() or int(length) > _MOST_BYTES:
+        return _answer(request, 413, 413, f"a request has {_MOST_BYTES:,} bytes at most, and says how many", _NOTHING)
+    try:
+        await asyncio.wait_for(request.body(), _SENDING_S)
+    except TimeoutError:
+        return _answer(request, 408, 408, f"the request did not come within {_SENDING_S:g} seconds", _NOTHING)
+    return await call_next(request)
+
+
 def application(airflow: Airflow) -> FastAPI:
     """The pages and the REST API of one Airflow."""
     app = FastAPI(title="Sluice", version="1", docs_url=None, redoc_url=None, openapi_url=None)
@@ -55,6 +72,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(metrics.router)
     app.include_router(tables.router)
     app.middleware("http")(_Bounded())
+    app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.
     app.middleware("http")(entry.admit)
     app.add_exception_handler(SluiceError, _told)
