@@ -15,8 +15,11 @@ CANARY = "canary-5f3a9c-password"
 
 
 @pytest.fixture
-def pages_world(build, address, connect, monkeypatch):
+def pages_world(build, address, connect, people, monkeypatch):
     """Two slaves, which Airflow has the connections of."""
+    # The same Airflow serves other tests, which may have left a drain on standby.
+    for name in ("zurich", "geneva"):
+        people["admin"].ask(f"/api/v2/dags/drain__flights__{name}", "PATCH", {"is_paused": False})
     made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.*"], slaves=("zurich", "geneva"))
     made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
     for name, info in made.infos.items():
