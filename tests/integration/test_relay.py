@@ -13,6 +13,8 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from support.relaying import (
@@ -40,7 +42,10 @@ from support.relaying import (
 )
 from support.world import SOURCE, World
 
+from sluice.config.relay import Relay
+from sluice.context import Context
 from sluice.paths import PROJECT
+from sluice.publish.retention import trim
 from sluice.relay.client import RelayClient
 from sluice.relay.payloads import Kind
 from sluice.store import relay_clients
@@ -284,12 +289,25 @@ def test_queues_and_filters_survive_a_restart(world, relay, how):
 def test_the_log_is_kept_for_a_client_that_comes_again(world, relay):
     client = relay.client().log_in("late")
     client.filter("stock", INSERT)
-    at = world.context.manifest(SOURCE).end().ordinal
     client.close()
     stocked(world, 1, 2)
-    needed = relay_clients.needed(world.context.store, SOURCE)
-    assert min(needed, default=at + 9) <= at + 2
-    assert ids(relay.client().log_in("late").events(2)) == [1, 2]
+    stocked(world, 3, 3)
+    world.catch_up()
+    trim(configured(world, Relay()), SOURCE, keep=timedelta(0), warn_bytes=10**9)
+    assert ids(relay.client().log_in("late").events(3)) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("settings", [None, Relay(forget_hours=0.00001)])
+def test_no_log_is_kept_for_clients_if_no_relay_is_configured_or_their_time_is_over(world, relay, settings):
+    relay.client().log_in("left behind").filter("stock", INSERT)
+    relay.stop()
+    stocked(world, 1, 1)
+    stocked(world, 2, 2)
+    world.catch_up()
+    manifest = world.context.manifest(SOURCE)
+    trim(configured(world, settings), SOURCE, keep=timedelta(0), warn_bytes=10**9)
+    assert [one.number for one in manifest.kept()] == [manifest.end().segment]
+    relay.start()
 
 
 @pytest.mark.slow
@@ -307,6 +325,11 @@ def test_a_second_relay_fences_the_first_out_and_forgets_who_does_not_come_or_ta
         assert "SLC-050" in relay.log.read_text()
     relay.stop()
     relay.start()
+
+
+def configured(world: World, settings: Relay | None) -> Context:
+    """The context of a publisher, with or without a relay."""
+    return replace(world.context, config=world.context.config.model_copy(update={"relay": settings}))
 
 
 def figures(relay: RelayProcess, secret: str = ADMIN_SECRET) -> dict:

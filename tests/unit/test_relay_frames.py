@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from contextlib import suppress
 
@@ -104,7 +105,7 @@ def polled(found: ClientQueue) -> list[int]:
 @pytest.mark.parametrize("kept", range(1, 6))
 def test_a_queue_that_drops_its_oldest_is_as_long_as_its_limit_however_much_comes(kept):
     found = queue(Filter("public", "stock", discard=Discard.OLDEST, limit=kept))
-    found.take("shop", LogSlice(at(1), at(2), tuple(map(event, range(1, 2_001)))))
+    asyncio.run(found.take("shop", LogSlice(at(1), at(2), tuple(map(event, range(1, 2_001))))))
     assert (found.waiting, found.discarded, found.largest) == (kept, 2_000 - kept, kept)
     assert len(found._order) < 300
     assert polled(found) == list(range(2_001 - kept, 2_001))
@@ -112,24 +113,24 @@ def test_a_queue_that_drops_its_oldest_is_as_long_as_its_limit_however_much_come
 
 def test_each_filter_of_a_client_has_a_limit_of_its_own():
     found = queue(Filter("public", "stock", limit=1), Filter("public", "people"))
-    found.take("shop", LogSlice(at(1), at(2), (event(1), event(2, PEOPLE), event(3), event(4, PEOPLE))))
+    asyncio.run(found.take("shop", LogSlice(at(1), at(2), (event(1), event(2, PEOPLE), event(3), event(4, PEOPLE)))))
     assert polled(found) == [1, 2, 4]
 
 
 def test_reading_pauses_when_memory_is_full_and_goes_on_from_there():
     found = queue(Filter("public", "stock"), most=10_000)
     events = tuple(event(number, size=3_000) for number in range(1, 10))
-    found.take("shop", LogSlice(at(1), at(2), events))
+    asyncio.run(found.take("shop", LogSlice(at(1), at(2), events)))
     assert (found.waiting, found.cursors["shop"], found.is_ready) == (4, at(1, 4), False)
     assert [found.poll() for _ in range(3)] == list(events[:3])
     assert found.is_ready
-    found.take("shop", LogSlice(at(1, 4), at(2), events[4:]))
+    asyncio.run(found.take("shop", LogSlice(at(1, 4), at(2), events[4:])))
     assert polled(found)[:2] == [4, 5]
 
 
 def test_the_position_to_begin_again_is_before_what_was_not_confirmed():
     found = queue(Filter("public", "stock"))
-    found.take("shop", LogSlice(at(1), at(2), (event(3), event(7))))
+    asyncio.run(found.take("shop", LogSlice(at(1), at(2), (event(3), event(7)))))
     assert found.position("shop") == at(1, 2)
     for expected in (at(1, 2), at(1, 6), at(2)):
         found.poll()

@@ -20,7 +20,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
 
     A slave that is INCONSISTENT or was never set up needs an initial update anyway, and holds nothing back; nor does
     one whose update is to begin when it can be reached, unless some of its rows are to stay. A client of the relay
-    does, until the relay forgets it.
+    does for its time, if a relay is configured: whether one runs does not matter.
     """
     manifest, files = context.manifest(source), context.files()
     known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
@@ -28,7 +28,8 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     needed = [one.position.ordinal for one in following]
     kept_versions.keep_only(context.store, source, context.config.source(source).initial_files.versions)
     needed += kept_versions.needed(context.store, source)
-    needed += relay_clients.needed(context.store, source)
+    if relay := context.config.relay:
+        needed += relay_clients.needed(context.store, source, timedelta(hours=relay.forget_hours))
     initial_data.sweep(context.config, context.store)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:

@@ -1,4 +1,4 @@
-"""The figures by HTTP: one answer of JSON for whoever brings the admin secret as the password of HTTP Basic."""
+"""The figures by HTTP: one answer of JSON for a request that brings the admin secret as the password of HTTP Basic."""
 
 from __future__ import annotations
 

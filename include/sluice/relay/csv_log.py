@@ -5,6 +5,7 @@ It begins where the logs end when the relay starts.
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
@@ -36,13 +37,20 @@ class CsvLogger:
         self._settings = settings
         self._directory = Path(paths.at_home(settings.directory))
         self._failing = False
+        # Sources are read beside each other.
+        self._writing = asyncio.Lock()
 
     def wants(self, table: TableName) -> bool:
         """Whether a table's events are logged."""
         return table.schema == self._settings.schema_ and table.table not in self._settings.exclude
 
-    def take(self, source: str, found: LogSlice) -> None:
-        """Write what was read; what cannot be written is tried again."""
+    async def take(self, source: str, found: LogSlice) -> None:
+        """Write what was read, in a thread; what cannot be written is tried again."""
+        async with self._writing:
+            if await asyncio.to_thread(self._is_written, source, found):
+                self.cursors[source] = found.end
+
+    def _is_written(self, source: str, found: LogSlice) -> bool:
         now = datetime.now(UTC)
         mine = [packed for packed in found.events if self.wants(packed.table)]
         text = io.StringIO()
@@ -64,24 +72,29 @@ class CsvLogger:
                 )
                 event("WARNING events not logged", why=failure.message)
             self._failing = True
-            return
+            return False
         self._failing = False
-        self.cursors[source] = found.end
+        return True
 
     def _write(self, name: str, text: str, now: datetime) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
         path = self._directory / name
-        is_new = not path.exists()
         # Values of rows are for their owner.
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
-            whole = file.tell()
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            whole = os.fstat(file).st_size
+            is_new = whole == 0
+            left = memoryview(((",".join(HEADER) + "\r\n" if is_new else "") + text).encode())
             try:
-                file.write(((",".join(HEADER) + "\r\n" if is_new else "") + text).encode())
-                file.flush()
+                # Without a buffer, which would be written again when the file is cut or closed.
+                while left:
+                    left = left[os.write(file, left) :]
             except OSError:
                 # No half line, and nothing twice.
-                file.truncate(whole)
+                os.ftruncate(file, whole)
                 raise
+        finally:
+            os.close(file)
         if is_new:
             oldest = _NAME.format(now - timedelta(days=self._settings.keep_days))
             for old in self._directory.glob("events-????-??-??.csv"):

@@ -1,4 +1,4 @@
-"""Reads the change logs for all who want events of them: at the end of a log all share one reading."""
+"""Reads the change logs for all that want events of them: at the end of a log all share one reading."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Consumer(Protocol):
     def wants(self, table: TableName) -> bool:
         """Whether it wants events of a table."""
 
-    def take(self, source: str, found: LogSlice) -> None:
+    async def take(self, source: str, found: LogSlice) -> None:
         """Take what was read from its cursor on, and move that."""
 
 
@@ -92,7 +92,7 @@ class Feed:
             for one, version in zip(group, versions, strict=True):
                 # Meanwhile it may want something else: then this was read for nobody.
                 if one.version == version and one.cursors.get(source) == cursor:
-                    one.take(source, found)
+                    await one.take(source, found)
                     moved |= one.cursors[source] != cursor
         return moved
 

@@ -99,7 +99,7 @@ class ClientQueue:
         self.filters = {**others, table: added} if added.kinds else others
         self.version += 1
 
-    def take(self, source: str, found: LogSlice) -> None:
+    async def take(self, source: str, found: LogSlice) -> None:
         """Queue what was read of a log, as far as there is room."""
         if found.lost:
             self.lost = LogTrimmed(

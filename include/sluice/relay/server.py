@@ -99,7 +99,7 @@ class _Relay:
         servers = [await self._listen(settings.port, self._connected, at_once=False)]
         try:
             context.store.migrate()
-            # Who has the port is the relay of this machine; one of another machine is fenced out.
+            # The relay of this machine is the one that has the port; one of another machine is fenced out.
             held = leases.acquire(context.store, LEASE, force=True)
             ends = {name: reader.end() for name, reader in self._readers.items()}
             self._usage = Usage(ends)
@@ -191,7 +191,7 @@ class _Relay:
         session = Session(self._clients, self._feed, self._settings, self._keys, self._counts)
         self._strangers[writer] = None
         if len(self._strangers) > self._settings.max_clients:
-            # Whoever only connects keeps nobody else away.
+            # A peer that only connects keeps nobody else away.
             self._counts.refused += 1
             self._leave(next(iter(self._strangers)))
         try:

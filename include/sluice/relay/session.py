@@ -94,7 +94,7 @@ class Session:
         fits = [hmac.compare_digest(given, key.to_bytes(8, "little")) for key in self._keys]
         if not any(fits):
             self._counts.wrong_secrets += 1
-            # Whoever guesses fills no log.
+            # A peer that guesses fills no log.
             if self._counts.wrong_secrets.bit_count() == 1:
                 event("WARNING login refused", why="wrong secret", times=self._counts.wrong_secrets)
             return _refused("the secret is wrong", last=True)

@@ -58,7 +58,7 @@ class Usage:
         """No event: their numbers will do."""
         return False
 
-    def take(self, source: str, found: LogSlice) -> None:
+    async def take(self, source: str, found: LogSlice) -> None:
         """Count what was read."""
         counts = {(source, table, kind): count for (table, kind), count in found.usage.items()}
         self.since_start.update(counts)

@@ -69,9 +69,17 @@ def forget(store: Store, held: Lease, unseen: timedelta) -> list[str]:
         return list(connection.execute(old.returning(relay_client.c.name)).scalars())
 
 
-def needed(store: Store, source: str) -> list[int]:
-    """For each client, the last transaction of the source's log that it certainly has."""
+def needed(store: Store, source: str, unseen: timedelta) -> list[int]:
+    """For each client, the last transaction of the source's log that it certainly has.
+
+    A client that was not seen for so long needs nothing, whether or not a relay runs that forgets it.
+    """
     on = (segment.c.source == relay_position.c.source) & (segment.c.number == _SEGMENT)
-    found = select(segment.c.first_ordinal - 1).join(relay_position, on).where(relay_position.c.source == source)
+    found = (
+        select(segment.c.first_ordinal - 1)
+        .join(relay_position, on)
+        .join(relay_client, relay_client.c.name == relay_position.c.client)
+        .where(relay_position.c.source == source, relay_client.c.seen_at >= func.clock_timestamp() - unseen)
+    )
     with store.begin() as connection:
         return [int(ordinal) for ordinal in connection.execute(found.distinct()).scalars()]

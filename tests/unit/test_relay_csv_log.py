@@ -1,0 +1,67 @@
+"""The relay's log of CSV on a disk that is full: nothing is written by half, twice, or without a header."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sluice.config.relay import CsvLog
+from sluice.model.names import TableName
+from sluice.relay.csv_log import HEADER, CsvLogger
+from sluice.relay.log_reader import LogSlice, PackedEvent, at
+from sluice.relay.payloads import Kind, event_body
+
+STOCK = TableName("public", "stock")
+
+
+def event(number: int) -> PackedEvent:
+    return PackedEvent(at(1, number), Kind.INSERT, STOCK, event_body("public", "stock", [("id", "", str(number))]), 0)
+
+
+@contextmanager
+def room(size: int) -> Iterator[None]:
+    """No file of this process grows beyond that."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize("before", [0, 2])
+@pytest.mark.parametrize("size", [0, 10, 150])
+def test_what_a_full_disk_did_not_take_is_written_once_and_whole(tmp_path, caplog, before, size):
+    caplog.set_level("INFO", "sluice")
+    logger = CsvLogger(CsvLog(schema="public", directory=str(tmp_path)), {"shop": at(1)})
+    first, second = (tuple(map(event, numbers)) for numbers in (range(1, 1 + before), range(1 + before, 9)))
+
+    def take(begin: int, end: int, events: tuple[PackedEvent, ...]) -> None:
+        asyncio.run(logger.take("shop", LogSlice(begin, end, events)))
+
+    take(at(1), at(1, before), first)
+    written = sum(file.stat().st_size for file in tmp_path.iterdir())
+    with room(written + size):
+        take(at(1, before), at(2), second)
+        take(at(1, before), at(2), second)
+    assert logger.cursors == {"shop": at(1, before)}
+    assert caplog.text.count("SLC-413") == 1
+    file = only(tmp_path)
+    assert file.stat().st_size == written
+    take(at(1, before), at(2), second)
+    assert logger.cursors == {"shop": at(2)}
+    with file.open(newline="") as lines:
+        header, *rows = csv.reader(lines)
+    assert tuple(header) == HEADER
+    assert [row[2] for row in rows] == [str(at(1, number)) for number in range(1, 9)]
+
+
+def only(directory: Path) -> Path:
+    (file,) = directory.iterdir()
+    return file
