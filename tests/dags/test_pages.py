@@ -20,14 +20,15 @@ from support.world import SOURCE
 
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
-from sluice.pages import html, metrics, rest, tables
+from sluice.pages import audit, html, metrics, rest, tables
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import blocked, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
-ROUTES = [*html.router.routes, *rest.router.routes, *metrics.router.routes, *tables.router.routes]
+ROUTERS = (html.router, rest.router, metrics.router, tables.router, audit.router)
+ROUTES = [route for one in ROUTERS for route in one.routes]
 GRANTED = {
     "vera": set(),
     "eva": {Right.READ, Right.SWITCH},

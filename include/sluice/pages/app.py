@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 
 from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
 from sluice.monitor.reach import Reach
-from sluice.pages import entry, html, metrics, rest, tables
+from sluice.pages import audit, entry, html, metrics, rest, tables
 from sluice.pages.airflow import Airflow
 from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
@@ -71,6 +71,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(rest.router)
     app.include_router(metrics.router)
     app.include_router(tables.router)
+    app.include_router(audit.router)
     app.middleware("http")(_Bounded())
     app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.

@@ -127,6 +127,7 @@ def page(request: Request, template: str, status_code: int = 200, /, **values: A
     who = visitor(request)
     base = {"who": who, "root": request.scope.get("root_path", ""), "now": datetime.now(UTC), "refresh_s": 5.0}
     base |= {"rights": frozenset(), "role": None, "reach": _reach(request)}
+    base["here"] = request.url.path.rpartition("/")[2]
     if template != "error.html":
         context = airflow(request).context()
         role = entry.role(context, who)

@@ -21,8 +21,9 @@ from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
 from sluice.monitor.status import ReplicationStatus
 from sluice.pages import overview
+from sluice.pages.audit import Asked
 from sluice.pages.entry import airflow, needs, visitor
-from sluice.store import cascades
+from sluice.store import cascades, trail
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/replications/{source}/{slave}"
@@ -199,6 +200,12 @@ def standby_all(request: Request, source: str) -> Done:
 def activate_all(request: Request, source: str) -> Done:
     """Deliver to every slave of the source again, except where something else shuts the gate."""
     return _switched(request, source, dispatcher.activate, "active")
+
+
+@router.get("/audit", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+def audit(request: Request, asked: Asked) -> trail.Page:
+    """Who did what, the newest first, a hundred at a time; `older` is the `before` of the next hundred."""
+    return trail.page(airflow(request).context().store, asked)
 
 
 @router.get("/openapi.json", dependencies=[needs(Right.READ)], include_in_schema=False)

@@ -1,11 +1,11 @@
-"""The audit trail, as pages read it: what happened to a replication last; and what they refused to whom."""
+"""The audit trail, as pages read it: what happened, to a replication or to all; and what they refused to whom."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import Row, Select, func, select
 
 from sluice.errors import said
 from sluice.model.names import Pair
@@ -14,23 +14,67 @@ from sluice.store.tables import audit, for_pair
 
 # Paths are of others, and a line of the trail is no place for a book.
 _MOST = 500
+PAGE = 100
 
 
 @dataclass(frozen=True)
 class Entry:
     """One line of the audit trail."""
 
+    id: int
     at: datetime
+    source: str
+    slave: str | None
     actor: str
     event: str
     detail: str
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The entries to show; what is empty admits every one.
+
+    Attributes:
+        person: a part of the name of who did it: a person, or a run.
+        event: how the event begins.
+        days: not older than that.
+        before: older than the entry of this id.
+    """
+
+    source: str = ""
+    slave: str = ""
+    person: str = ""
+    event: str = ""
+    days: int | None = None
+    before: int | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Entries, the newest first.
+
+    Attributes:
+        older: the entry before which the next page begins; None if this page is the last one.
+    """
+
+    entries: list[Entry]
+    older: int | None
 
 
 def last(store: Store, pair: Pair, most: int) -> list[Entry]:
     """The newest entries, the last one first."""
     newest = select(audit).where(for_pair(audit, pair)).order_by(audit.c.id.desc()).limit(most)
     with store.begin() as connection:
-        return [Entry(row.at, row.actor, row.event, row.detail) for row in connection.execute(newest)]
+        return [_entry(row) for row in connection.execute(newest)]
+
+
+def page(store: Store, wanted: Wanted, most: int = PAGE) -> Page:
+    """The newest entries that are wanted, by one query, which goes along the primary key from where it begins."""
+    with store.begin() as connection:
+        # One more than is shown says whether there are more.
+        found = [_entry(row) for row in connection.execute(_chosen(wanted).limit(most + 1))]
+    shown = found[:most]
+    return Page(shown, shown[-1].id if len(found) > most else None)
 
 
 def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
@@ -38,6 +82,27 @@ def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) 
     values = {"source": _kept(source), "slave": slave and _kept(slave), "actor": _kept(who)}
     with store.begin() as connection:
         connection.execute(audit.insert().values(**values, event="refused", detail=_kept(detail)))
+
+
+def _chosen(wanted: Wanted) -> Select[tuple[object, ...]]:
+    chosen = select(audit).order_by(audit.c.id.desc())
+    if wanted.source:
+        chosen = chosen.where(audit.c.source == _kept(wanted.source))
+    if wanted.slave:
+        chosen = chosen.where(audit.c.slave == _kept(wanted.slave))
+    if wanted.person:
+        chosen = chosen.where(audit.c.actor.contains(_kept(wanted.person), autoescape=True))
+    if wanted.event:
+        chosen = chosen.where(audit.c.event.startswith(_kept(wanted.event), autoescape=True))
+    if wanted.days is not None:
+        chosen = chosen.where(audit.c.at >= func.now() - timedelta(days=wanted.days))
+    if wanted.before is not None:
+        chosen = chosen.where(audit.c.id < wanted.before)
+    return chosen
+
+
+def _entry(row: Row[tuple[object, ...]]) -> Entry:
+    return Entry(row.id, row.at, row.source, row.slave, row.actor, row.event, row.detail)
 
 
 def _kept(text: str) -> str:
