@@ -21,7 +21,9 @@ def browser(pages_world, address, people):
     with opened(url, viewport={"width": 1400, "height": 1000}) as page:
         page.context.add_cookies([{"name": "_token", "value": quote(token(people, "admin")), "url": url}])
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("response", lambda answer: faults.append(f"{answer.url}: {answer.text()}") if answer.status >= 500 else None)
+        page.on(
+            "response", lambda answer: faults.append(f"{answer.url}: {answer.text()}") if answer.status >= 500 else None
+        )
         page.on("pageerror", lambda error: faults.append(str(error)))
         yield page
     assert not faults, "\n".join(faults)

@@ -6,6 +6,7 @@ import base64
 import csv
 import json
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -158,6 +159,8 @@ def test_what_is_not_allowed_is_answered_and_leads_nowhere(relay):
     client = relay.client().log_in("wishes")
     for kinds, discard in ((8, 0), (1, 3)):
         assert client.ask(ADD_FILTER, struct.pack("<BBI", kinds, discard, 0) + text("a") + text("b"))[0] == ERROR
+    long = struct.pack("<BBI", 1, 0, 0) + text("a") + text("b" * 256)
+    assert client.ask(ADD_FILTER, long)[0] == ERROR
     assert client.ask(9)[0] == ERROR
     assert client.ask(PING) == (OK, b"PONG\0")
 
@@ -252,8 +255,12 @@ def test_figures_are_for_those_who_know_the_admin_secret(world, relay):
     assert stock["last_hour"]["insert"] == stock["since_start"]["insert"] >= 5
     (people,) = [table for table in whole["schemas"] if table["table"] == "people"]
     assert people["columns"][0] == {"name": "id", "type": "integer", "nullable": False, "key": True}
-    with pytest.raises(urllib.error.HTTPError, match="401"):
-        figures(relay, "guess")
+    for wrong in ("guess", "\xff"):
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            figures(relay, wrong)
+    with socket.create_connection(("127.0.0.1", relay.admin_port)) as stranger:
+        stranger.sendall(b"GET / HTTP/1.1\r\nAuthorization: Basic \xff\r\n\r\n")
+        assert stranger.recv(100).startswith(b"HTTP/1.1 401 ")
 
 
 def test_events_are_logged_as_csv_but_for_excluded_tables(world, relay):

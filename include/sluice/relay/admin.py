@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import binascii
 import hmac
 import json
 from collections.abc import Awaitable, Callable
@@ -59,7 +58,7 @@ class AdminPage:
             if name.lower() == "authorization" and scheme.lower() == "basic":
                 try:
                     _, _, password = base64.b64decode(given, validate=True).partition(b":")
-                except binascii.Error:
+                except ValueError:
                     return False
                 return hmac.compare_digest(password, self._secret)
         return False

@@ -122,6 +122,8 @@ class Session:
             return _refused(str(error))
         if not (added.schema and added.table):
             return _refused("a filter names a schema and a table")
+        if max(len(added.schema), len(added.table)) > _MOST_OF_A_NAME:
+            return _refused(f"the name of a schema or a table has {_MOST_OF_A_NAME} characters at most")
         table = TableName(added.schema, added.table)
         if table not in queue.filters and len(queue.filters) >= self._settings.max_filters:
             return _refused(f"a client has {self._settings.max_filters} filters at most")
