@@ -163,6 +163,7 @@ def test_pausing_names_the_way_back(sluice, store):
     ],
     ids=[
         "no DAG",
+        "all and one",
         "no slave",
         "a slave misspelt",
         "a source misspelt",
