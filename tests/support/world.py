@@ -247,8 +247,10 @@ class World:
     def environment(self) -> dict[str, str]:
         """What a job of this world finds in its environment."""
         self.path.mkdir(exist_ok=True)
-        file = self.path / "replication.yaml"
-        file.write_text(yaml.safe_dump(self.settings))
+        file, whole = self.path / "replication.yaml", self.path / "replication.new"
+        whole.write_text(yaml.safe_dump(self.settings))
+        # An API server that reads the file at this moment finds all of it.
+        whole.replace(file)
         return {CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
 
     # What is where --------------------------------------------------------------------------------------------------
