@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from threading import Lock
 from typing import Any
 
@@ -24,6 +23,7 @@ from sqlalchemy import func, select
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.libpq import hurried
 from sluice.model.pause_event import pauses
 from sluice.pages.airflow import Visitor
 from sluice_airflow.sealing import info
@@ -32,14 +32,6 @@ from sluice_airflow.sealing import info
 _KEPT_S = 60.0
 # A page waits no longer for the control store, nor for one step of its network.
 _PATIENCE_S = 5.0
-# Databases that went away without a word are noticed within half a minute, and not in two hours.
-_NETWORK = {
-    "connect_timeout": 5,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 25_000,
-}
 
 
 class ApiServer:
@@ -111,10 +103,5 @@ def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     found = {}
     for conn_id in dict.fromkeys(ids):
         with suppress(AirflowNotFoundException):
-            found[conn_id] = _hurried(info(Connection.get_connection_from_secrets(conn_id)))
+            found[conn_id] = hurried(info(Connection.get_connection_from_secrets(conn_id)))
     return found
-
-
-def _hurried(found: ConnectionInfo) -> ConnectionInfo:
-    """Of a database, unless the connection itself says how long its network is waited for."""
-    return replace(found, extra={**_NETWORK, **found.extra}) if found.conn_type == "postgres" else found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
-from support.relaying import EMPTY, INSERT, POLL, relay_of, until
+from support.relaying import ADD_FILTER, EMPTY, ERROR, INSERT, POLL, relay_of, text, until
 
 from sluice.model.position import START
 
@@ -44,15 +45,34 @@ def test_queues_are_served_while_the_control_store_is_away_and_nothing_is_lost(w
         assert ids(again.events(1)) == [5]
 
 
-def test_a_damaged_segment_is_reported_and_served_once_it_is_mended(world):
+def test_a_store_that_hangs_is_an_error_to_those_who_wait_for_it(world):
     with relay_of(world) as relay:
-        client = relay.client().log_in("careful")
+        client = relay.client().log_in("waiting")
+        with world.context.store.session() as session, session.transaction():
+            session.execute("LOCK TABLE relay_client")
+            result, payload = client.ask(ADD_FILTER, struct.pack("<BBI", 7, 0, 0) + text("public") + text("stock"))
+            assert (result, b"SLC-060" in payload or payload) == (ERROR, True)
+        client = relay.client().log_in("waiting")
         client.filter("stock", INSERT)
-        client.close()
-        relay.stop()
         world.master.execute("INSERT INTO stock VALUES (1)")
         world.publish()
+        assert ids(client.events(1)) == [1]
+
+
+def test_a_damaged_segment_is_reported_and_served_once_it_is_mended_and_stops_no_other_client(world):
+    with relay_of(world) as relay:
+        client, other = relay.client().log_in("careful"), relay.client().log_in("further")
+        client.filter("stock", INSERT)
+        other.filter("stock", INSERT)
+        client.close()
+        world.master.execute("INSERT INTO stock VALUES (1)")
+        world.publish()
+        assert ids(other.events(1)) == [1]
+        assert other.poll() is None
         *_, newest = world.context.manifest("flights").ahead("nobody", START)
+        relay.stop()
+        world.master.execute("INSERT INTO stock VALUES (2)")
+        world.publish()
         file = Path(world.settings["change_log"]) / f"{newest.written.name}.parquet"
         whole = file.read_bytes()
         file.chmod(0o600)
@@ -60,7 +80,8 @@ def test_a_damaged_segment_is_reported_and_served_once_it_is_mended(world):
         relay.start()
         client = relay.client().log_in("careful")
         assert until(lambda: "SLC-047" in relay.log.read_text())
+        assert ids(relay.client().log_in("further").events(1)) == [2]
         assert client.ask(POLL)[0] == EMPTY
         file.write_bytes(whole)
-        assert ids(client.events(1)) == [1]
+        assert ids(client.events(2)) == [1, 2]
         assert relay.log.read_text().count("SLC-047") == 1

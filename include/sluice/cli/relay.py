@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from sluice import log
 from sluice.cli.context import context
+from sluice.context import Context
+from sluice.libpq import hurried
 from sluice.relay import server
+
+# For a session of the control store, and for a statement: clients wait for it.
+_PATIENCE_S = 5.0
 
 
 def serve() -> int:
     """Serve until SIGTERM or SIGINT."""
     log.to_stderr()
-    server.serve(context(), _show)
+    server.serve(_hurried(context()), _show)
     return 0
+
+
+def _hurried(found: Context) -> Context:
+    connections = {
+        name: hurried(one) if name == found.config.control else one for name, one in found.connections.items()
+    }
+    return Context(found.config, connections, patience_s=_PATIENCE_S)
 
 
 def _show(listening: server.Listening) -> None:

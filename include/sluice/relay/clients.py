@@ -53,7 +53,7 @@ class Clients:
         return len(self._known)
 
     def connect(self, name: str) -> ClientQueue:
-        """The queue of a client, who takes it over if it is connected already. Raises TooManyClients."""
+        """The queue of a client, which takes it over if it is connected already. Raises TooManyClients."""
         if name in self.connected:
             self.disconnect(self.connected[name])
         known = self._known.get(name)
@@ -75,10 +75,14 @@ class Clients:
 
     async def save(self) -> None:
         """Keep what is new of clients. Raises SluiceError if the store does not."""
+        # It goes on when nobody waits for it any more: another one that began meanwhile could be written before it.
+        await asyncio.shield(self._save())
+
+    async def _save(self) -> None:
         async with self._saving:
             for queue in self.connected.values():
                 self._note(queue)
-            # Once in a while also to say that they were seen; but who takes nothing is to hold no log for ever.
+            # Once in a while also to say that they were seen; but one that takes nothing is to hold no log for ever.
             if seen := time.monotonic() > self._seen_at + min(_SEEN_S, self._settings.forget_hours * _TENTH_OF_AN_HOUR):
                 self._seen_at = time.monotonic()
             wanted = [

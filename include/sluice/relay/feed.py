@@ -1,10 +1,17 @@
-"""Reads the change logs for all that want events of them: at the end of a log all share one reading."""
+"""Reads the change logs for all that want events of them: at the end of a log all share one reading.
+
+Sources are read beside each other, and one cursor of a source after another: a log that hangs holds up no other log,
+and a segment that cannot be read holds up no consumer that stands elsewhere.
+"""
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from sluice.errors import SluiceError
@@ -12,7 +19,7 @@ from sluice.log import event
 from sluice.model.names import TableName
 from sluice.relay.log_reader import LogReader, LogSlice
 
-# After a log could not be read.
+# Before a cursor is read again at which a log could not be read.
 _AGAIN_S = 1.0
 
 
@@ -38,8 +45,14 @@ class Consumer(Protocol):
         """Take what was read from its cursor on, and move that."""
 
 
+@dataclass(frozen=True)
+class _Trouble:
+    why: str
+    again_at: float
+
+
 class Feed:
-    """The loop that reads; consumers are called in the event loop, logs are read in a thread.
+    """The loops that read; consumers are called in the event loop, each log is read in a thread.
 
     Args:
         readers: by source.
@@ -49,27 +62,38 @@ class Feed:
     def __init__(
         self, readers: Mapping[str, LogReader], consumers: Callable[[], Iterable[Consumer]], poll_s: float
     ) -> None:
-        self.troubles: dict[str, str] = {}
         self._readers = readers
+        # By source, then by cursor.
+        self._troubles: dict[str, dict[int, _Trouble]] = {source: {} for source in readers}
+        # Threads of its own: logs that hang take none of those that keep positions.
+        self._threads = ThreadPoolExecutor(max(len(readers), 1), "feed")
         self._consumers = consumers
         self._poll_s = poll_s
-        self._asked = asyncio.Event()
+        self._asked = {source: asyncio.Event() for source in readers}
+
+    @property
+    def troubles(self) -> dict[str, str]:
+        """By source, why its log cannot be read."""
+        return {source: "; ".join(self._whys(source)) for source, those in self._troubles.items() if those}
 
     def ask(self) -> None:
         """Look now: somebody wants more."""
-        self._asked.set()
+        for asked in self._asked.values():
+            asked.set()
 
     async def run(self) -> None:
         """Read without an end."""
+        async with asyncio.TaskGroup() as group:
+            for source in self._readers:
+                group.create_task(self._follow(source))
+
+    async def _follow(self, source: str) -> None:
+        asked = self._asked[source]
         while True:
-            self._asked.clear()
-            moved = [await self._turn(source) for source in self._readers]
-            if not any(moved):
-                pause = _AGAIN_S if self.troubles else self._poll_s
-                try:
-                    await asyncio.wait_for(self._asked.wait(), pause)
-                except TimeoutError:
-                    continue
+            asked.clear()
+            if not await self._turn(source):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(asked.wait(), self._poll_s)
 
     async def _turn(self, source: str) -> bool:
         """Read once for each cursor; whether that led further."""
@@ -77,24 +101,41 @@ class Feed:
         for one in self._consumers():
             if one.is_ready and source in one.cursors:
                 groups[one.cursors[source]].append(one)
+        troubles = self._troubles[source]
+        for cursor in troubles.keys() - groups.keys():
+            del troubles[cursor]
         moved = False
         for cursor, group in groups.items():
-            versions = [one.version for one in group]
-            try:
-                found = await asyncio.to_thread(self._readers[source].read, cursor, _wanted_by(group))
-            except Exception as error:
-                why = error.message if isinstance(error, SluiceError) else f"{type(error).__name__}: {error}"
-                if self.troubles.get(source) != why:
-                    event("WARNING log not read", source=source, why=why)
-                self.troubles[source] = why
-                return False
-            self.troubles.pop(source, None)
-            for one, version in zip(group, versions, strict=True):
-                # Meanwhile it may want something else: then this was read for nobody.
-                if one.version == version and one.cursors.get(source) == cursor:
-                    await one.take(source, found)
-                    moved |= one.cursors[source] != cursor
+            if cursor not in troubles or troubles[cursor].again_at <= _now():
+                moved |= await self._read(source, cursor, group)
         return moved
+
+    async def _read(self, source: str, cursor: int, group: Collection[Consumer]) -> bool:
+        versions = [one.version for one in group]
+        read = self._readers[source].read
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, read, cursor, _wanted_by(group))
+        except Exception as error:
+            why = error.message if isinstance(error, SluiceError) else f"{type(error).__name__}: {error}"
+            if why not in self._whys(source):
+                event("WARNING log not read", source=source, why=why)
+            self._troubles[source][cursor] = _Trouble(why, _now() + _AGAIN_S)
+            return False
+        self._troubles[source].pop(cursor, None)
+        moved = False
+        for one, version in zip(group, versions, strict=True):
+            # Meanwhile it may want something else: then this was read for nobody.
+            if one.version == version and one.cursors.get(source) == cursor:
+                await one.take(source, found)
+                moved |= one.cursors[source] != cursor
+        return moved
+
+    def _whys(self, source: str) -> list[str]:
+        return list(dict.fromkeys(one.why for one in self._troubles[source].values()))
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
 
 
 def _wanted_by(group: Collection[Consumer]) -> Callable[[TableName], bool]:

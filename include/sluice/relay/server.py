@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -34,6 +34,8 @@ _SAVE_S = 1.0
 _RENEW_S = leases.SECONDS / 4
 _LAST_SAVE_S = 5.0
 _LINGER_S = 2.0
+# For an answer; the control store, which some answers wait for, gives up earlier.
+_ANSWER_S = 30.0
 _AT_ONCE = 50
 
 
@@ -98,7 +100,9 @@ class _Relay:
         # Clients are let in when all is ready.
         servers = [await self._listen(settings.port, self._connected, at_once=False)]
         try:
-            context.store.migrate()
+            # New tables may take longer than a client waits.
+            with closing(replace(context, patience_s=None).store) as store:
+                store.migrate()
             # The relay of this machine is the one that has the port; one of another machine is fenced out.
             held = leases.acquire(context.store, LEASE, force=True)
             ends = {name: reader.end() for name, reader in self._readers.items()}
@@ -219,7 +223,8 @@ class _Relay:
                 if header.size > self._settings.max_payload:
                     raise MalformedFrame(f"a payload has {self._settings.max_payload} bytes at most")
                 payload = await reader.readexactly(header.size) if header.size else b""
-            answer = await session.answer(Request.decoded(header, payload))
+            async with asyncio.timeout(_ANSWER_S):
+                answer = await session.answer(Request.decoded(header, payload))
             if session.queue is not None:
                 self._strangers.pop(writer, None)
             writer.write(answer.frame)
