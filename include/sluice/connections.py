@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,14 @@ from sluice.errors import ConfigError
 
 KEY_FILE_ENV = "SLUICE_SEAL_KEY_FILE"
 SEALED_ENV = "SLUICE_CONNECTIONS"
+# By libpq's keywords: a database that went away without a word is noticed within half a minute, and not in two hours.
+_HURRIED = {
+    "connect_timeout": 5,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,10 @@ class ConnectionInfo:
     login: str = ""
     password: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def hurried(self) -> ConnectionInfo:
+        """That of a PostgreSQL server whose network is not waited for long, unless it says itself how long."""
+        return replace(self, extra={**_HURRIED, **self.extra})
 
 
 def key_file() -> Path:

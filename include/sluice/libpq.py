@@ -12,7 +12,6 @@ import re
 import select
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import psycopg
@@ -33,20 +32,6 @@ _NETWORK = (
     "keepalives_count",
     "tcp_user_timeout",
 )
-
-# A database that went away without a word is noticed within half a minute, and not in two hours.
-_HURRIED = {
-    "connect_timeout": 5,
-    "keepalives_idle": 10,
-    "keepalives_interval": 5,
-    "keepalives_count": 3,
-    "tcp_user_timeout": 25_000,
-}
-
-
-def hurried(info: ConnectionInfo) -> ConnectionInfo:
-    """A connection whose network is not waited for long, unless it says itself how long."""
-    return replace(info, extra={**_HURRIED, **info.extra}) if info.conn_type == "postgres" else info
 
 
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:

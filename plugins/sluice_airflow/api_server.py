@@ -23,7 +23,6 @@ from sqlalchemy import func, select
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.libpq import hurried
 from sluice.model.pause_event import pauses
 from sluice.pages.airflow import Visitor
 from sluice_airflow.sealing import info
@@ -103,5 +102,6 @@ def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     found = {}
     for conn_id in dict.fromkeys(ids):
         with suppress(AirflowNotFoundException):
-            found[conn_id] = hurried(info(Connection.get_connection_from_secrets(conn_id)))
+            one = info(Connection.get_connection_from_secrets(conn_id))
+            found[conn_id] = one.hurried() if one.conn_type == "postgres" else one
     return found

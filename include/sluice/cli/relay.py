@@ -5,7 +5,6 @@ from __future__ import annotations
 from sluice import log
 from sluice.cli.context import context
 from sluice.context import Context
-from sluice.libpq import hurried
 from sluice.relay import server
 
 # For a session of the control store, and for a statement: clients wait for it.
@@ -21,7 +20,7 @@ def serve() -> int:
 
 def _hurried(found: Context) -> Context:
     connections = {
-        name: hurried(one) if name == found.config.control else one for name, one in found.connections.items()
+        name: one.hurried() if name == found.config.control else one for name, one in found.connections.items()
     }
     return Context(found.config, connections, patience_s=_PATIENCE_S)
 
