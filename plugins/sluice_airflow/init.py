@@ -57,7 +57,7 @@ def _dag_file(folder: Path) -> None:
         )
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / _FILE).open("x", encoding="utf-8") as made:
-        made.write(_LINES.format(file=str(configuration.path().absolute())))
+        made.write(_LINES.format(file=ours))
     print(f"made: the DAG file {folder / _FILE}")
 
 

@@ -6,14 +6,13 @@ import json
 import re
 from typing import Any
 
-from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.vendors.gaussdb.capture.slot.boundaries import boundary
-from sluice.vendors.gaussdb.capture.slot.envelope import statements
 from sluice.vendors.gaussdb.capture.slot.identifiers import IDENTIFIER, qualified, unquoted
-from sluice.vendors.gaussdb.capture.slot.literals import UNCHANGED, exact, is_literal
-from sluice.vendors.gaussdb.capture.slot.malformed import excerpt, malformed, text_of
-from sluice.vendors.gaussdb.capture.slot.records import Decoded, Field, Form, Records
+from sluice.vendors.gaussdb.capture.slot.line_decoder import LineDecoder
+from sluice.vendors.gaussdb.capture.slot.literals import UNCHANGED, is_literal
+from sluice.vendors.gaussdb.capture.slot.malformed import excerpt, malformed
+from sluice.vendors.gaussdb.capture.slot.records import Field, Form
 
 _LISTS = ("columns_name", "columns_type", "columns_val", "old_keys_name", "old_keys_type", "old_keys_val")
 _KEYS = {"table_name", "op_type", *_LISTS}
@@ -32,36 +31,15 @@ def _no_constant(word: str) -> Any:
 _decoder = json.JSONDecoder(object_pairs_hook=list, parse_constant=_no_constant)
 
 
-class JsonDecoder:
-    """Decodes messages of format `j`, one after the other.
+class JsonDecoder(LineDecoder):
+    """Decodes messages of format `j`."""
 
-    Args:
-        batched: whether a message is a batch of statements.
-    """
+    format = "j"
 
     def __init__(self, *, batched: bool = False) -> None:
-        self._batched = batched
+        super().__init__(batched=batched)
         self._forms: dict[tuple[Any, ...], Form] = {}
         self._width = 0
-        self.records = Records(exact)
-
-    def feed(self, message: bytes, lsn: int | None = None) -> None:
-        """Take a message that stands at `lsn`, if that is known.
-
-        Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
-        """
-        try:
-            self.records.expect_room(len(message))
-            for raw, own, offset in statements("j", message, lsn, self._batched, self.records):
-                self._statement(text_of("j", raw, offset), own, offset)
-        except SluiceError:
-            self.records.fail()
-            raise
-
-    def taken(self) -> Decoded:
-        """All that was decoded since it was taken last."""
-        return self.records.taken()
 
     def _statement(self, text: str, lsn: int | None, offset: int) -> None:
         if text.startswith("{"):

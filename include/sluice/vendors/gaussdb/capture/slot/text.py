@@ -9,16 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.boundaries import boundary
-from sluice.vendors.gaussdb.capture.slot.envelope import statements
 from sluice.vendors.gaussdb.capture.slot.identifiers import IDENTIFIER, qualified, unquoted
 from sluice.vendors.gaussdb.capture.slot.known_forms import KnownForms
-from sluice.vendors.gaussdb.capture.slot.literals import LITERAL, UNCHANGED, exact
-from sluice.vendors.gaussdb.capture.slot.malformed import excerpt, malformed, text_of
-from sluice.vendors.gaussdb.capture.slot.records import Decoded, Field, Form, Records
+from sluice.vendors.gaussdb.capture.slot.line_decoder import LineDecoder
+from sluice.vendors.gaussdb.capture.slot.literals import LITERAL, UNCHANGED
+from sluice.vendors.gaussdb.capture.slot.malformed import excerpt, malformed
+from sluice.vendors.gaussdb.capture.slot.records import Field, Form
 
 # Serial decoding quotes the names of a table and puts a dot between them; parallel decoding does neither.
 _UNQUOTED = r'(?>"(?:[^"]++|"")++"|[^\s"]\S*+)'
@@ -56,35 +55,14 @@ class _Reader:
     olds: int
 
 
-class TextDecoder:
-    """Decodes messages of format `t`, one after the other.
+class TextDecoder(LineDecoder):
+    """Decodes messages of format `t`."""
 
-    Args:
-        batched: whether a message is a batch of statements.
-    """
+    format = "t"
 
     def __init__(self, *, batched: bool = False) -> None:
-        self._batched = batched
+        super().__init__(batched=batched)
         self._forms: KnownForms[_Reader] = KnownForms()
-        self.records = Records(exact)
-
-    def feed(self, message: bytes, lsn: int | None = None) -> None:
-        """Take a message that stands at `lsn`, if that is known.
-
-        Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
-        """
-        try:
-            self.records.expect_room(len(message))
-            for raw, own, offset in statements("t", message, lsn, self._batched, self.records):
-                self._statement(text_of("t", raw, offset), own, offset)
-        except SluiceError:
-            self.records.fail()
-            raise
-
-    def taken(self) -> Decoded:
-        """All that was decoded since it was taken last."""
-        return self.records.taken()
 
     def _statement(self, text: str, lsn: int | None, offset: int) -> None:
         beginning = text[: text.find("[")]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import pyarrow as pa
 from psycopg import sql
 
-from sluice.errors import FencedError, SluiceError
+from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Snapshot
@@ -15,13 +15,13 @@ from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.log.pgoutput import messages
 from sluice.vendors.postgresql.capture.log.slot import Recorded
 from sluice.vendors.postgresql.capture.log.stream import Known, Stream
-from sluice.vendors.postgresql.capture.queue.sweep import PURGING, record_purge
+from sluice.vendors.postgresql.capture.queue.sweep import PURGING, begun_under, record_purge
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.read.copy_out import CopyOut
-from sluice.vendors.postgresql.session import Connection, composed, expect_same
+from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.statements.transaction_fate import flush
 from sluice.vendors.postgresql.visibility import read_snapshot
-from sluice.vendors.protocol.sweep import Purge, SourceState
+from sluice.vendors.protocol.sweep import Purge
 
 _BUFFER_BYTES = 256 * 1024
 
@@ -69,17 +69,7 @@ class LogSweep:
         # What the snapshot shows was committed, perhaps without waiting for the disk; the slot gives what is on it.
         self._most = max_changes
         execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        row = execute(composed("capture/queue/fence", **self._parts)).fetchone()
-        if row is None or row[3] != self._epoch:
-            raise FencedError(
-                50,
-                f"another publisher took over (epoch {row and row[3]}, ours {self._epoch})",
-                "nothing is lost; this run ends and the other goes on",
-            )
-        self.state = SourceState(*row[:3])
-        text, mark = execute(composed("capture/queue/snapshot")).fetchone() or ("", None)
-        expect_same(self._connection, mark)
-        self.snapshot = Snapshot(text)
+        self.state, self.snapshot = begun_under(self._connection, self._parts, self._epoch)
         flush(self._beside)
         if not self._unchanged.look(self._connection, self._parts):
             if misread := execute(composed("capture/ddl/layout_mismatch", **self._parts)).fetchone():

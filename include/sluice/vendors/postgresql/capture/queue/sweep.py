@@ -68,17 +68,7 @@ class PostgresSweep:
         execute = self._connection.execute
         execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         execute(composed("capture/queue/hold", **self._parts))
-        row = execute(composed("capture/queue/fence", **self._parts)).fetchone()
-        if row is None or row[3] != self._epoch:
-            raise FencedError(
-                50,
-                f"another publisher took over (epoch {row and row[3]}, ours {self._epoch})",
-                "nothing is lost; this run ends and the other goes on",
-            )
-        self.state = SourceState(*row[:3])
-        text, mark = execute(composed("capture/queue/snapshot")).fetchone() or ("", None)
-        expect_same(self._connection, mark)
-        self.snapshot = Snapshot(text)
+        self.state, self.snapshot = begun_under(self._connection, self._parts, self._epoch)
         self._choose(max_changes, until)
         self._expect_recorded()
         self._read_layouts()
@@ -278,6 +268,22 @@ def purged_by_name(
         record_purge(session, parts, purge, epoch)
         return True
     return False
+
+
+def begun_under(
+    connection: Connection, parts: Mapping[str, sql.Composable], epoch: int
+) -> tuple[SourceState, Snapshot]:
+    """The source's state and the snapshot of a transaction that has begun. Raises FencedError if the lease is lost."""
+    row = connection.execute(composed("capture/queue/fence", **parts)).fetchone()
+    if row is None or row[3] != epoch:
+        raise FencedError(
+            50,
+            f"another publisher took over (epoch {row and row[3]}, ours {epoch})",
+            "nothing is lost; this run ends and the other goes on",
+        )
+    text, mark = connection.execute(composed("capture/queue/snapshot")).fetchone() or ("", None)
+    expect_same(connection, mark)
+    return SourceState(*row[:3]), Snapshot(text)
 
 
 def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], purge: Purge, epoch: int) -> None:
