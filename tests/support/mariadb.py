@@ -18,6 +18,7 @@ from support.places import port, server_directory
 from support.updating import UpdatingWorld
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.runtime import ports
 from sluice.state.replication import Event
 from sluice.store import replications
 from sluice.vendors.mariadb.session import Connection
@@ -44,22 +45,30 @@ class MariaServer:
             subprocess.run([*install, "--skip-name-resolve"], check=True, capture_output=True)
         # Commits wait for the log, whose file need not be on a disk: a server that is killed keeps what it wrote.
         quick = ["--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M"]
-        self.port = self.port or port(40)
+        self.port = self.port or ports.choose("MariaDB", port(40))
+        log = self._directory / "log"
+        begun = log.stat().st_size if log.exists() else 0
         where = [f"--socket={self._socket}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"]
-        log = (self._directory / "log").open("ab")
-        self._process = subprocess.Popen(
-            [self.program("mariadbd"), *common, *where, *quick, "--performance-schema=off", *settings],
-            stdout=log,
-            stderr=log,
-            preexec_fn=os.setpgrp,
-        )
+        with log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [self.program("mariadbd"), *common, *where, *quick, "--performance-schema=off", *settings],
+                stdout=output,
+                stderr=output,
+                preexec_fn=os.setpgrp,
+            )
         until = time.monotonic() + 60
         while True:
             try:
                 self.execute("SELECT 1")
                 return
             except pymysql.err.OperationalError:
-                assert self._process.poll() is None, (self._directory / "log").read_text()[-2000:]
+                if self._process.poll() is not None:
+                    written = log.read_text()[begun:]
+                    assert "Address already in use" in written, written[-2000:]
+                    # Another server took the port after it was chosen.
+                    self.port = ports.choose("MariaDB", self.port + 1)
+                    self.start(*settings)
+                    return
                 assert time.monotonic() < until
                 time.sleep(0.1)
 
