@@ -31,7 +31,7 @@ def test_rows_are_counted_by_table_and_kind_whatever_the_segments_are(build):
     world.master.execute("TRUNCATE u")
     world.publish()
     found = activities.by_table(world.context.store, SOURCE)
-    assert found == {T: Activity(RowCounts(951, 20, 5), 976, 976), U: Activity(RowCounts(1), 1, 1)}
+    assert found == {T: Activity(*[RowCounts(951, 20, 5)] * 3), U: Activity(*[RowCounts(1)] * 3)}
     assert world.publish()["changes"] == 0
     assert activities.by_table(world.context.store, SOURCE) == found
 
@@ -46,7 +46,7 @@ def test_a_segment_that_is_not_listed_is_not_counted(build):
     assert activities.by_table(world.context.store, SOURCE) == {}
     world.let_leases_expire()
     world.publish()
-    assert activities.by_table(world.context.store, SOURCE) == {T: Activity(RowCounts(1), 1, 1)}
+    assert activities.by_table(world.context.store, SOURCE) == {T: Activity(*[RowCounts(1)] * 3)}
 
 
 def test_what_is_more_than_a_day_ago_becomes_one_row(build):
@@ -64,7 +64,9 @@ def test_what_is_more_than_a_day_ago_becomes_one_row(build):
     control.execute("UPDATE activity SET at = at - interval '2 hours' WHERE at > to_timestamp(0)")
     world.master.execute("DELETE FROM t WHERE id = 2")
     world.publish()
-    assert activities.by_table(store, SOURCE) == {T: Activity(RowCounts(3, 0, 2), 2, 1)}
+    assert activities.by_table(store, SOURCE) == {
+        T: Activity(RowCounts(3, 0, 2), RowCounts(0, 0, 2), RowCounts(0, 0, 1))
+    }
 
 
 def test_copies_are_found_under_the_names_that_slaves_have(build):

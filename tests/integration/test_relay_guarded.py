@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
@@ -28,6 +30,9 @@ from support.relaying import (
     text,
 )
 from support.world import SOURCE, World
+
+from sluice.changelog.segment_files import SegmentFiles
+from sluice.relay.log_reader import LogReader, at
 
 pytestmark = pytest.mark.postgres
 
@@ -205,6 +210,38 @@ def test_events_that_the_log_has_no_more_are_reported_once(world, relay):
     assert answer[0] == ERROR
     assert b"SLC-412" in answer[1]
     assert [one.columns[0][2] for one in again.events(1)] == ["2"]
+
+
+def test_a_large_segment_is_opened_once_for_readers_that_go_on_where_they_were(world):
+    world.master.execute("INSERT INTO texts SELECT i, '' FROM generate_series(2_001, 14_000) i")
+    world.publish()
+    context = world.context
+    manifest = context.manifest(SOURCE)
+    (segment,) = manifest.since(manifest.end().segment, 1)
+    files = _OpenedFiles(context.files())
+    reader = LogReader(SOURCE, manifest, files)
+    cursor, found = {"one": at(segment.number), "other": at(segment.number, 2_000)}, {"one": 0, "other": 0}
+    # Two clients in turn: each has its own place in the segment.
+    while min(cursor.values()) < at(segment.number + 1):
+        for name in cursor:
+            part = reader.read(cursor[name], lambda _: True)
+            positions = [one.position for one in part.events]
+            assert positions == list(range(cursor[name] + 1, cursor[name] + 1 + len(positions)))
+            cursor[name], found[name] = part.end, found[name] + len(positions)
+    assert found == {"one": 12_000, "other": 10_000}
+    assert files.opened == 2
+
+
+class _OpenedFiles:
+    """The files of segments; it counts how often one is opened."""
+
+    def __init__(self, files: SegmentFiles) -> None:
+        self._files = files
+        self.opened = 0
+
+    def read(self, *of: Any) -> Iterator[pa.RecordBatch]:
+        self.opened += 1
+        return self._files.read(*of)
 
 
 @pytest.mark.parametrize(

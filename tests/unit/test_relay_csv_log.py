@@ -62,6 +62,14 @@ def test_what_a_full_disk_did_not_take_is_written_once_and_whole(tmp_path, caplo
     assert [row[2] for row in rows] == [str(at(1, number)) for number in range(1, 9)]
 
 
+def test_events_that_the_log_has_no_more_are_missed_aloud(tmp_path, caplog):
+    caplog.set_level("INFO", "sluice")
+    logger = CsvLogger(CsvLog(schema="public", directory=str(tmp_path)), {"shop": at(1)})
+    asyncio.run(logger.take("shop", LogSlice(at(1), at(1, 9), (event(9),), lost=True)))
+    assert logger.cursors == {"shop": at(1, 9)}
+    assert caplog.text.count("SLC-412") == 1
+
+
 def only(directory: Path) -> Path:
     (file,) = directory.iterdir()
     return file

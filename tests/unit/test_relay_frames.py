@@ -25,7 +25,6 @@ from sluice.relay.log_reader import LogSlice, PackedEvent, at
 from sluice.relay.payloads import Accepted, ColumnImage, Discard, Event, Filter, Kind, Login
 from sluice.relay.queue import ClientQueue
 from sluice.relay.secret_hash import auth_keys
-from sluice.relay.usage import RollingCounts
 
 NUMBERS = st.integers(0, 2**32 - 1)
 WORDS = st.integers(0, 2**16 - 1)
@@ -135,14 +134,3 @@ def test_the_position_to_begin_again_is_before_what_was_not_confirmed():
     for expected in (at(1, 2), at(1, 6), at(2)):
         found.poll()
         assert found.position("shop") == expected
-
-
-def test_counts_of_a_window_go_when_they_are_old():
-    counts, key = RollingCounts(3_600, 300), ("shop", STOCK, Kind.INSERT)
-    counts.add({key: 2}, 1_000)
-    counts.add({key: 3}, 4_000)
-    assert counts.total[key] == 5
-    counts.let_go(4_800)
-    assert counts.total[key] == 3
-    counts.let_go(9_000)
-    assert not counts.total

@@ -29,8 +29,8 @@ class Order(StrEnum):
 
 _KEYS = {
     Order.TOTAL: lambda one: -one.activity.ever.total,
-    Order.DAY: lambda one: -one.activity.day,
-    Order.HOUR: lambda one: -one.activity.hour,
+    Order.DAY: lambda one: -one.activity.day.total,
+    Order.HOUR: lambda one: -one.activity.hour.total,
     Order.CONFLICTS: lambda one: -one.conflicts,
     Order.REJECTED: lambda one: -one.rejected,
     Order.DIFFERENT: lambda one: -one.compared.different if one.compared else 1,

@@ -19,7 +19,7 @@ from sluice.config.relay import CsvLog
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.relay.log_reader import LogSlice
+from sluice.relay.log_reader import LogSlice, gone
 from sluice.relay.payloads import Event, Kind
 
 HEADER = ("seen_at", "source", "position", "event", "schema", "table", "before", "after")
@@ -49,6 +49,9 @@ class CsvLogger:
         async with self._writing:
             if await asyncio.to_thread(self._is_written, source, found):
                 self.cursors[source] = found.end
+                if found.lost:
+                    # The log is kept for clients alone: a disk that was full for long.
+                    event("WARNING events not logged", why=gone(source).message)
 
     def _is_written(self, source: str, found: LogSlice) -> bool:
         now = datetime.now(UTC)

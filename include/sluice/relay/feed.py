@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -21,6 +22,8 @@ from sluice.relay.log_reader import LogReader, LogSlice
 
 # Before a cursor is read again at which a log could not be read.
 _AGAIN_S = 1.0
+
+T = TypeVar("T")
 
 
 class Consumer(Protocol):
@@ -57,14 +60,18 @@ class Feed:
     Args:
         readers: by source.
         consumers: those of now.
+
+    Attributes:
+        ends: by source, where its log ended at the last look.
     """
 
     def __init__(
         self, readers: Mapping[str, LogReader], consumers: Callable[[], Iterable[Consumer]], poll_s: float
     ) -> None:
+        self.ends = {source: reader.end() for source, reader in readers.items()}
         self._readers = readers
-        # By source, then by cursor.
-        self._troubles: dict[str, dict[int, _Trouble]] = {source: {} for source in readers}
+        # By source, then by cursor; that of a log whose end is not known is under None.
+        self._troubles: dict[str, dict[int | None, _Trouble]] = {source: {} for source in readers}
         # Threads of its own: logs that hang take none of those that keep positions.
         self._threads = ThreadPoolExecutor(max(len(readers), 1), "feed")
         self._consumers = consumers
@@ -96,10 +103,13 @@ class Feed:
                     await asyncio.wait_for(asked.wait(), self._poll_s)
 
     async def _turn(self, source: str) -> bool:
-        """Read once for each cursor; whether that led further."""
+        """Look where the log ends, and read once for each cursor before that; whether this led further."""
+        if not await self._look(source):
+            return False
         groups: dict[int, list[Consumer]] = defaultdict(list)
         for one in self._consumers():
-            if one.is_ready and source in one.cursors:
+            # Behind the end is who read what a restored store has not.
+            if one.is_ready and one.cursors.get(source, self.ends[source]) != self.ends[source]:
                 groups[one.cursors[source]].append(one)
         troubles = self._troubles[source]
         for cursor in troubles.keys() - groups.keys():
@@ -110,16 +120,25 @@ class Feed:
                 moved |= await self._read(source, cursor, group)
         return moved
 
+    async def _look(self, source: str) -> bool:
+        troubles = self._troubles[source]
+        if None in troubles and troubles[None].again_at > _now():
+            return False
+        try:
+            self.ends[source] = await self._in_thread(self._readers[source].end)
+        except Exception as error:
+            self._note(source, None, error)
+            return False
+        troubles.pop(None, None)
+        return True
+
     async def _read(self, source: str, cursor: int, group: Collection[Consumer]) -> bool:
         versions = [one.version for one in group]
         read = self._readers[source].read
         try:
-            found = await asyncio.get_running_loop().run_in_executor(self._threads, read, cursor, _wanted_by(group))
+            found = await self._in_thread(partial(read, cursor, _wanted_by(group)))
         except Exception as error:
-            why = error.message if isinstance(error, SluiceError) else f"{type(error).__name__}: {error}"
-            if why not in self._whys(source):
-                event("WARNING log not read", source=source, why=why)
-            self._troubles[source][cursor] = _Trouble(why, _now() + _AGAIN_S)
+            self._note(source, cursor, error)
             return False
         self._troubles[source].pop(cursor, None)
         moved = False
@@ -129,6 +148,15 @@ class Feed:
                 await one.take(source, found)
                 moved |= one.cursors[source] != cursor
         return moved
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _note(self, source: str, cursor: int | None, error: Exception) -> None:
+        why = error.message if isinstance(error, SluiceError) else f"{type(error).__name__}: {error}"
+        if why not in self._whys(source):
+            event("WARNING log not read", source=source, why=why)
+        self._troubles[source][cursor] = _Trouble(why, _now() + _AGAIN_S)
 
     def _whys(self, source: str) -> list[str]:
         return list(dict.fromkeys(one.why for one in self._troubles[source].values()))

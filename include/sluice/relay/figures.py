@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
 from sluice.model.layout import Layout
+from sluice.model.names import TableName
 from sluice.relay.clients import Clients
 from sluice.relay.counts import ServerCounts
 from sluice.relay.feed import Feed
 from sluice.relay.log_reader import segment_of
 from sluice.relay.queue import ClientQueue
-from sluice.relay.usage import Usage
+from sluice.store.activities import Activity
 
 
-def figures(counts: ServerCounts, clients: Clients, feed: Feed, usage: Usage) -> dict[str, Any]:
+def figures(
+    counts: ServerCounts, clients: Clients, feed: Feed, activity: Mapping[str, Mapping[TableName, Activity]]
+) -> dict[str, Any]:
     """All of them but schemas, as plain values; times are seconds since 1970."""
     return {
         "server": {
@@ -24,14 +28,25 @@ def figures(counts: ServerCounts, clients: Clients, feed: Feed, usage: Usage) ->
             "connections_refused": counts.refused,
             "malformed_frames": counts.malformed,
             "wrong_secrets": counts.wrong_secrets,
-            "events_seen": sum(usage.since_start.values()),
+            "events_seen": sum(one.ever.total for tables in activity.values() for one in tables.values()),
             "clients_connected": len(clients.connected),
             "clients_known": clients.known,
-            "positions": {source: {"cursor": at, "segment": segment_of(at)} for source, at in usage.cursors.items()},
+            "positions": {source: {"cursor": at, "segment": segment_of(at)} for source, at in feed.ends.items()},
             "troubles": dict(feed.troubles),
         },
         "clients": [_client(queue) for _, queue in sorted(clients.connected.items())],
-        "tables": usage.figures(),
+        "tables": [
+            {
+                "source": source,
+                "schema": table.schema,
+                "table": table.table,
+                "ever": asdict(one.ever),
+                "last_24_hours": asdict(one.day),
+                "last_hour": asdict(one.hour),
+            }
+            for source, tables in activity.items()
+            for table, one in sorted(tables.items())
+        ],
     }
 
 

@@ -7,15 +7,15 @@ cursor is such a number, too: all up to it was read; where a segment ends, it st
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.segment_files import SegmentFiles
+from sluice.errors import LogTrimmed
 from sluice.log import event
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -30,13 +30,14 @@ _MOST_EVENTS = 5_000
 _MOST_CHANGES = 200_000
 _MOST_BYTES = 4 * 1024 * 1024
 _AT_ONCE = 200
+# Segments that are open where a slice ended within them: a copy on disk and a batch in memory each.
+_MOST_OPEN = 2
 # No reply can say that it has more.
 _MOST_OF_ONE = 2**31
 _OBJECT = 300
 _ROW_BITS = 32
 
 Wanted = Callable[[TableName], bool]
-Usage = Mapping[tuple[TableName, Kind], int]
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,12 @@ class LogSlice:
     """The events between two cursors.
 
     Attributes:
-        usage: all changes between them, wanted or not, counted by table and kind.
         lost: whether the log was trimmed past the first cursor.
     """
 
     begin: int
     end: int
     events: tuple[PackedEvent, ...] = ()
-    usage: Usage = field(default_factory=dict)
     lost: bool = False
 
 
@@ -85,9 +84,33 @@ def at(segment: int, changes: int = 0) -> int:
     return segment << _ROW_BITS | changes
 
 
+def gone(source: str) -> LogTrimmed:
+    """What is said of events that the log has no more."""
+    return LogTrimmed(
+        412,
+        f"events of {source} are gone, since the change log was trimmed past them",
+        "read the tables anew if you need their state, and set `forget_hours` higher; what the log has follows",
+    )
+
+
 def segment_of(cursor: int) -> int:
     """The segment that a cursor stands in."""
     return cursor >> _ROW_BITS
+
+
+@dataclass(frozen=True)
+class _OpenSegment:
+    """A segment that was read in part: what is left of a batch, the changes before that, and what follows."""
+
+    row: int
+    rest: pa.RecordBatch
+    batches: Generator[tuple[int, pa.RecordBatch]]
+
+    def following(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Go on."""
+        if len(self.rest):
+            yield self.row, self.rest
+        yield from self.batches
 
 
 class LogReader:
@@ -98,6 +121,8 @@ class LogReader:
         self._manifest = manifest
         self._files = files
         self._layouts: dict[int, Layout] = {}
+        # By cursor: the next slice begins there as a rule, and to open a segment is to copy and hash all of it.
+        self._open: dict[int, _OpenSegment] = {}
 
     def end(self) -> int:
         """The cursor behind all that is listed now."""
@@ -118,14 +143,25 @@ class LogReader:
         reading = _Reading(wanted)
         for segment in segments:
             end = max(end, at(segment.number))
-            for row, batch in self._batches(segment, end & (1 << _ROW_BITS) - 1):
+            kept = self._open.pop(end, None)
+            batches = kept.batches if kept else self._batches(segment, _changes_of(end))
+            for row, batch in kept.following() if kept else batches:
                 end = reading.add(at(segment.number, row), batch, self._learned(batch))
                 if reading.is_full:
+                    done = _changes_of(end)
+                    self._keep(end, _OpenSegment(done, batch.slice(done - row), batches))
                     return reading.result(begin, end, lost)
             end = at(segment.number + 1)
         return reading.result(begin, end, lost)
 
-    def _batches(self, segment: Segment, done: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    def _keep(self, cursor: int, segment: _OpenSegment) -> None:
+        while len(self._open) >= _MOST_OPEN:
+            self._open.pop(next(iter(self._open))).batches.close()
+        if replaced := self._open.pop(cursor, None):
+            replaced.batches.close()
+        self._open[cursor] = segment
+
+    def _batches(self, segment: Segment, done: int) -> Generator[tuple[int, pa.RecordBatch]]:
         """The changes of a segment behind the first ones, each batch with the number of those before it."""
         row = 0
         if done < segment.changes:
@@ -142,13 +178,16 @@ class LogReader:
         return {number: self._layouts[number] for number in numbers if number in self._layouts}
 
 
+def _changes_of(cursor: int) -> int:
+    return cursor & (1 << _ROW_BITS) - 1
+
+
 class _Reading:
     """What was found so far."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._events: list[PackedEvent] = []
-        self._usage: Counter[tuple[TableName, Kind]] = Counter()
         self._bytes = 0
         self._changes = 0
 
@@ -157,7 +196,7 @@ class _Reading:
         return len(self._events) >= _MOST_EVENTS or self._bytes >= _MOST_BYTES or self._changes >= _MOST_CHANGES
 
     def result(self, begin: int, end: int, lost: bool) -> LogSlice:
-        return LogSlice(begin, end, tuple(self._events), dict(self._usage), lost)
+        return LogSlice(begin, end, tuple(self._events), lost)
 
     def add(self, begin: int, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> int:
         """Take the events of a batch, as many as there is room for; returns the cursor behind what was looked at."""
@@ -177,7 +216,6 @@ class _Reading:
                 if kind := KINDS.get(Action(change["action"])):
                     self._pack(begin + row + 1, kind, layouts[change["layout"]], change["old"], change["new"])
         self._changes += looked_at
-        self._count(numbers[:looked_at], batch.column("action")[:looked_at].to_pylist(), layouts)
         return begin + looked_at
 
     def _pack(
@@ -197,11 +235,6 @@ class _Reading:
         byte_sum = int(np.frombuffer(body, np.uint8).sum(dtype=np.uint64))
         self._events.append(packed := PackedEvent(position, kind, layout.name, body, byte_sum))
         self._bytes += packed.size
-
-    def _count(self, numbers: np.ndarray, actions: list[str], layouts: Mapping[int, Layout]) -> None:
-        for (number, action), count in Counter(zip(numbers.tolist(), actions, strict=True)).items():
-            if (kind := KINDS.get(Action(action))) and (layout := layouts.get(number)):
-                self._usage[layout.name, kind] += count
 
 
 def _named(name: TableName) -> tuple[str, str]:

@@ -11,9 +11,8 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.errors import LogTrimmed
 from sluice.model.names import TableName
-from sluice.relay.log_reader import LogSlice, PackedEvent
+from sluice.relay.log_reader import LogSlice, PackedEvent, gone
 from sluice.relay.payloads import Discard, Filter
 
 _LAST = 10
@@ -102,11 +101,7 @@ class ClientQueue:
     async def take(self, source: str, found: LogSlice) -> None:
         """Queue what was read of a log, as far as there is room."""
         if found.lost:
-            self.lost = LogTrimmed(
-                412,
-                f"events of {source} are gone, since the change log was trimmed past them",
-                "read the tables anew if you need their state, and set `forget_hours` higher; what the log has follows",
-            ).message
+            self.lost = gone(source).message
         for event in found.events:
             if self._bytes >= self._most_bytes:
                 self.cursors[source] = event.position - 1

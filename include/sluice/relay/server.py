@@ -15,6 +15,8 @@ from sluice.config.relay import Relay
 from sluice.context import Context
 from sluice.errors import ConfigError, FencedError, SluiceError
 from sluice.log import event
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
 from sluice.relay import admin
 from sluice.relay.clients import Clients, save_often
 from sluice.relay.counts import ServerCounts
@@ -25,8 +27,8 @@ from sluice.relay.frames import REQUEST_BYTES, MalformedFrame, Reply, Request, R
 from sluice.relay.log_reader import LogReader
 from sluice.relay.secret_hash import auth_keys
 from sluice.relay.session import Session
-from sluice.relay.usage import Usage
-from sluice.store import leases
+from sluice.store import activities, leases
+from sluice.store.activities import Activity
 from sluice.store.leases import Lease
 
 LEASE = "relay"
@@ -105,11 +107,9 @@ class _Relay:
                 store.migrate()
             # The relay of this machine is the one that has the port; one of another machine is fenced out.
             held = leases.acquire(context.store, LEASE, force=True)
-            ends = {name: reader.end() for name, reader in self._readers.items()}
-            self._usage = Usage(ends)
-            self._clients = Clients(context.store, held, settings, self._usage.cursors)
-            logger = [CsvLogger(settings.csv_log, ends)] if settings.csv_log else []
             self._feed = Feed(self._readers, lambda: self._consumers(logger), settings.poll_s)
+            self._clients = Clients(context.store, held, settings, self._feed.ends)
+            logger = [CsvLogger(settings.csv_log, self._feed.ends)] if settings.csv_log else []
             admin_port = None
             if self._admin_secret:
                 page = admin.AdminPage(self._admin_secret, self._figures)
@@ -123,7 +123,7 @@ class _Relay:
             await self._close(servers)
 
     def _consumers(self, logger: list[CsvLogger]) -> list[Consumer]:
-        return [self._usage, *logger, *self._clients.connected.values()]
+        return [*logger, *self._clients.connected.values()]
 
     async def _listen(self, port: int, connected: Any, limit: int = 65_536, *, at_once: bool = True) -> asyncio.Server:
         address = self._settings.address
@@ -179,11 +179,13 @@ class _Relay:
 
     async def _figures(self) -> dict[str, Any]:
         async with self._looking:
-            layouts = await asyncio.to_thread(
-                lambda: {name: self._context.manifest(name).newest_layouts() for name in self._readers}
-            )
-        found = figures(self._counts, self._clients, self._feed, self._usage)
-        return {**found, "schemas": schemas(layouts)}
+            layouts, activity = await asyncio.to_thread(self._known)
+        return {**figures(self._counts, self._clients, self._feed, activity), "schemas": schemas(layouts)}
+
+    def _known(self) -> tuple[dict[str, list[Layout]], dict[str, dict[TableName, Activity]]]:
+        context = self._context
+        layouts = {name: context.manifest(name).newest_layouts() for name in self._readers}
+        return layouts, {name: activities.by_table(context.store, name) for name in self._readers}
 
     # Connections ----------------------------------------------------------------------------------------------------
 

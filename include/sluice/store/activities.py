@@ -25,8 +25,8 @@ class Activity:
     """What changed in a table since counting began, in the last 24 hours, and in the last hour."""
 
     ever: RowCounts = field(default_factory=RowCounts)
-    day: int = 0
-    hour: int = 0
+    day: RowCounts = field(default_factory=RowCounts)
+    hour: RowCounts = field(default_factory=RowCounts)
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,11 @@ def by_table(store: Store, source: str) -> dict[TableName, Activity]:
     """The activity of each table of the master that had any."""
     with store.begin() as connection:
         rows = connection.execute(text(statement("control", "activity")), {"source": source}).all()
-    return {
-        TableName(row.schema, row.table): Activity(
-            RowCounts(int(row.inserts), int(row.updates), int(row.deletes)), int(row.day), int(row.hour)
-        )
-        for row in rows
-    }
+    return {TableName(row.schema, row.table): Activity(*map(_counts, (row.ever, row.day, row.hour))) for row in rows}
+
+
+def _counts(numbers: list[int]) -> RowCounts:
+    return RowCounts(*map(int, numbers))
 
 
 def conflicts(store: Store, source: str) -> dict[tuple[str, TableName], int]:
