@@ -6,6 +6,8 @@ import pytest
 from support.logical import COLUMNS, NAMES, VALUES, of_maria
 
 from sluice.errors import SluiceError
+from sluice.vendors.mariadb.session import connect, execute
+from sluice.vendors.mariadb.write import bulk
 
 pytestmark = [pytest.mark.postgres]
 
@@ -20,7 +22,9 @@ UNFIT = {
 }
 
 
-def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_others(maria):
+@pytest.mark.parametrize("few", [0, 1_000], ids=["loaded", "by statements"])
+def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_others(maria, monkeypatch, few):
+    monkeypatch.setattr(bulk, "_FEW", few)
     world = maria(f"CREATE TABLE t (id int PRIMARY KEY, {COLUMNS})", ["public.t"], slaves=("zurich",), update=False)
     fitting = [[value for value in values if value not in UNFIT.get(kind, ())] for kind, values in VALUES.items()]
     rows = [[values[place] if place < len(values) else None for values in fitting] for place in range(8)]
@@ -89,3 +93,14 @@ def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, maria
     assert {name for (name,) in there} == {
         tables[name].removeprefix("public.") for name in ("narrow", "collation", "unique")
     }
+
+
+def test_no_file_of_ours_is_sent_to_a_server_that_asks_for_one(maria_server, tmp_path):
+    info = maria_server.create_account()
+    (tmp_path / "secret").write_text("of ours\n")
+    maria_server.execute(f"CREATE TABLE {info.database}.t (a varchar(40) PRIMARY KEY)")
+    session = connect(info, "test")
+    with pytest.raises(RuntimeError, match="local_infile option is false"):
+        execute(session, f"LOAD DATA LOCAL INFILE '{tmp_path}/secret' INTO TABLE {info.database}.t")
+    session.close()
+    assert maria_server.execute(f"SELECT * FROM {info.database}.t") == []

@@ -32,7 +32,7 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
     **dict.fromkeys((1044, 1045, 1130, 1251, 1698, 2061), (31, SluiceError, _LOGIN)),
     **dict.fromkeys((1142, 1143, 1227, 1370), (33, SluiceError, _RIGHTS)),
     **dict.fromkeys((1290, 1792, 1836), (38, SluiceError, _PRIMARY)),
-    **dict.fromkeys((1264, 1292, 1366, 1367, 1406), (431, SluiceError, _VALUE)),
+    **dict.fromkeys((1264, 1265, 1292, 1366, 1367, 1406), (431, SluiceError, _VALUE)),
     1049: (29, SluiceError, "create the database, or mend `schema` and `schemas` of the slave in the configuration"),
     1153: (
         431,

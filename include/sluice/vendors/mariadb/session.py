@@ -11,6 +11,7 @@ from zlib import crc32
 import pymysql
 from pymysql import converters
 from pymysql.connections import Connection as Connection
+from pymysql.constants import CLIENT
 
 from sluice import sqlfiles
 from sluice.connections import ConnectionInfo
@@ -69,6 +70,8 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
             conv=_ENCODERS,
             connect_timeout=10,
             autocommit=True,
+            # The driver itself sends no file, since `local_infile` is not set.
+            client_flag=CLIENT.LOCAL_FILES,
             program_name=f"sluice {application}"[:63],
             **tls,
         )

@@ -9,10 +9,9 @@ Source: MariaDB Knowledge Base, "Data Types".
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -133,13 +132,27 @@ def literals(table: TableName, columns: Sequence[Stored], texts: Sequence[pa.Arr
     Raises:
         SluiceError: SLC-431, a value that a column cannot hold.
     """
-    cells = []
-    for one, values in zip(columns, texts, strict=True):
-        if isinstance(values, pa.ChunkedArray):
-            values = values.combine_chunks()
-        _expect_fitting(table, one, values)
-        cells.append(pc.fill_null(_literal(one.form, values), "NULL"))
+    cells = [pc.fill_null(_written(one.form, values), "NULL") for one, values in _fitting(table, columns, texts)]
     return side_by_side("(", side_by_side(*cells, between=","), ")")
+
+
+def fields(table: TableName, columns: Sequence[Stored], texts: Sequence[pa.Array]) -> pa.Array:
+    """For each row its values as fields of `LOAD DATA`, with tabs between them; bytes are hexadecimal.
+
+    Raises:
+        SluiceError: SLC-431, a value that a column cannot hold.
+    """
+    cells = [pc.fill_null(_field(one.form, values), r"\N") for one, values in _fitting(table, columns, texts)]
+    return side_by_side(*cells, between="\t")
+
+
+def _fitting(
+    table: TableName, columns: Sequence[Stored], texts: Sequence[pa.Array]
+) -> Iterator[tuple[Stored, pa.Array]]:
+    for one, values in zip(columns, texts, strict=True):
+        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        _expect_fitting(table, one, whole)
+        yield one, whole.cast(pa.large_string())
 
 
 def side_by_side(*parts: pa.Array | str, between: str = "") -> pa.Array:
@@ -188,32 +201,39 @@ def float_text(text: str, bits: int) -> str:
     return f"{sign}{whole}{rest and '.' + rest}"
 
 
-@cache
-def _writer(form: Form) -> Callable[[pa.Array], pa.Array]:
+def _plain(form: Form, values: pa.Array) -> pa.Array:
+    """Values as the server takes them, without quotes; those of bytes as hexadecimal digits."""
     if form is Form.BOOLEAN:
-        return lambda values: pc.if_else(pc.equal(values, "t"), "1", "0")
-    if form is Form.NUMBER:
-        return lambda values: values
+        return pc.if_else(pc.equal(values, "t"), pa.scalar("1", values.type), pa.scalar("0", values.type))
     if form is Form.BYTES:
-        return lambda values: _wrapped("x'", pc.utf8_slice_codeunits(values, 2), "'")
+        return pc.utf8_slice_codeunits(values, 2)
     if form is Form.TIMESTAMP_WITH_ZONE:
-        return lambda values: _wrapped("'", pc.replace_substring_regex(values, r"\+00$", ""), "'")
+        return pc.replace_substring_regex(values, r"\+00$", "")
+    return values
+
+
+def _written(form: Form, values: pa.Array) -> pa.Array:
+    plain = _plain(form, values)
+    if form in (Form.BOOLEAN, Form.NUMBER):
+        return plain
+    if form is Form.BYTES:
+        return _wrapped("x'", plain, "'")
     if form is Form.TEXT:
-        return lambda values: _wrapped("'", _escaped(values), "'")
-    return lambda values: _wrapped("'", values, "'")
+        # `sql_mode` is pinned: a backslash escapes.
+        plain = pc.replace_substring(pc.replace_substring(plain, "\\", "\\\\"), "'", "''")
+    return _wrapped("'", plain, "'")
 
 
-def _literal(form: Form, values: pa.Array) -> pa.Array:
-    return _writer(form)(values.cast(pa.large_string()))
+def _field(form: Form, values: pa.Array) -> pa.Array:
+    plain = _plain(form, values)
+    if form is Form.TEXT:
+        for character, escaped in (("\\", r"\\"), ("\t", r"\t"), ("\n", r"\n")):
+            plain = pc.replace_substring(plain, character, escaped)
+    return plain
 
 
 def _wrapped(before: str, values: pa.Array, behind: str) -> pa.Array:
     return side_by_side(before, values, behind)
-
-
-def _escaped(values: pa.Array) -> pa.Array:
-    # `sql_mode` is pinned: a backslash escapes.
-    return pc.replace_substring(pc.replace_substring(values, "\\", "\\\\"), "'", "''")
 
 
 def _bytes(value: object) -> bytes:

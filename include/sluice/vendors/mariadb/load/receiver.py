@@ -1,4 +1,4 @@
-"""The slave's side of a chunk: claimed, inserted by multi-row statements, and committed with its claim."""
+"""The slave's side of a chunk: claimed, inserted in bulk, and committed with its claim."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.catalog.tables import SlaveTable
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import Connection, composed, connect, execute, hold_lock, our_tables
-from sluice.vendors.mariadb.types import literals
 from sluice.vendors.mariadb.write.writer import TableWriter
 from sluice.vendors.protocol.read import RowFormat
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
@@ -66,7 +65,7 @@ class MariaReceiver:
         """Rows as lines of COPY."""
         columns = columns_of(buffer, len(self._table.columns))
         with translated(f"loading {self._pair.slave}"):
-            self._writer.insert(self._table, literals(self._table.name, self._table.columns, columns))
+            self._writer.insert(self._table, columns)
 
     def end(self, chunk: int, rows: int) -> None:
         """Commit the rows with the claim."""

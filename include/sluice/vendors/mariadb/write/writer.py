@@ -7,28 +7,27 @@ to that), so no order among tables or rows matters, and no row stands in the way
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pymysql
 
 from sluice.apply.net.effects import Effect, Run
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, cells
 from sluice.crash import CrashPoint, reached
-from sluice.model.layout import Layout
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
 from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of, no_table
-from sluice.vendors.mariadb.session import Connection, changed, composed, execute, qualified, quoted
-from sluice.vendors.mariadb.types import Form, literals, side_by_side
+from sluice.vendors.mariadb.session import Connection, Sql, changed, composed, execute, qualified, quoted
+from sluice.vendors.mariadb.types import Form, Stored, literals
+from sluice.vendors.mariadb.write.bulk import BulkInsert
 
-# Bytes of one statement, at most, unless one row alone has more.
-_STATEMENT_BYTES = 4 << 20
-# What a statement has beside its rows.
-_ROOM = 64 << 10
 _MOST_STAGES = 50
-GONE, COMES = "0", "1"
+# What becomes of a staged key.
+GONE, COMES, FRESH = "0", "1", "2"
+_MARK = Stored(Column("sluice_mark", "smallint"), "tinyint", Form.NUMBER)
 
 
 class TableWriter:
@@ -36,10 +35,9 @@ class TableWriter:
 
     def __init__(self, session: Connection) -> None:
         self._session = session
-        ((packet,),) = execute(session, "SELECT @@max_allowed_packet")
-        self._most = max(1, min(_STATEMENT_BYTES, int(packet) - _ROOM))
+        self._bulk = BulkInsert(session)
         self._tables: dict[Layout, SlaveTable] = {}
-        self._stages: dict[SlaveTable, str] = {}
+        self._stages: dict[SlaveTable, Sql] = {}
 
     def look_up(self) -> None:
         """Look at tables again: in a transaction that begins they may be others."""
@@ -57,9 +55,9 @@ class TableWriter:
             self._tables[layout] = known
         return self._tables[layout]
 
-    def insert(self, table: SlaveTable, rows: pa.Array) -> None:
-        """Put rows into a table, given as literals in brackets."""
-        self._insert(f"INSERT INTO {qualified(table.name)} ({names_of(table.names)}) VALUES ", rows)
+    def insert(self, table: SlaveTable, texts: Sequence[pa.Array]) -> None:
+        """Put rows into a table, given as an array of canonical texts for each column."""
+        self._bulk.insert(qualified(table.name), table.name, table.columns, texts)
 
     def write(self, run: Run) -> Tolerated:
         """Write one run. Returns which rows were not as expected.
@@ -93,13 +91,11 @@ class TableWriter:
         width = len(table.columns)
         gone = cells(changes["old"], net.gone, width, net.layout.key)
         come = cells(changes["new"], [*net.changed, *net.fresh], width, range(width))
-        marks = pa.array([COMES] * len(net.changed) + ["2"] * len(net.fresh), pa.string())
-        into = f"INSERT INTO {stage} (sluice_mark, {names_of(table.names)}) VALUES "
+        marks = {GONE: len(net.gone)}, {COMES: len(net.changed), FRESH: len(net.fresh)}
         changed(self._session, f"DELETE FROM {stage}")
-        self._insert(
-            into, _marked(pa.array([GONE] * len(net.gone), pa.string()), literals(table.name, table.columns, gone))
-        )
-        self._insert(into, _marked(marks, literals(table.name, table.columns, come)))
+        for marked, images in zip(marks, (gone, come), strict=True):
+            mark = pa.array([one for one, count in marked.items() for _ in range(count)], pa.string())
+            self._bulk.insert(stage, table.name, [_MARK, *table.columns], [mark, *images])
         reached(CrashPoint.STAGED)
         parts = {
             "table": qualified(table.name),
@@ -140,23 +136,24 @@ class TableWriter:
             if change < 0:
                 gone = changed(self._session, f"DELETE FROM {qualified(table.name)} WHERE {alike} LIMIT {-change}")
                 missing += -change - gone
-        self.insert(table, _rows(table, [*plain, *coming]))
+        self.insert(table, _columns([*plain, *coming], range(len(table.columns))))
         return missing
 
     def _alike(self, table: SlaveTable, image: list[str | None]) -> str:
-        rows = [_rows(table, [image], [index])[0].as_py()[1:-1] for index in range(len(table.columns))]
-        return " AND ".join(
-            f"{quoted(one.column.name)} <=> {literal if one.form is not Form.FLOAT else f'CAST({literal} AS DOUBLE)'}"
-            for one, literal in zip(table.columns, rows, strict=True)
-        )
+        conditions = []
+        for index, one in enumerate(table.columns):
+            literal = literals(table.name, [one], _columns([image], [index]))[0].as_py()[1:-1]
+            value = f"CAST({literal} AS DOUBLE)" if one.form is Form.FLOAT else literal
+            conditions.append(f"{quoted(one.column.name)} <=> {value}")
+        return " AND ".join(conditions)
 
-    def _stage(self, table: SlaveTable) -> str:
+    def _stage(self, table: SlaveTable) -> Sql:
         """A temporary table, which commits nothing, for what becomes of a table."""
         if table not in self._stages:
             if len(self._stages) >= _MOST_STAGES:
                 execute(self._session, f"DROP TEMPORARY TABLE {', '.join(self._stages.values())}")
                 self._stages.clear()
-            stage = f"{quoted(table.name.schema)}.{quoted(f'sluice_stage_{len(self._stages)}')}"
+            stage = qualified(TableName(table.name.schema, f"sluice_stage_{len(self._stages)}"))
             columns = [
                 f"{quoted(one.column.name)} {one.declared} {'NOT NULL' if one.column.name in table.key else 'NULL'}"
                 for one in table.columns
@@ -167,33 +164,6 @@ class TableWriter:
             self._stages[table] = stage
         return self._stages[table]
 
-    def _insert(self, into: str, rows: pa.Array) -> None:
-        for some in _pieces(rows, self._most):
-            # The bytes go as they are: there may be hundreds of megabytes of them.
-            joined = pc.binary_join(
-                pa.LargeListArray.from_arrays(pa.array([0, len(some)]), some), pa.scalar(",", some.type)
-            )[0].as_buffer()
-            changed(self._session, into.encode() + joined.to_pybytes())
 
-
-def _rows(table: SlaveTable, images: Sequence[list[str | None]], indices: Sequence[int] | None = None) -> pa.Array:
-    places = range(len(table.columns)) if indices is None else indices
-    columns = [pa.array([image[index] for image in images], pa.string()) for index in places]
-    return literals(table.name, [table.columns[index] for index in places], columns)
-
-
-def _marked(marks: pa.Array, rows: pa.Array) -> pa.Array:
-    return side_by_side("(", marks, ",", pc.utf8_slice_codeunits(rows, 1))
-
-
-def _pieces(rows: pa.Array, most: int) -> Iterator[pa.Array]:
-    """Rows in pieces of about so many bytes; one that has more is alone."""
-    lengths = pc.add(pc.binary_length(rows), 1).to_numpy(zero_copy_only=False)
-    begin = size = 0
-    for index, length in enumerate(lengths):
-        if size and size + length > most:
-            yield rows.slice(begin, index - begin)
-            begin, size = index, 0
-        size += int(length)
-    if len(rows) > begin:
-        yield rows.slice(begin)
+def _columns(images: Sequence[list[str | None]], indices: Iterable[int]) -> list[pa.Array]:
+    return [pa.array([image[index] for image in images], pa.string()) for index in indices]
