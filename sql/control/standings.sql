@@ -16,7 +16,8 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
        (SELECT to_jsonb(t) FROM transfer t WHERE t.source = r.source AND t.slave = r.slave
            AND t.update_id = r.update_id AND r.status IN ('INITIAL', 'TRANSITION')) AS carried,
        b.body AS stuck,
-       to_jsonb(u) - 'snapshot' AS update,
+       to_jsonb(u) - 'snapshot' - CASE WHEN :by_table AND r.status IN ('INITIAL', 'TRANSITION') THEN ''
+           ELSE 'by_table' END AS update,
        c.compared, c.different,
        -- By now(), which the index can be asked for, other than clock_timestamp().
        CASE WHEN :recent THEN (SELECT json_agg(json_build_array(

@@ -26,6 +26,7 @@ from sluice.initial_update.release import abandon
 from sluice.monitor.status import as_json, as_table
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.store import transfers
+from sluice.store.standings import standings
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
@@ -103,6 +104,14 @@ def test_a_load_says_how_far_it_is_while_it_runs(world, watched, caplog):
     assert json.loads(as_json([half]))[0]["loading"]["bytes"] == half.loading.bytes
     assert re.search(r"INITIAL \d+/\d+ chunks", as_table([half]))
     assert re.search(r"slave zurich of flights: [0-9,]+ rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s", as_table([half]))
+    shown = json.loads(as_json([half]))[0]["loading"]["by_table"]
+    assert [one["table"] for one in shown] == ["public.t", "public.none"]
+    assert (shown[0]["state"], shown[0]["bytes"]) == ("running", half.loading.bytes)
+    assert re.search(
+        r"slave zurich of flights: 0 of 2 tables; public.t: \d+ of \d+ chunks, [0-9,]+ rows", as_table([half])
+    )
+    # The list of all replications does without.
+    assert standings(world.context.store, [half.pair])[half.pair].update.progress.by_table == []
     told = [record.getMessage() for record in caplog.records if "progress" in record.getMessage()]
     assert re.search(r"rows=3000 mb=(2\.\d)/\1 rows_per_s=\d+ seconds_left=0", told[-1])
     world.release("zurich")
@@ -116,6 +125,7 @@ def test_a_load_that_goes_on_counts_what_it_brings_itself_as_its_rate(world, wat
         world.dump("zurich", load=load(3))
     before = world.standing().loading
     assert (before.chunks_done, before.seconds_left) == (3, None)
+    assert [one.state for one in before.by_table] == ["waiting", "waiting"], "no task is at work"
     abandon(world.context, SOURCE, ["zurich"])
     with caplog.at_level(logging.INFO, logger="sluice"):
         world.inhibit("zurich", resume=True)
@@ -168,6 +178,10 @@ def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
     assert all(one.seconds_left is not None for one in loading if one.rows)
     half = seen[len(seen) // 2]
     assert abs(half.loading.bytes / half.loading.bytes_planned - half.loading.rows / 3000) < 0.1
+    (table, empty) = sorted(half.loading.by_table, key=lambda one: -one.rows)
+    assert (table.table, table.state, table.rows) == ("public.t", "running", half.loading.rows)
+    assert 2700 < table.rows_planned < 3300
+    assert (empty.table, empty.rows_planned) == ("public.none", 0)
     line = r"slave zurich of flights: [0-9,]+ rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s, \d:\d\d:\d\d left"
     assert re.search(line, as_table([half]))
     told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("blocks ")]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from sluice.initial_update.progress import Done, progress
+from sluice.initial_update.progress import Done, by_table, progress
 from sluice.model.names import TableName
+from sluice.model.progress import LoadProgress, TableState
 from sluice.vendors.protocol.read import Chunk, Leaf
 
 MB = 1_000_000
@@ -33,3 +34,24 @@ def test_a_chunk_is_as_large_as_its_blocks():
     assert Chunk(1, leaf, 40, None).bytes == 60 * 8192
     assert Chunk(2, leaf, 0, None, since=7).bytes == 0
     assert Chunk(3, leaf, 120, None).bytes == 0
+
+
+def test_tables_are_at_work_in_the_order_in_which_tasks_take_their_chunks():
+    sizes = {"a": 2, "b": 3, "c": 1, "d": 1}
+    leaves = {one: Leaf(TableName("public", one), TableName("public", one), 8192, 1) for one in sizes}
+    tables = [one for one, chunks in sizes.items() for _ in range(chunks)]
+    chunks = [Chunk(number, leaves[table], 0, None) for number, table in enumerate(tables)]
+
+    def states(*done: int, at_once: int = 2) -> list[str]:
+        return [one.state for one in by_table(chunks, dict.fromkeys(done, 10), at_once)]
+
+    waiting, running, done = TableState.WAITING, TableState.RUNNING, TableState.DONE
+    assert states() == [running, waiting, waiting, waiting]
+    assert states(0) == [running, running, waiting, waiting]
+    assert states(0, 1, 2, 4) == [done, running, running, waiting]
+    assert states(*range(7)) == [done] * 4
+    found = by_table(chunks, {0: 7, 1: 5, 2: 9}, 2)
+    assert (found[0].rows, found[1].chunks_done, found[1].bytes, found[1].bytes_planned) == (12, 1, 8192, 3 * 8192)
+    told = LoadProgress(7, 3, 21, by_table=found)
+    assert told.tables == "1 of 4 tables; public.b: 1 of 3 chunks, 9 rows, 0.0 of 0.0 MB"
+    assert LoadProgress(7, 3, 21).tables == ""

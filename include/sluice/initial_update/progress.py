@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import islice
 from types import TracebackType
 from typing import NamedTuple
 
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.model.progress import LoadProgress
+from sluice.model.progress import LoadProgress, TableProgress, TableState
 from sluice.store import updates
 from sluice.store.engine import Store
 from sluice.vendors.protocol.load import SlaveTables
@@ -28,11 +29,12 @@ Unread = Callable[[Collection[TableName]], None]
 
 
 class Done(NamedTuple):
-    """The loaded bytes, chunks and rows. Without chunks, rows are not counted."""
+    """The loaded bytes, chunks and rows; of each table, if known. Without chunks, rows are not counted."""
 
     bytes: int = 0
     chunks: int = 0
     rows: int = 0
+    tables: Sequence[TableProgress] = ()
 
     @property
     def work(self) -> int:
@@ -51,6 +53,36 @@ def progress(all_: Done, first: Done, now: Done, seconds: float) -> LoadProgress
         bytes_planned=all_.bytes,
         rows_per_s=int((now.rows - first.rows) / seconds) if all_.chunks else None,
         seconds_left=round(left * seconds / done) if done else None if left else 0,
+        by_table=now.tables,
+    )
+
+
+def by_table(chunks: Sequence[Chunk], done: Mapping[int, int], at_once: int) -> list[TableProgress]:
+    """The progress of each table of a load.
+
+    Args:
+        chunks: all of them, in the order in which tasks take them.
+        done: rows of those that are in, by number.
+        at_once: so many are loaded at the same time: the first ones that are not in yet.
+    """
+    running = set(islice((chunk.number for chunk in chunks if chunk.number not in done), at_once))
+    found: dict[TableName, list[Chunk]] = {}
+    for chunk in chunks:
+        found.setdefault(chunk.leaf.table, []).append(chunk)
+    return [_of_table(str(table), ours, done, running) for table, ours in found.items()]
+
+
+def _of_table(table: str, chunks: Sequence[Chunk], done: Mapping[int, int], running: Container[int]) -> TableProgress:
+    loaded = [one for one in chunks if one.number in done]
+    state = TableState.RUNNING if any(one.number in running for one in chunks) else TableState.WAITING
+    return TableProgress(
+        table,
+        TableState.DONE if len(loaded) == len(chunks) else state,
+        chunks=len(chunks),
+        chunks_done=len(loaded),
+        rows=sum(done[one.number] for one in loaded),
+        bytes=sum(one.bytes for one in loaded),
+        bytes_planned=sum(one.bytes for one in chunks),
     )
 
 
@@ -102,11 +134,12 @@ class ProgressReporter:
             now = [look() for look in self._looks]
             self._after()
             self._first = self._first or now
-            slowest, first = min(zip(now, self._first, strict=True), default=(Done(), Done()))
+            both = zip(now, self._first, strict=True)
+            slowest, first = min(both, key=lambda one: one[0][:3], default=(Done(), Done()))
             found = progress(self._all, first, slowest, time.monotonic() - self._began)
             if ended and found.seconds_left:
                 # It broke off.
-                found = replace(found, seconds_left=None)
+                found = replace(found, seconds_left=None, by_table=[_at_rest(one) for one in found.by_table])
             updates.report(self._store, self._update, found)
         except SluiceError:
             return
@@ -117,17 +150,27 @@ class ProgressReporter:
         event("progress", **facts, seconds_left="?" if found.seconds_left is None else found.seconds_left)
 
 
+def _at_rest(one: TableProgress) -> TableProgress:
+    return replace(one, state=TableState.WAITING) if one.state is TableState.RUNNING else one
+
+
 def reporting_chunks(
-    store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk], unread: Unread
+    store: Store, update: int, slaves: Sequence[SlaveTables], chunks: Sequence[Chunk], *, at_once: int, unread: Unread
 ) -> ProgressReporter:
-    """Reports what slaves have committed of these chunks, and tells which tables have chunks that one of them lacks."""
+    """Reports what slaves have committed of these chunks, and tells which tables have chunks that one of them lacks.
+
+    Args:
+        at_once: so many are loaded at the same time.
+    """
+    wanted = [[chunk for chunk in chunks if not slave.mapper.excludes(chunk.leaf.table)] for slave in slaves]
     sizes = {chunk.number: chunk.bytes for chunk in chunks}
     lacking = [set(sizes) for _ in slaves]
 
     def far(index: int) -> Done:
         done = slaves[index].progress()
         lacking[index] = sizes.keys() - done.keys()
-        return Done(sum(sizes.get(number, 0) for number in done), len(done), sum(done.values()))
+        size = sum(sizes.get(number, 0) for number in done)
+        return Done(size, len(done), sum(done.values()), by_table(wanted[index], done, at_once))
 
     def report() -> None:
         left = set().union(*lacking)

@@ -2,8 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+# So many tables are named in a line.
+_NAMED = 4
+
+
+class TableState(StrEnum):
+    """Whether a table is loaded."""
+
+    DONE = "done"
+    RUNNING = "running"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True)
+class TableProgress:
+    """The progress of one table, by the master's name of it.
+
+    Attributes:
+        chunks, chunks_done, rows, bytes, bytes_planned: as those of `LoadProgress`.
+        rows_planned: an estimate; None if it is not by rows that the load is planned.
+    """
+
+    table: str
+    state: TableState
+    chunks: int
+    chunks_done: int
+    rows: int
+    rows_planned: int | None = None
+    bytes: int | None = None
+    bytes_planned: int | None = None
+
+    @property
+    def part(self) -> str:
+        """How much of it is in, for people."""
+        if self.rows_planned is not None:
+            return f"{self.rows:,} of about {max(self.rows, self.rows_planned):,} rows"
+        sizes = ""
+        if self.bytes is not None and self.bytes_planned is not None:
+            sizes = f", {self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB"
+        return f"{self.chunks_done} of {self.chunks} chunks, {self.rows:,} rows{sizes}"
 
 
 @dataclass(frozen=True)
@@ -18,6 +61,8 @@ class LoadProgress:
         rows_per_s: the rate since the current job began.
         seconds_left: the estimate at that rate; None if unknown.
         waits: the reason why nothing is loaded now; None if something is.
+        by_table: the same of each table, in the order in which they are loaded; none with programs, or if it was not
+            asked for.
     """
 
     chunks: int
@@ -28,6 +73,29 @@ class LoadProgress:
     rows_per_s: int | None = None
     seconds_left: int | None = None
     waits: str | None = None
+    by_table: Sequence[TableProgress] = ()
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> LoadProgress:
+        """The progress as a row of the control store has it, which may lack the tables."""
+        known = {one.name: values[one.name] for one in fields(cls) if one.name != "by_table"}
+        tables = [TableProgress(**{**one, "state": TableState(one["state"])}) for one in values.get("by_table") or ()]
+        return cls(**known, by_table=tables)
+
+    def in_state(self, state: TableState) -> list[TableProgress]:
+        """The tables that are in a state."""
+        return [one for one in self.by_table if one.state is state]
+
+    @property
+    def tables(self) -> str:
+        """How many tables are loaded, and which ones are at work, for people; empty if unknown."""
+        if not self.by_table:
+            return ""
+        running = self.in_state(TableState.RUNNING)
+        parts = [f"{len(self.in_state(TableState.DONE))} of {len(self.by_table)} tables"]
+        parts += [f"{one.table}: {one.part}" for one in running[:_NAMED]]
+        parts += [f"{len(running) - _NAMED} more at work"] if len(running) > _NAMED else []
+        return "; ".join(parts)
 
     @property
     def facts(self) -> dict[str, object]:

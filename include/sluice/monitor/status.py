@@ -142,9 +142,8 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.unanswered(context, pairs)
     beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
-    return [
-        explained(context, one, beside[pair], resting=True) for pair, one in standings(context.store, pairs).items()
-    ]
+    known = standings(context.store, pairs, by_table=True)
+    return [explained(context, one, beside[pair], resting=True) for pair, one in known.items()]
 
 
 def brief(context: Context, pair: Pair) -> str:
@@ -182,7 +181,13 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     notes = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
     notes |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
     notes |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
-    notes |= {f"slave {row.slave} of {row.source}: {row.loading.summary}": None for row in rows if row.loading}
+    loads = [(row, row.loading) for row in rows if row.loading]
+    notes |= {
+        f"slave {row.slave} of {row.source}: {text}": None
+        for row, load in loads
+        for text in (load.summary, load.tables)
+        if text
+    }
     notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])

@@ -19,6 +19,7 @@ from sluice.context import Context
 from sluice.model.access import Right
 from sluice.model.history import Moment
 from sluice.model.names import Pair, TableName
+from sluice.model.progress import TableState
 from sluice.model.watched import chosen
 from sluice.monitor.reach import Reach
 from sluice.pages import charts, entry, overview, template_filters
@@ -47,6 +48,7 @@ def _environment() -> Environment:
         "age": template_filters.age,
         "figure": template_filters.figure,
         "notes": template_filters.notes,
+        "size": template_filters.size,
         "task": template_filters.task,
         "part": _part,
     }
@@ -55,6 +57,7 @@ def _environment() -> Environment:
         "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
     }
     made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
+    made.globals["TableState"] = TableState
     return made
 
 

@@ -111,7 +111,7 @@ def one(airflow: Airflow, reach: Reach, pair: Pair) -> ReplicationStatus:
     context.config.replication(pair.source, pair.slave)
     reach.look(context)
     paused = airflow.paused([_drain(context, pair)])
-    (found,) = standings(context.store, [pair]).values()
+    (found,) = standings(context.store, [pair], by_table=True).values()
     return explained(context, found, _beside(context, pair, paused, reach))
 
 

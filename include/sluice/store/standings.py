@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -71,15 +71,18 @@ class Standing:
         return max(self.waiting_s, self.unpublished_s)
 
 
-def standings(store: Store, pairs: Sequence[Pair], *, recent: bool = False) -> dict[Pair, Standing]:
+def standings(
+    store: Store, pairs: Sequence[Pair], *, recent: bool = False, by_table: bool = False
+) -> dict[Pair, Standing]:
     """These replications; UNCONFIGURED, if nothing was ever done with one.
 
     Args:
         recent: with how they were in the last hour.
+        by_table: with the progress of each table of those that are being filled.
     """
     query = text(statement("control", "standings"))
     with store.begin() as connection:
-        values = {"named": [f"{one.source}\n{one.slave}" for one in pairs], "recent": recent}
+        values = {"named": [f"{one.source}\n{one.slave}" for one in pairs], "recent": recent, "by_table": by_table}
         rows = connection.execute(query, values).all()
     found = {Pair(row.source, row.slave): _standing(row) for row in rows}
     return {pair: found.get(pair) or Standing(_unknown(pair)) for pair in pairs}
@@ -144,5 +147,5 @@ def _skipped(values: Mapping[str, Any]) -> SkippedTable:
 
 def _update(values: Mapping[str, Any]) -> Update:
     one = _Fields(values)
-    progress = LoadProgress(**{each.name: values[each.name] for each in fields(LoadProgress)})
+    progress = LoadProgress.from_values(values)
     return Update(one.id, UpdateState(one.state), one.run, one.started_at, one.ended_at, progress)

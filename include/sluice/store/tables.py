@@ -272,7 +272,7 @@ initial_update = Table(
     *(Column(name, BigInteger) for name in ("bytes", "bytes_planned", "rows_per_s", "seconds_left")),
     Column("waits", Text),
     Column("cancelled", JSONB, nullable=False, server_default="[]"),
-    *(Column(name, JSONB) for name in ("tables", "keys", "asked", "joined")),
+    *(Column(name, JSONB) for name in ("tables", "keys", "asked", "joined", "by_table")),
 )
 
 # Initial data carried by hand, gone at the release: its manifest's hash, where the log goes on from it.

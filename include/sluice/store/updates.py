@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import Any
+from dataclasses import asdict
 
-from sqlalchemy import Connection, Row, Select, func, null, select
+from sqlalchemy import Connection, Select, func, null, select
 
 from sluice import shell
 from sluice.errors import SluiceError
@@ -236,11 +235,6 @@ def forget(store: Store, source: str) -> None:
     gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
-
-
-def progress(row: Row[Any]) -> LoadProgress:
-    """The progress of an update, by its row."""
-    return LoadProgress(**{one.name: getattr(row, one.name) for one in fields(LoadProgress)})
 
 
 def begun(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.progress import Done, progress
-from sluice.model.progress import LoadProgress
+from sluice.model.names import TableName
+from sluice.model.progress import LoadProgress, TableProgress, TableState
 from sluice.vendors.protocol.read import Foreseen, Key, KeyRange
 from sluice.vendors.registry import master
 
@@ -50,12 +51,33 @@ class RemainingEstimate:
     def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
         """The progress at the last look."""
         chunks, rows = _counted(ranges)
+        tables = self._by_table(ranges, rests=bool(waits))
         if self._first is None:
-            return LoadProgress(len(ranges), chunks, rows, waits=waits)
+            return LoadProgress(len(ranges), chunks, rows, waits=waits, by_table=tables)
         # What is expected changes as the master's statistics do.
-        now = Done(max(self._planned - self._bytes(), self._first.bytes), chunks, rows)
+        now = Done(max(self._planned - self._bytes(), self._first.bytes), chunks, rows, tables)
         all_ = Done(self._planned, len(ranges))
         return replace(progress(all_, self._first, now, time.monotonic() - self._began), waits=waits)
+
+    def _by_table(self, ranges: Sequence[KeyRange], *, rests: bool) -> list[TableProgress]:
+        found: dict[TableName, list[KeyRange]] = {}
+        for one in ranges:
+            found.setdefault(one.table, []).append(one)
+        return [self._of_table(str(table), ours, rests=rests) for table, ours in found.items()]
+
+    def _of_table(self, table: str, ranges: Sequence[KeyRange], *, rests: bool) -> TableProgress:
+        ended, rows = _counted(ranges)
+        left = [self._left.get(one.number) for one in ranges]
+        known = [one.rows for one in left if one is not None]
+        state = TableState.WAITING if rests or not rows else TableState.RUNNING
+        return TableProgress(
+            table,
+            TableState.DONE if ended == len(ranges) else state,
+            chunks=len(ranges),
+            chunks_done=ended,
+            rows=rows,
+            rows_planned=rows + sum(known) if len(known) == len(ranges) else None,
+        )
 
     def _bytes(self) -> int:
         return sum(one.rows * one.width for one in self._left.values())

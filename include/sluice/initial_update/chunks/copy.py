@@ -159,8 +159,10 @@ def copy(
     )
     _begun(context.store, update, dumped)
     # Without chunks only the program knows its progress.
-    slave_tables = [one.tables for one in ready]
-    with reporting_chunks(context.store, update, slave_tables, chunks, unread) if chunks else nullcontext():
+    reporter = reporting_chunks(
+        context.store, update, [one.tables for one in ready], chunks, at_once=job.tasks, unread=unread
+    )
+    with reporter if chunks else nullcontext():
         for done in load(job) if ready else []:
             if done.error:
                 failed.setdefault(done.slave, done.error)

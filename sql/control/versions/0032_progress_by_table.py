@@ -1,0 +1,12 @@
+"""How far each table of an initial update is."""
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects.postgresql import JSONB
+
+revision = "0032"
+down_revision = "0029"
+
+
+def upgrade() -> None:
+    op.add_column("initial_update", sa.Column("by_table", JSONB))
