@@ -97,7 +97,9 @@ def _roles(user: Any) -> list[str]:
 
 def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     """Those that the pages open: of the control store, of Airflow itself, and of what is looked at."""
-    ids = [settings.control, settings.airflow_api, *(one.connection for one in settings.sources.values())]
+    ids = [settings.control, settings.airflow_api, settings.spark]
+    ids += [one for one in (relay.connection, relay.admin) if one] if (relay := settings.relay) else []
+    ids += [one.connection for one in settings.sources.values()]
     ids += [conn_id for slave in settings.slaves.values() for conn_id in slave.connections]
     found = {}
     for conn_id in dict.fromkeys(ids):

@@ -20,14 +20,14 @@ from support.world import SOURCE
 
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
-from sluice.pages import audit, html, metrics, rest, tables
+from sluice.pages import audit, health, html, metrics, rest, tables
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import blocked, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
-ROUTERS = (html.router, rest.router, metrics.router, tables.router, audit.router)
+ROUTERS = (html.router, rest.router, metrics.router, tables.router, audit.router, health.router)
 ROUTES = [route for one in ROUTERS for route in one.routes]
 GRANTED = {
     "vera": set(),

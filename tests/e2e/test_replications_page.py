@@ -93,7 +93,12 @@ def test_the_pages_are_as_narrow_as_a_telephone_and_as_dark_as_airflow(watched, 
     shot(watched, pictures, "list")
     watched.set_viewport_size({"width": 360, "height": 800})
     watched.emulate_media(color_scheme=theme)
-    for name, path in {"list": "/", "details": "/replications/flights/zurich", "update": "/initial-update"}.items():
+    for name, path in {
+        "list": "/",
+        "details": "/replications/flights/zurich",
+        "update": "/initial-update",
+        "health": "/health",
+    }.items():
         watched.goto(f"/sluice{path}")
         expect(watched.get_by_role("heading", level=1)).to_be_visible()
         assert watched.evaluate("document.documentElement.scrollWidth") <= 360

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import shutil
 import socket
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -51,60 +53,89 @@ class Finding:
     text: str
 
 
+@dataclass(frozen=True)
+class Look:
+    """One thing to look at; `find` says how it is, or raises what is wrong with it."""
+
+    subject: str
+    find: Callable[[], str]
+
+    def finding(self) -> Finding:
+        """Look at it, whatever happens then."""
+        try:
+            return Finding(self.subject, True, self.find())
+        except SluiceError as error:
+            return Finding(self.subject, False, str(error))
+        except Exception as error:
+            return Finding(self.subject, False, str(_unknown(error)))
+
+
 def findings(context: Context) -> Iterator[Finding]:
     """Look at all that is configured: what jobs run on, each source with its tables, each slave with its own."""
-    yield _try("control store", lambda: _store(context))
-    yield _try("Airflow's REST API", lambda: _api(context))
+    return (look.finding() for look in looks(context))
+
+
+def looks(context: Context) -> Iterator[Look]:
+    """All that there is to look at. They may be done in any order, and side by side."""
+    yield Look("control store", lambda: _store(context))
+    yield Look("Airflow's REST API", lambda: _api(context))
     if context.config.airflow_api in context.connections:
-        yield _try("pools and DAGs", lambda: _airflow(context))
-    yield _try("Spark", lambda: _spark(context.connection(context.config.spark)))
-    yield _try("change log", lambda: _change_log(context))
+        yield Look("pools and DAGs", lambda: _airflow(context))
+    yield Look("Spark", lambda: _spark(context.connection(context.config.spark)))
+    yield Look("change log", lambda: _change_log(context))
     masters: dict[str, MasterTables] = {}
     for name in context.config.sources:
-        yield _try(f"source {name}", lambda name=name: _source(context, name, masters))  # type: ignore[misc]
+        yield Look(f"source {name}", partial(_source, context, name, masters))
         yield from _activity(context, name)
         out = context.config.source(name).initial_files
         yield from _keys(f"keys of {name}", {encryption_key: out.key_file, private_key: out.sign_with})
         if "location" in out.model_fields_set:
-            yield _try(f"initial files of {name}", lambda out=out: _place(out))  # type: ignore[misc]
+            yield Look(f"initial files of {name}", partial(_place, out))
         if transformer := context.config.source(name).messages.transformer:
-            yield _try(f"transformer of {name}", lambda name=name, by=transformer: _transformer(by, name))  # type: ignore[misc]
-    yield _try("replications", lambda: _circles(context))
+            yield Look(f"transformer of {name}", partial(_transformer, transformer, name))
+    yield Look("replications", lambda: _circles(context))
     fed = [Pair(one.source, one.slave) for one in context.config.replications]
     for pair in fed:
-        yield _try(f"slave {pair.slave}", lambda pair=pair: _slave(context, pair, masters))  # type: ignore[misc]
+        yield Look(f"slave {pair.slave}", partial(_slave, context, pair, masters))
         into = context.config.slave(pair.slave).initial_files
         yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
     if relay := context.config.relay:
-        yield _try("relay", lambda: _relay(context, relay))
+        yield Look("relay", lambda: _relay(context, relay))
     for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
-        yield Finding(f"slave {slave}", True, "is in no replication, and was not looked at")
+        yield Look(f"slave {slave}", lambda: "is in no replication, and was not looked at")
 
 
 def reached(context: Context, conn_id: str) -> Iterator[Finding]:
     """Whether what a connection leads to answers, for everything that the configuration uses it for."""
     settings = context.config
     if conn_id == settings.control:
-        yield _try("control store", lambda: _store(context))
+        yield Look("control store", lambda: _store(context)).finding()
     if conn_id == settings.airflow_api:
-        yield _try("Airflow's REST API", lambda: _api(context))
+        yield Look("Airflow's REST API", lambda: _api(context)).finding()
     if conn_id == settings.spark:
-        yield _try("Spark", lambda: _spark(context.connection(conn_id)))
+        yield Look("Spark", lambda: _spark(context.connection(conn_id))).finding()
     if (relay := settings.relay) and conn_id in (relay.connection, relay.admin):
-        yield _try("relay", lambda: _relay(context, relay))
+        yield Look("relay", lambda: _relay(context, relay)).finding()
     for name, source in settings.sources.items():
         if source.connection == conn_id:
-            yield _try(f"source {name}", lambda name=name: _answers(context.source(name).capture))  # type: ignore[misc]
+            yield Look(f"source {name}", partial(_source_answers, context, name)).finding()
     for pair in (Pair(one.source, one.slave) for one in settings.replications):
         if settings.slave(pair.slave).connection == conn_id:
-            # The mapper of the configuration alone: the control store may have no connection yet.
-            mapper = context.configured(pair)
-            yield _try(f"slave {pair.slave}", lambda pair=pair, by=mapper: _answers(context.slave(pair, by)))  # type: ignore[misc]
+            yield Look(f"slave {pair.slave}", partial(_slave_answers, context, pair)).finding()
 
 
 def line(finding: Finding) -> str:
     """A finding as people read it."""
     return f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}".replace("\n", "\n     ")
+
+
+def _source_answers(context: Context, name: str) -> str:
+    return _answers(context.source(name).capture)
+
+
+def _slave_answers(context: Context, pair: Pair) -> str:
+    # The mapper of the configuration alone: the control store may have no connection yet.
+    return _answers(context.slave(pair, context.configured(pair)))
 
 
 def _answers(database: Capture | SlaveDatabase) -> str:
@@ -113,11 +144,15 @@ def _answers(database: Capture | SlaveDatabase) -> str:
     return "answers"
 
 
-def _try(subject: str, look: Callable[[], str]) -> Finding:
-    try:
-        return Finding(subject, True, look())
-    except SluiceError as error:
-        return Finding(subject, False, str(error))
+def _unknown(error: Exception) -> SluiceError:
+    """What is said of an error that no look foresees: its kind and place. Its text may have values of anybody."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
+    return SluiceError(
+        362,
+        f"it could not be looked at: {type(error).__name__} ({place})",
+        "the other findings hold; look at them first. If it stays, report this line: it is a fault of a program",
+    )
 
 
 def _store(context: Context) -> str:
@@ -250,19 +285,19 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
 
 
-def _activity(context: Context, name: str) -> Iterator[Finding]:
+def _activity(context: Context, name: str) -> Iterator[Look]:
     most = context.config.source(name).blocks.max_active
     if most is not None:
         text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
-        yield _try(f"blocks of {name}", lambda: text.format(active(context, name), most))
+        yield Look(f"blocks of {name}", lambda: text.format(active(context, name), most))
 
 
-def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Finding]:
+def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Look]:
     """Whether the key files of initial data can be used on this machine, for who has any."""
     named = [(read, file) for read, file in files.items() if file]
     if named:
         text = f"can be read on this machine: {', '.join(file for _, file in named)}"
-        yield _try(subject, lambda: text if all(read(file) for read, file in named) else "")
+        yield Look(subject, lambda: text if all(read(file) for read, file in named) else "")
 
 
 def _place(settings: OutgoingFiles) -> str:

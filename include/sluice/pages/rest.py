@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -14,12 +15,14 @@ from sluice.commands.clear_queue import expect_clearable
 from sluice.commands.remove_replication import Extent, expect_removable
 from sluice.commands.restart import restart as _restart
 from sluice.context import Context
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.model.access import Right
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
+from sluice.monitor.health import Report
 from sluice.monitor.status import ReplicationStatus
+from sluice.pages import health as _health
 from sluice.pages import overview
 from sluice.pages.audit import Asked
 from sluice.pages.entry import airflow, needs, visitor
@@ -206,6 +209,23 @@ def activate_all(request: Request, source: str) -> Done:
 def audit(request: Request, asked: Asked) -> trail.Page:
     """Who did what, the newest first, a hundred at a time; `older` is the `before` of the next hundred."""
     return trail.page(airflow(request).context().store, asked)
+
+
+@router.get("/health", dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+def health(request: Request) -> Report:
+    """How everything is that the configuration names, as `./sluice check` says it; what is wrong first."""
+    return _health.reported(request)
+
+
+@router.post("/health", dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+def check_again(request: Request) -> Done:
+    """Look at everything again, in the background; `under_way` of the report is true until it is done."""
+    if not _health.again(request):
+        return Done(done="everything is being looked at already")
+    # Without a control store the look is needed most.
+    with suppress(TransientError):
+        trail.note(airflow(request).context().store, "check", visitor(request).user)
+    return Done(done="everything is being looked at")
 
 
 @router.get("/openapi.json", dependencies=[needs(Right.READ)], include_in_schema=False)

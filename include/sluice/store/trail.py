@@ -77,6 +77,12 @@ def page(store: Store, wanted: Wanted, most: int = PAGE) -> Page:
     return Page(shown, shown[-1].id if len(found) > most else None)
 
 
+def note(store: Store, event: str, who: str, detail: str = "") -> None:
+    """Record what a person had done that concerns no single source."""
+    with store.begin() as connection:
+        connection.execute(audit.insert().values(source="", actor=_kept(who), event=event, detail=detail))
+
+
 def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
     """Record what was refused to whom."""
     values = {"source": _kept(source), "slave": slave and _kept(slave), "actor": _kept(who)}

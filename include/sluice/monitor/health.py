@@ -1,0 +1,184 @@
+"""What `./sluice check` finds, for pages: it is looked for in the background, some things at a time, and kept.
+
+A look that takes long gives its place to the next one after some seconds; its finding comes when it comes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from itertools import islice
+from threading import Lock, Thread
+
+from sluice.context import Context
+from sluice.monitor import check
+from sluice.monitor.check import Finding, Look
+
+# So old a result may be when somebody opens the page.
+OLD_S = 600.0
+# So long others wait for a look that takes its time.
+PATIENCE_S = 20.0
+# So many things are looked at side by side.
+_AT_ONCE = 4
+
+
+class State(StrEnum):
+    """How something is, in the order in which it matters."""
+
+    WRONG = "wrong"
+    SLOW = "no answer yet"
+    UNSEEN = "not looked at yet"
+    WELL = "well"
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Something that was looked at, or is to be.
+
+    Attributes:
+        fact: how it is.
+        hint: what to do about it; empty if there is nothing to do.
+        at: when it was found, or since when there is no answer.
+    """
+
+    subject: str
+    state: State
+    fact: str = ""
+    hint: str = ""
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """The health of everything, as far as it is known.
+
+    Attributes:
+        looked: what is wrong first.
+        now: what is being looked at, in a round that is under way.
+        left: the number of things which that round has not begun with.
+        ended: the end of the last round; None if there was none.
+    """
+
+    looked: tuple[Looked, ...] = ()
+    now: tuple[str, ...] = ()
+    left: int = 0
+    under_way: bool = False
+    ended: datetime | None = None
+
+    @property
+    def counts(self) -> Mapping[State, int]:
+        """How many things are in each state."""
+        return Counter(one.state for one in self.looked)
+
+
+# The subject, and which one it is of those with the same name.
+_Key = tuple[str, int]
+
+
+class Health:
+    """The findings of this process. Without a visitor there are none.
+
+    Args:
+        patience_s: how long a look may keep others waiting.
+    """
+
+    def __init__(self, patience_s: float = PATIENCE_S) -> None:
+        self._lock = Lock()
+        self._patience_s = patience_s
+        self._context: Context | None = None
+        self._round: Thread | None = None
+        self._asked = float("-inf")
+        self._ended: datetime | None = None
+        # In the order of `check`.
+        self._keys: tuple[_Key, ...] = ()
+        self._left = 0
+        self._found: dict[_Key, Looked] = {}
+        # Also those of earlier rounds that have no answer yet.
+        self._at_work: dict[_Key, tuple[datetime, Thread]] = {}
+
+    def look(self, context: Context) -> None:
+        """Begin a round if there is no result yet, it is old, or it is of another configuration."""
+        if context is not self._context or time.monotonic() - self._asked > OLD_S:
+            self.again(context)
+
+    def again(self, context: Context) -> bool:
+        """Begin a round, unless one is under way; whether it was begun."""
+        with self._lock:
+            if self._round and self._round.is_alive():
+                return False
+            todo = dict(_numbered(check.looks(context)))
+            self._context, self._asked = context, time.monotonic()
+            self._keys, self._left = tuple(todo), len(todo)
+            self._found = {key: one for key, one in self._found.items() if key in todo}
+            self._round = Thread(target=self._look, args=(todo,), daemon=True, name="health")
+            self._round.start()
+            return True
+
+    def report(self) -> Report:
+        """What is known now."""
+        with self._lock:
+            work = {key: since for key, (since, thread) in self._at_work.items() if thread.is_alive()}
+            under_way = self._round is not None and self._round.is_alive()
+            looked = [self._one(key, work) for key in self._keys]
+            order = list(State)
+            return Report(
+                tuple(sorted(looked, key=lambda one: order.index(one.state))),
+                tuple(key[0] for key in work) if under_way else (),
+                self._left if under_way else 0,
+                under_way,
+                self._ended,
+            )
+
+    def _one(self, key: _Key, work: Mapping[_Key, datetime]) -> Looked:
+        """A look that has just begun hides no finding; one that takes long does."""
+        since, found = work.get(key), self._found.get(key)
+        if since and (datetime.now(UTC) - since).total_seconds() > self._patience_s:
+            fact = f"it has not answered for more than {self._patience_s:g} seconds, and is still waited for"
+            return Looked(key[0], State.SLOW, fact, "look whether that server is well, and the way to it", since)
+        return found or Looked(key[0], State.UNSEEN)
+
+    def _look(self, todo: Mapping[_Key, Look]) -> None:
+        left = iter(todo.items())
+        while some := dict(islice(left, _AT_ONCE)):
+            mine = [self._begun(key, look) for key, look in some.items() if not self._is_at_work(key)]
+            end = time.monotonic() + self._patience_s
+            for thread in mine:
+                thread.join(max(end - time.monotonic(), 0))
+        with self._lock:
+            self._ended = datetime.now(UTC)
+
+    def _begun(self, key: _Key, look: Look) -> Thread:
+        thread = Thread(target=self._find, args=(key, look), daemon=True, name=f"health {key[0]}")
+        with self._lock:
+            self._at_work[key] = datetime.now(UTC), thread
+            self._left -= 1
+        thread.start()
+        return thread
+
+    def _is_at_work(self, key: _Key) -> bool:
+        with self._lock:
+            busy = key in self._at_work and self._at_work[key][1].is_alive()
+            self._left -= busy
+            return busy
+
+    def _find(self, key: _Key, look: Look) -> None:
+        found = _looked(look.finding())
+        with self._lock:
+            self._found[key] = found
+
+
+def _looked(finding: Finding) -> Looked:
+    fact, _, hint = finding.text.partition("\nHINT: ")
+    return Looked(finding.subject, State.WELL if finding.good else State.WRONG, fact, hint, datetime.now(UTC))
+
+
+def _numbered(looks: Iterable[Look]) -> Iterator[tuple[_Key, Look]]:
+    """A slave that two sources feed is looked at for each of them."""
+    seen: Counter[str] = Counter()
+    for look in looks:
+        yield (look.subject, seen[look.subject]), look
+        seen[look.subject] += 1

@@ -1,0 +1,31 @@
+"""The page *Health*: what `./sluice check` says, as the API server finds it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from sluice.model.access import Right
+from sluice.monitor.health import Health, Report, State
+from sluice.pages import html
+from sluice.pages.entry import airflow, needs
+
+router = APIRouter(include_in_schema=False)
+
+
+@router.get("/health", dependencies=[needs(Right.READ)])
+def health(request: Request) -> Response:
+    """Everything that is configured, what is wrong first. It needs no control store."""
+    return html.page(request, "health.html", report=reported(request), State=State)
+
+
+def reported(request: Request) -> Report:
+    """What is known of everything; a round begins if it is old."""
+    found: Health = request.app.state.health
+    found.look(airflow(request).context())
+    return found.report()
+
+
+def again(request: Request) -> bool:
+    """Begin another round; False if one is under way."""
+    found: Health = request.app.state.health
+    return found.again(airflow(request).context())
