@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
-from playwright.sync_api import Locator, Page, expect, sync_playwright
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request, expect, sync_playwright
 from support.installing import installed
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -140,3 +140,33 @@ def shot(page: Page, directory: Path, name: str) -> Path:
     file = directory / f"{name}.png"
     page.screenshot(path=file, full_page=True)
     return file
+
+
+@contextmanager
+def quiet(page: Page, url: str, ours: str = "") -> Iterator[None]:
+    """Nothing complains meanwhile, nor is another host asked.
+
+    Args:
+        url: the host that may be asked.
+        ours: only what has this in its address may not complain.
+    """
+    faults: list[str] = []
+
+    def complained(message: ConsoleMessage) -> None:
+        if message.type == "error" and ours in message.location.get("url", ""):
+            faults.append(message.text)
+
+    def asked(request: Request) -> None:
+        if urlsplit(request.url).netloc not in (urlsplit(url).netloc, ""):
+            faults.append(request.url)
+
+    def broke(error: Error) -> None:
+        faults.append(str(error))
+
+    listeners = {"console": complained, "request": asked, **({} if ours else {"pageerror": broke})}
+    for name, listener in listeners.items():
+        page.on(name, listener)
+    yield
+    for name, listener in listeners.items():
+        page.remove_listener(name, listener)
+    assert not faults, "\n".join(faults)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import cast
 
 import httpx
 import pytest
 import yaml
+from fastapi.routing import APIRoute
+from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
+from sluice.pages.airflow import Airflow
+from sluice.pages.app import application
 from sluice.pages.entry import TOKEN_HEADER
+from sluice.pages.scraper import METRICS
 
 CANARY = "canary-5f3a9c-password"
 
@@ -53,3 +59,20 @@ def ours(client: httpx.Client, address: int) -> dict[str, str]:
     """What a page of ours sends with a command."""
     found = re.search(r'data-token="(\w+)"', client.get("/").text)
     return {TOKEN_HEADER: found[1] if found else "", "Origin": f"http://127.0.0.1:{address}"}
+
+
+def routes() -> list[APIRoute]:
+    """All that the application answers."""
+    return [one for one in application(cast(Airflow, None)).routes if isinstance(one, APIRoute)]
+
+
+def at(route: APIRoute, **names: str) -> str:
+    """The address of a route, of one replication if it is of one."""
+    known = {"source": SOURCE, "slave": "zurich", "name": "pages.css"} | names
+    return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
+
+
+def pages() -> list[str]:
+    """The addresses of all pages that people look at; a new one is among them."""
+    outside = ("/api/", "/static/", METRICS)
+    return [at(one) for one in routes() if "GET" in one.methods and not one.path.startswith(outside)]
