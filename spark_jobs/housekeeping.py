@@ -1,10 +1,12 @@
-"""Spark job: delete old runs of our DAGs, and old logs."""
+"""Spark job: delete old runs of our DAGs, old logs, and the rows of old comparisons."""
 
 import argparse
 from pathlib import Path
 
 from sluice.airflow_api.old_runs import clean_up
+from sluice.context import Context
 from sluice.spark.job import run
+from sluice.store import comparisons
 
 
 def parser() -> argparse.ArgumentParser:
@@ -15,5 +17,11 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Rows of old comparisons go first, which needs nothing of Airflow."""
+    rows = comparisons.trim(context.store, options.days)
+    return {**clean_up(context.runs(), context.config, options.days, options.logs), "rows_of_comparisons": rows}
+
+
 if __name__ == "__main__":
-    run(parser(), lambda context, options: clean_up(context.runs(), context.config, options.days, options.logs))
+    run(parser(), call)

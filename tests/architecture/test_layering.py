@@ -24,6 +24,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("changelog", "spark.session"),
     ("messages",),
     ("apply",),
+    ("verify.difference",),
     ("verify.merge_compare",),
     ("verify.bucket_compare",),
     ("vendors.protocol",),

@@ -25,7 +25,7 @@ from sluice.paths import HOME_ENV
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, SlaveLoaded
 from sluice.vendors.registry import vendor
-from sluice.verify.merge_compare import Difference
+from sluice.verify.difference import Difference
 from sluice.verify.run import VerifyRequest, verify
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.verify.merge_compare import SAMPLE, Difference, compare, key_of
+from sluice.verify.difference import SAMPLE, Difference
+from sluice.verify.merge_compare import compare, key_of
 
 
 def found(master: list[bytes], slave: list[bytes]) -> Difference:

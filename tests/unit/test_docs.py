@@ -38,6 +38,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### When a slave is drained:": config_models.DrainSchedule,
     "### Segments:": config_models.Segments,
     "### Blocks:": config_models.Blocks,
+    "### Comparisons:": config_models.Verification,
     "### Messages:": config_models.Messages,
     "### Stored initial data:": config_models.OutgoingFiles,
     "### Arriving initial data:": config_models.IncomingFiles,

@@ -34,6 +34,7 @@ from sluice.config.models import (
     Segments,
     SlaveTable,
     Stylesheets,
+    Verification,
     WatchedTable,
     WipeOut,
     maybe_empty,
@@ -94,6 +95,7 @@ class Source(Part):
     initial_files: OutgoingFiles = OutgoingFiles()
     initial_program: Program = Program()
     blocks: Blocks = Blocks()
+    verification: Verification = Verification()
 
     @cached_property
     def patterns(self) -> dict[Pattern, WatchedTable]:

@@ -187,6 +187,13 @@ class Blocks(Part):
     )
 
 
+class Verification(Part):
+    """What a comparison keeps of the rows in which slaves differ from their master."""
+
+    max_rows: Annotated[int, Field(ge=0, le=1_000_000, description="rows kept of a table of a slave")] = 50_000
+    keep_values: Annotated[bool, Field(description="keep the values of these rows, too, and not keys alone")] = False
+
+
 class Messages(Part):
     """Settings of publishing: which changes, and the attributes of messages."""
 

@@ -9,7 +9,7 @@ from sluice.spark.errors import raise_any
 from sluice.spark.tasks import collected
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
-from sluice.verify.merge_compare import Difference
+from sluice.verify.difference import Difference
 
 
 def compare_all(jobs: list[Comparison]) -> list[Difference]:
@@ -23,9 +23,9 @@ def compare_all(jobs: list[Comparison]) -> list[Difference]:
 
     def work(number: int) -> Iterator[dict[str, object]]:
         found = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
-        yield {"number": number, "found": json.dumps(vars(found))}
+        yield {"number": number, "found": json.dumps(found.to_json())}
 
     rows = collected(len(jobs), work, {"number": "long", "found": "string"})
     raise_any(row.failure for row in rows if row.failure)
-    found = {row.number: Difference(**json.loads(row.found)) for row in rows}
+    found = {row.number: Difference.from_json(json.loads(row.found)) for row in rows}
     return [found[number] for number in range(len(jobs))]

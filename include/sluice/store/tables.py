@@ -345,7 +345,7 @@ barrier = Table(
     Column("passed", Boolean, nullable=False, server_default="false"),
 )
 
-# What a comparison found, a table a row.
+# What a comparison found, a table a row: `body` has the counts by kind, and where and how it compared.
 comparison = Table(
     "comparison",
     metadata,
@@ -358,8 +358,17 @@ comparison = Table(
     Column("different", BigInteger, nullable=False),
     Column("sample", JSONB, nullable=False),
     _moment("at", required=True),
+    Column("body", JSONB, nullable=False, server_default="{}"),
     UniqueConstraint("point", "slave", "table"),
     Index("comparison_last", "source", "slave", "point"),
+)
+# The rows that it found different, as `sluice.verify.difference.RowDifference`.
+row_difference = Table(
+    "row_difference",
+    metadata,
+    Column("comparison", BigInteger, ForeignKey(comparison.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    *(Column(name, JSONB, nullable=False) for name in ("kind", "key", "columns", "ours", "theirs")),
 )
 
 # A client of the relay, and up to where it has each source's log: see `sluice.relay.log_reader` for the number.

@@ -21,7 +21,7 @@ from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
 from sluice.vendors.protocol.visibility import ReadSnapshot
-from sluice.verify.merge_compare import Difference
+from sluice.verify.difference import Difference
 
 
 @dataclass(frozen=True)

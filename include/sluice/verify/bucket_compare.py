@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
+from itertools import zip_longest
 from zlib import crc32
 
 import numpy as np
 
-from sluice.verify.merge_compare import Difference
+from sluice.verify.difference import Difference, RowReader
+from sluice.verify.merge_compare import unescaped
 
 BUCKETS = 4096
 MOST_ROWS = 500_000
@@ -24,25 +26,30 @@ Row = tuple[bytes, bytes, int]
 Rows = Callable[[], Iterator[Row]]
 
 
-def compare(ours: Rows, theirs: Rows, percent: int) -> Difference:
+def compare(ours: Rows, theirs: Rows, percent: int, reader: RowReader | None = None) -> Difference:
     """Compare the rows of a master with those of a slave; each side is read once, or again where they differ.
 
     Args:
         percent: of the keys, the same ones on both sides.
+        reader: reads the rows that are kept; none is kept without it.
     """
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
+    size = 0
     for side, sign in ((ours, 1), (theirs, -1)):
         for bucket, key, image, weight in _buckets(side(), percent):
+            size += len(image)
             sums[bucket] += sign * weight * _digest(key, image)
             rows[max(-sign, 0), bucket] += weight
-    found = Difference(compared=int(rows.max(axis=0).sum()))
+    found = Difference(compared=int(rows.max(axis=0).sum()), moved=size, size=size)
     for some in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
         left: Counter[tuple[bytes, bytes]] = Counter()
         for side, sign in ((ours, 1), (theirs, -1)):
             for bucket, key, image, weight in _buckets(side(), percent):
                 if bucket in some:
                     left[key, image] += sign * weight
-        _note(found, left)
+        _note(found, left, reader)
+    if found.more:
+        found.within((None, None))
     return found
 
 
@@ -61,6 +68,11 @@ def _digest(key: bytes, image: bytes) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
+def values_of(tokens: bytes) -> list[str | None]:
+    """The values of a key or an image that is written as a line of COPY."""
+    return [None if one == b"\\N" else unescaped(one).decode(errors="replace") for one in tokens.split(b"\t")]
+
+
 def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[set[int]]:
     """Buckets that are held at a time."""
     group: set[int] = set()
@@ -73,18 +85,13 @@ def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]
         yield group
 
 
-def _note(found: Difference, left: Counter[tuple[bytes, bytes]]) -> None:
+def _note(found: Difference, left: Counter[tuple[bytes, bytes]], reader: RowReader | None) -> None:
     """Tell a row that is there otherwise from one that is missing and one that is extra."""
-    by_key: dict[bytes, list[int]] = {}
-    for (key, _), count in left.items():
-        both = by_key.setdefault(key, [0, 0])
-        both[count < 0] += abs(count)
+    by_key: dict[bytes, tuple[list[bytes], list[bytes]]] = {}
+    for (key, image), count in left.items():
+        by_key.setdefault(key, ([], []))[count < 0].extend([image] * abs(count))
     for key, (missing, extra) in sorted(by_key.items()):
         text = b"(" + key.replace(b"\t", b",") + b")"
-        for kind, times in (
-            ("changed", min(missing, extra)),
-            ("missing", missing - min(missing, extra)),
-            ("extra", extra - min(missing, extra)),
-        ):
-            for _ in range(times):
-                found.note(kind, text)
+        for ours, theirs in zip_longest(missing, extra):
+            kind = "extra" if ours is None else "missing" if theirs is None else "changed"
+            found.note(kind, key, reader, ours, theirs, shown=text)

@@ -22,13 +22,12 @@ from sluice.model.action import Filled
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.state.replication import Event, Status
-from sluice.store import blocked, cascades, replications, transfers, updates
+from sluice.store import blocked, cascades, comparisons, replications, transfers, updates
 from sluice.store.replications import ReplicationState
-from sluice.store.tables import comparison
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.registry import vendor
-from sluice.verify.merge_compare import Difference
+from sluice.verify.difference import Difference, Keeping
 
 PATIENCE_S = 900.0
 _NEAR_S = 60.0
@@ -108,8 +107,10 @@ def verify(
 
 def _outcome(context: Context, pair: Pair, tables: Mapping[str, Difference]) -> str:
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
+    moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
+    share = f"; {moved / size:.1%} of the data moved" if size else ""
     left = ", ".join(map(str, blocked.left_out(context.store, pair)))
-    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{left and f'; left out: {left}'}"
+    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{share}{left and f'; left out: {left}'}"
 
 
 def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
@@ -199,6 +200,8 @@ def _compare(
             skipped = blocked.left_out(context.store, port.pair)
             for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
+                own_rows = port.mapper.filled(name) is Filled.MERGE
+                kept = settings.verification
                 jobs.append(
                     Comparison(
                         sealed_text(),
@@ -208,7 +211,8 @@ def _compare(
                         Side(replica.vendor, replica.connection, snapshot_id),
                         request.percent,
                         replica.salt,
-                        port.mapper.filled(name) is Filled.MERGE,
+                        own_rows,
+                        Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),
                     )
                 )
         differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
@@ -216,7 +220,7 @@ def _compare(
     for job, difference in differences:
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
         results[job.slave][str(job.view.master.name)] = outcome
-    _record(context, request.source, point.id, results)
+        _record(context, request, point, job, outcome)
     return results
 
 
@@ -285,23 +289,22 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
     return {name: shape for name, shape in found.items() if shape}
 
 
-def _record(context: Context, source: str, number: int, results: dict[str, dict[str, Difference]]) -> None:
-    rows = [
-        {
-            "point": number,
-            "source": source,
-            "slave": slave,
-            "table": table,
-            "compared": found.compared,
-            "different": found.different,
-            "sample": found.sample,
-        }
-        for slave, tables in results.items()
-        for table, found in tables.items()
-    ]
-    if rows:
-        with context.store.begin() as connection:
-            connection.execute(comparison.insert(), rows)
+def _record(context: Context, request: VerifyRequest, point: Point, job: Comparison, found: Difference) -> None:
+    counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
+    name = job.view.master.name
+    body = {
+        "schema": name.schema,
+        "name": name.table,
+        "segment": point.position.segment,
+        "ordinal": point.position.ordinal,
+        "layout": comparisons.shape_of(job.view.layout),
+        "percent": request.percent,
+        "counts": counts,
+        "ranges": found.ranges,
+        "share_moved": round(found.share_moved, 6),
+    }
+    values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
+    comparisons.record(context.store, point.id, Pair(request.source, job.slave), str(name), values, found.rows)
 
 
 def _differs(tables: dict[str, Difference]) -> bool:

@@ -19,8 +19,8 @@ from sluice.vendors.parquet.write.data_files import TableFiles
 from sluice.vendors.parquet.write.mode import MODES
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import master
-from sluice.verify.bucket_compare import Row, compare
-from sluice.verify.merge_compare import Difference
+from sluice.verify.bucket_compare import Row, compare, values_of
+from sluice.verify.difference import Difference, RowReader
 
 Rows = Iterator[tuple[pa.Table, int]]
 
@@ -36,7 +36,8 @@ def compare_table(job: Comparison) -> Difference:
     def master_rows() -> Iterator[Row]:
         return _tokens(_master(connections[job.master.connection], job, salt, table), key, names)
 
-    return compare(master_rows, lambda: _tokens(replica(), key, names), job.percent)
+    reader = RowReader(tuple(names), bool(key), values_of, job.keeping)
+    return compare(master_rows, lambda: _tokens(replica(), key, names), job.percent, reader)
 
 
 def _tokens(rows: Rows, key: Sequence[str], columns: Sequence[str]) -> Iterator[Row]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sluice.apply.mapping.table_view import TableView
+from sluice.verify.difference import Keeping
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Comparison:
     Attributes:
         salt: the id of the connection with the slave's salt.
         own_rows: the slave may have rows that the master has not.
+        keeping: the rows to keep of those that differ.
     """
 
     sealed: str
@@ -35,3 +37,4 @@ class Comparison:
     percent: int
     salt: str | None = None
     own_rows: bool = False
+    keeping: Keeping = field(default_factory=Keeping)

@@ -27,8 +27,8 @@ from sluice.vendors.mariadb.session import Connection, composed, connect, execut
 from sluice.vendors.mariadb.types import canonical, side_by_side
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import master
-from sluice.verify.bucket_compare import Row, compare
-from sluice.verify.merge_compare import Difference
+from sluice.verify.bucket_compare import Row, compare, values_of
+from sluice.verify.difference import Difference, RowReader
 
 _LOOK_S = 0.2
 _FETCHED = 10_000
@@ -65,7 +65,8 @@ def compare_table(job: Comparison) -> Difference:
         table = existing(session, job.view.layout)
     if table is None:
         raise no_table(job.view.layout.name)
-    return compare(lambda: _master(job, salt, table), lambda: _replica(job, table), job.percent)
+    reader = RowReader(tuple(table.names), bool(table.key), values_of, job.keeping)
+    return compare(lambda: _master(job, salt, table), lambda: _replica(job, table), job.percent, reader)
 
 
 def _master(job: Comparison, salt: bytes, table: SlaveTable) -> Iterator[Row]:

@@ -21,6 +21,7 @@ from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
+from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.vendors.postgresql.session import (
     Connection,
     composed,
@@ -33,7 +34,8 @@ from sluice.vendors.postgresql.session import (
     translated,
 )
 from sluice.vendors.protocol.compare import Comparison
-from sluice.verify.merge_compare import Difference, compare, equal
+from sluice.verify.difference import Difference, RowReader
+from sluice.verify.merge_compare import compare, equal
 
 _EXPECTED = TableName("pg_temp", "sluice_expected")
 
@@ -92,7 +94,7 @@ def compare_table(job: Comparison) -> Difference:
             with _expected(job, connections, master) as expected:
                 ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
                 theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
-                return _compared(expected, ours, replica, theirs)
+                return _compared(job, expected, ours, replica, theirs)
         sides = ((master, job.view.ours), (replica, job.view.layout))
         if job.view.layout.key:
             ours, theirs = (
@@ -100,14 +102,27 @@ def compare_table(job: Comparison) -> Difference:
             )
             with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
                 if (same := equal(map(bytes, one), map(bytes, other))) is not None:
-                    return Difference(compared=same)
+                    count, size = same
+                    return Difference(compared=count, moved=2 * size, size=2 * size)
         ours, theirs = (_rows("read/compare/rows", session, layout, job.percent) for session, layout in sides)
-        return _compared(master, ours, replica, theirs)
+        return _compared(job, master, ours, replica, theirs)
 
 
-def _compared(master: Connection, ours: sql.Composed, replica: Connection, theirs: sql.Composed) -> Difference:
+def _compared(
+    job: Comparison, master: Connection, ours: sql.Composed, replica: Connection, theirs: sql.Composed
+) -> Difference:
     with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
-        return compare(map(bytes, one), map(bytes, other))
+        found = compare(map(bytes, one), map(bytes, other), row_reader(job))
+    found.size = found.moved
+    if found.more:
+        found.within((None, None))
+    return found
+
+
+def row_reader(job: Comparison) -> RowReader:
+    """Reads the rows that differ out of their texts."""
+    layout = job.view.layout
+    return RowReader(tuple(column.name for column in layout.columns), bool(layout.key), values_of, job.keeping)
 
 
 @contextmanager

@@ -1,0 +1,132 @@
+"""Reports of comparisons: the tables compared, and the rows in which they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row, func, select
+
+from sluice.model.layout import Layout
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.row_difference import RowDifference
+from sluice.store.engine import Store
+from sluice.store.tables import comparison, row_difference
+
+_AT_ONCE = 5_000
+
+
+@dataclass(frozen=True)
+class TableReport:
+    """What a comparison found of one table of a slave.
+
+    Attributes:
+        id: of the table in this comparison.
+        report: of the whole comparison.
+        position: where both sides were compared.
+        layout: the slave's view of the table's columns at that time, as `shape_of` gives it.
+        counts: missing, extra and changed rows, and `more` that differ and are not kept.
+        ranges: where these are: pairs of keys, the first one excluded.
+        share_moved: the share of both sides' data that was sent to the comparing task.
+    """
+
+    id: int
+    report: int
+    pair: Pair
+    table: TableName
+    at: datetime
+    compared: int
+    different: int
+    position: Position
+    layout: str
+    counts: dict[str, int]
+    ranges: list[Any]
+    share_moved: float
+
+    @property
+    def more(self) -> int:
+        """Rows that differ and are not kept."""
+        return self.counts.get("more", 0)
+
+
+def shape_of(layout: Layout) -> str:
+    """A text that is another one when a table has other columns or another key."""
+    columns = ", ".join(f"{column.name} {column.type}" for column in layout.columns)
+    return f"{layout.name} ({columns}) by ({', '.join(layout.key_names)})"
+
+
+def record(
+    store: Store, report: int, pair: Pair, table: str, values: dict[str, object], rows: Sequence[RowDifference] = ()
+) -> None:
+    """Record what was found of a table."""
+    named = {"point": report, "source": pair.source, "slave": pair.slave, "table": table}
+    with store.begin() as connection:
+        made = comparison.insert().values(**named, **values).returning(comparison.c.id)
+        number = connection.execute(made).scalar_one()
+        for start in range(0, len(rows), _AT_ONCE):
+            some = enumerate(rows[start : start + _AT_ONCE], start)
+            found = [{"comparison": number, "number": index, **vars(one)} for index, one in some]
+            connection.execute(row_difference.insert(), found)
+
+
+def tables_of(store: Store, report: int, pair: Pair) -> list[TableReport]:
+    """What a comparison found of a slave, table by table."""
+    chosen = select(comparison).where(
+        comparison.c.point == report, comparison.c.source == pair.source, comparison.c.slave == pair.slave
+    )
+    with store.begin() as connection:
+        return [_report(row) for row in connection.execute(chosen.order_by(comparison.c.table))]
+
+
+def last(store: Store, pair: Pair) -> int | None:
+    """The number of the last comparison of a slave."""
+    newest = select(func.max(comparison.c.point)).where(
+        comparison.c.source == pair.source, comparison.c.slave == pair.slave
+    )
+    with store.begin() as connection:
+        return connection.execute(newest).scalar()
+
+
+def rows_of(store: Store, table: int, most: int | None = None, after: int = -1) -> list[RowDifference]:
+    """The rows that differ of a table of a report, in order.
+
+    Args:
+        table: `TableReport.id`.
+        after: those behind this number.
+    """
+    chosen = select(row_difference).where(row_difference.c.comparison == table, row_difference.c.number > after)
+    with store.begin() as connection:
+        found = connection.execute(chosen.order_by(row_difference.c.number).limit(most)).all()
+    return [RowDifference(one.kind, *map(_tuple, (one.key, one.columns, one.ours, one.theirs))) for one in found]
+
+
+def trim(store: Store, days: float) -> int:
+    """Delete rows of comparisons that are older than these days; their counts stay. Returns how many rows went."""
+    old = select(comparison.c.id).where(comparison.c.at < func.clock_timestamp() - timedelta(days=days))
+    with store.begin() as connection:
+        return connection.execute(row_difference.delete().where(row_difference.c.comparison.in_(old))).rowcount
+
+
+def _tuple(values: list[Any] | None) -> Any:
+    return None if values is None else tuple(values)
+
+
+def _report(row: Row[Any]) -> TableReport:
+    body = row.body
+    return TableReport(
+        row.id,
+        row.point,
+        Pair(row.source, row.slave),
+        TableName(body.get("schema", ""), body.get("name", "")),
+        row.at,
+        row.compared,
+        row.different,
+        Position(body.get("segment", 0), body.get("ordinal", 0)),
+        body.get("layout", ""),
+        body.get("counts", {}),
+        body.get("ranges", []),
+        body.get("share_moved", 1.0),
+    )

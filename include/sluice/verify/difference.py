@@ -1,0 +1,183 @@
+"""The difference of two sides of a table: counts, and the rows themselves up to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+from sluice.model.row_difference import RowDifference, Values
+
+SAMPLE = 20
+# Characters of a value that is kept.
+LONGEST = 200
+# Ranges in which more rows differ than are kept.
+MOST_RANGES = 100
+
+# Keys, the first one excluded and the last one included; None: there is no bound.
+Bounds = tuple[Values | None, Values | None]
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """The rows that a comparison keeps of a table.
+
+    Attributes:
+        most: the most rows.
+        values: also their values on both sides, which are secret otherwise.
+        extra: also rows that the slave alone has.
+    """
+
+    most: int = 0
+    values: bool = False
+    extra: bool = True
+
+
+@dataclass(frozen=True)
+class RowReader:
+    """Reads keys and images of rows as a comparison has them.
+
+    Attributes:
+        columns: the names of the slave's columns, in the order of an image.
+        keyed: whether rows have a key.
+        split: the values of a key or of an image.
+    """
+
+    columns: tuple[str, ...]
+    keyed: bool
+    split: Callable[[bytes], Sequence[str | None]]
+    keeping: Keeping
+
+    def read(self, kind: str, key: bytes, ours: bytes | None, theirs: bytes | None) -> RowDifference:
+        """One row with its images, as far as there are any."""
+        values = [None if image is None else self.split(image) for image in (ours, theirs)]
+        columns: tuple[str, ...] = ()
+        if values[0] is not None and values[1] is not None:
+            columns = tuple(
+                name for name, one, other in zip(self.columns, values[0], values[1], strict=True) if one != other
+            )
+        shown = [None if one is None or not self.keeping.values else _shortened(one) for one in values]
+        if self.keyed:
+            named: Values = tuple(self.split(key))
+        elif self.keeping.values:
+            named = _shortened(self.split(key))
+        else:
+            named = (blake2b(key, digest_size=16).hexdigest(),)
+        return RowDifference(kind, named, columns, *shown)
+
+
+@dataclass
+class Difference:
+    """The result of the comparison of one table, or of one range of its keys.
+
+    Attributes:
+        sample: the first keys with what is wrong with them.
+        own: rows that are on the slave alone, and may be.
+        rows: the rows that differ, up to a limit.
+        ranges: where rows differ that are not among `rows`.
+        moved: bytes that were sent to the comparing task.
+        size: bytes that both sides have.
+    """
+
+    compared: int = 0
+    missing: int = 0
+    extra: int = 0
+    changed: int = 0
+    sample: list[tuple[str, str]] = field(default_factory=list)
+    own: int = 0
+    rows: list[RowDifference] = field(default_factory=list)
+    ranges: list[Bounds] = field(default_factory=list)
+    moved: int = 0
+    size: int = 0
+
+    @property
+    def different(self) -> int:
+        """Rows that are not the same on both sides."""
+        return self.missing + self.extra + self.changed
+
+    @property
+    def more(self) -> int:
+        """Rows that differ and are not among `rows`."""
+        return self.different - len(self.rows)
+
+    @property
+    def share_moved(self) -> float:
+        """The share of both sides' data that was sent to a comparing task."""
+        return min(1.0, self.moved / self.size) if self.size else 0.0
+
+    def with_rows_of_its_own(self) -> Difference:
+        """The same of a table that may have more rows than the master's."""
+        sample = [one for one in self.sample if one[0] != "extra"]
+        rows = [one for one in self.rows if one.kind != "extra"]
+        found = replace(self, extra=0, own=self.own + self.extra, sample=sample, rows=rows)
+        return found if found.more else replace(found, ranges=[])
+
+    def note(
+        self,
+        kind: str,
+        key: bytes,
+        reader: RowReader | None = None,
+        ours: bytes | None = None,
+        theirs: bytes | None = None,
+        shown: bytes | None = None,
+    ) -> None:
+        """Count one difference and keep its row if there is room.
+
+        Args:
+            shown: the key as people read it, if that is another text.
+        """
+        setattr(self, kind, getattr(self, kind) + 1)
+        if len(self.sample) < SAMPLE:
+            self.sample.append((kind, (shown or key).decode(errors="replace")))
+        if reader is None or len(self.rows) >= reader.keeping.most or (kind == "extra" and not reader.keeping.extra):
+            return
+        self.rows.append(reader.read(kind, key, ours, theirs))
+
+    def within(self, bounds: Bounds) -> None:
+        """Note a range in which rows differ that are not kept."""
+        if self.ranges and (self.ranges[-1][1] == bounds[0] or len(self.ranges) >= MOST_RANGES):
+            bounds = (self.ranges.pop()[0], bounds[1])
+        self.ranges.append(bounds)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain form for messages; `from_json` reads it."""
+        rows = [[one.kind, one.key, one.columns, one.ours, one.theirs] for one in self.rows]
+        return {**vars(self), "rows": rows}
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Difference:
+        """Read what `to_json` gave."""
+        rows = [
+            RowDifference(kind, tuple(key), tuple(columns), _values(ours), _values(theirs))
+            for kind, key, columns, ours, theirs in found["rows"]
+        ]
+        sample = [(kind, key) for kind, key in found["sample"]]
+        ranges = [(_values(first), _values(until)) for first, until in found["ranges"]]
+        return cls(**{**found, "rows": rows, "sample": sample, "ranges": ranges})
+
+
+def joined(parts: Iterable[tuple[Bounds, Difference]], most: int) -> Difference:
+    """The difference of a table, of those of its ranges in the order of their keys.
+
+    Args:
+        most: the most rows that are kept.
+    """
+    all_ = Difference()
+    for bounds, part in parts:
+        for name in ("compared", "missing", "extra", "changed", "own", "moved", "size"):
+            setattr(all_, name, getattr(all_, name) + getattr(part, name))
+        all_.sample += part.sample[: SAMPLE - len(all_.sample)]
+        room = most - len(all_.rows)
+        all_.rows += part.rows[:room]
+        for one in [bounds] if len(part.rows) > room else part.ranges:
+            all_.within(one)
+    return all_
+
+
+def _shortened(values: Sequence[str | None]) -> Values:
+    return tuple(f"{one[:LONGEST]}…" if one is not None and len(one) > LONGEST else one for one in values)
+
+
+def _values(found: Sequence[str | None] | None) -> Values | None:
+    return None if found is None else tuple(found)
