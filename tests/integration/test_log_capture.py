@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
+from threading import Timer
 
 import pytest
+from support.slot_reader import reading
 from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.capture.log import sweep as log_sweep
 
@@ -127,6 +129,37 @@ def test_a_slot_that_lost_changes_makes_the_slaves_inconsistent_until_it_is_made
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.publish()
     assert changes(world) == [("I", ["2", "b"], None)]
+
+
+def test_who_looks_at_the_slot_disturbs_no_publisher(build):
+    """Each look takes the slot for itself, for a moment; `status` and pages look whenever they like."""
+    world = by_log(build)
+    (slot,) = world.master.execute("SELECT slot FROM repl_log").fetchone()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    with ExitStack() as stack:
+        stack.enter_context(reading(world, slot))
+        with closing(world.context.source(SOURCE)) as source:
+            assert source.capture.queued()
+            assert source.capture.count_queued(100) == 0
+        ends = Timer(1, stack.pop_all().close)
+        ends.start()
+        world.publish()
+        ends.join()
+    assert changes(world) == [("I", ["1", "a"], None)]
+
+
+def test_somebody_who_keeps_the_slot_is_named_and_nothing_is_lost(build, monkeypatch):
+    monkeypatch.setattr(log_sweep.slot, "_PATIENCE_S", 0.2)
+    world = by_log(build)
+    (slot,) = world.master.execute("SELECT slot FROM repl_log").fetchone()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    with reading(world, slot), pytest.raises(TransientError, match=r"SLC-450.*session \d+ of t") as caught:
+        world.publish()
+    assert "pg_terminate_backend" in caught.value.hint
+    assert world.status("zurich") is Status.NORMAL
+    world.let_leases_expire()
+    world.catch_up()
+    assert changes(world) == [("I", ["1", "a"], None)]
 
 
 def test_a_table_keeps_its_whole_old_rows_whatever_somebody_says(build):

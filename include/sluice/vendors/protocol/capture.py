@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from sluice.model.kept_log import KeptLog
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -112,6 +113,9 @@ class Capture(Protocol):
 
     def count_queued(self, most: int) -> int:
         """How many changes ITEMS holds, counted up to so many."""
+
+    def kept_log(self) -> KeptLog | None:
+        """What the server keeps of its own log for the capture; None if it keeps nothing for it."""
 
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
         """Read ITEMS in one snapshot; nothing that an older one does not show (`until`): then `more` is exact."""

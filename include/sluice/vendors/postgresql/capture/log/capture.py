@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from psycopg import sql
+from psycopg.errors import ObjectInUse
 from psycopg.pq import TransactionStatus
 
 from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
+from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionRef
 from sluice.model.watched import Wanted, Watch
@@ -104,7 +106,9 @@ class LogCapture(QueueCapture):
             session = self._session.open()
             if self._unrecorded.is_noted(session, self.parts):
                 return True
-            known = slot.catch_up(session, slot.recorded(session, self.parts))
+            known = slot.recorded(session, self.parts)
+            if known is None or slot.expect_whole(session, known):
+                return True
             written, flushed = self._written()
             if written > flushed:
                 with transaction_fate.beside(self.info) as beside:
@@ -117,7 +121,11 @@ class LogCapture(QueueCapture):
                 slot=sql.Literal(known.slot),
                 publications=slot.publications(self.resources),
             )
-            (waiting,) = session.execute(waits).fetchone() or (False,)
+            try:
+                (waiting,) = session.execute(waits).fetchone() or (False,)
+            except ObjectInUse:
+                # Somebody of ours looks at this moment: the sweep waits for him.
+                return True
             if waiting or flushed - known.place.lsn > _IDLE_BYTES:
                 return True
             self._looked = flushed
@@ -139,9 +147,18 @@ class LogCapture(QueueCapture):
                 most=sql.Literal(most),
                 publications=slot.publications(self.resources),
             )
-            (self._counted,) = session.execute(counting).fetchone() or (0,)
+            # While a step reads the slot, nobody else can.
+            with suppress(ObjectInUse):
+                (self._counted,) = session.execute(counting).fetchone() or (0,)
         self._counts_again = time.monotonic() + _PAUSES * (time.monotonic() - began)
         return self._counted
+
+    def kept_log(self) -> KeptLog | None:
+        """What the server keeps of its log for the slot; None if there is none."""
+        with translated("looking at the slot"):
+            session = self._session.open()
+            known = slot.recorded(session, self.parts)
+            return slot.kept(session, known.slot) if known else None
 
     def _written(self) -> tuple[int, int]:
         row = self._session.open().execute(composed("capture/log/written")).fetchone() or (0, 0)

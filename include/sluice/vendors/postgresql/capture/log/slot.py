@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
 import psycopg
 from psycopg import sql
 
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
+from sluice.model.kept_log import KeptLog
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture.log.stream import Place
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
+T = TypeVar("T")
+
 PLUGIN = "pgoutput"
 _LONGEST = 63
 # How long a slot that is made waits for transactions that are open.
 _WAIT = "60s"
+# A slot is read by one session at a time. Ours look for moments: the publisher, and `status` beside it.
+_PATIENCE_S, _PAUSE_S = 15.0, 0.05
+# How the server calls a slot whose log it may remove at the next checkpoint.
+_UNRESERVED = "unreserved"
 _OLDEST, _OLDEST_SAID = 150000, "15"
 _REBASE = (
     "what was published stays in the change log. Trigger the DAG bootstrap with rebase, which makes the slot anew, "
@@ -134,27 +144,76 @@ def catch_up(connection: Connection, known: Recorded | None) -> Recorded:
 
     Raises:
         StrangeSource: SLC-404, it is gone, of somebody else, or changes were taken out of it.
+        TransientError: SLC-450, somebody else reads it.
     """
     if known is None:
         raise _lost("no slot was made")
-    row = connection.execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
-    if row is None:
-        raise _lost(f"the slot {known.slot} is not there")
-    plugin, is_here, _, status, lsn = row
-    if plugin != PLUGIN or not is_here:
-        raise _lost(f"the slot {known.slot} is one of somebody else, by {plugin}")
-    if status == "lost":
-        raise _lost(f"the server has dropped what the slot {known.slot} still needs (max_slot_wal_keep_size)")
-    if lsn is None or lsn > known.place.lsn:
-        raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
-    if lsn < known.place.lsn:
-        advance(connection, known.slot, known.place.lsn)
+    end = time.monotonic() + _PATIENCE_S
+    while reader := expect_whole(connection, known):
+        if time.monotonic() > end:
+            raise _taken(known.slot, reader)
+        time.sleep(_PAUSE_S)
     return known
 
 
+def expect_whole(connection: Connection, known: Recorded) -> str:
+    """See that nothing was taken out of the slot, and move it to where it is published; or who else reads it now.
+
+    Raises:
+        StrangeSource: SLC-404, see `catch_up`.
+    """
+    row = connection.execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
+    if row is None:
+        raise _lost(f"the slot {known.slot} is not there")
+    plugin, is_here, status, lsn, *reader = row
+    if plugin != PLUGIN or not is_here:
+        raise _lost(f"the slot {known.slot} is one of somebody else, by {plugin}")
+    if status == "lost":
+        raise _lost(f"the server has given up what the slot {known.slot} still needs (max_slot_wal_keep_size)")
+    if lsn is None or lsn > known.place.lsn:
+        raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
+    if reader[0] is not None:
+        return "session {} of {} ({})".format(*reader)
+    if lsn < known.place.lsn:
+        advance(connection, known.slot, known.place.lsn)
+    return ""
+
+
 def advance(connection: Connection, name: str, lsn: int) -> None:
-    """Let the server forget what is published, and recorded as that."""
-    connection.execute(composed("capture/log/advance", slot=sql.Literal(name), lsn=sql.Literal(lsn)))
+    """Let the server forget what is published, and recorded as that; another time if a session reads the slot now."""
+    with suppress(psycopg.errors.ObjectInUse):
+        connection.execute(composed("capture/log/advance", slot=sql.Literal(name), lsn=sql.Literal(lsn)))
+
+
+def patiently(connection: Connection, name: str, read: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Read a slot within a transaction, as soon as no other session does.
+
+    Raises:
+        TransientError: SLC-450, somebody else reads it.
+    """
+    end = time.monotonic() + _PATIENCE_S
+    while True:
+        connection.execute("SAVEPOINT reading")
+        try:
+            yield from read()
+            return
+        except psycopg.errors.ObjectInUse as error:
+            # The server says so before it gives anything.
+            while connection.pgconn.get_result():
+                pass
+            connection.execute("ROLLBACK TO reading")
+            if time.monotonic() > end:
+                raise _taken(name, str(error.diag.message_primary)) from None
+        time.sleep(_PAUSE_S)
+
+
+def kept(connection: Connection, name: str) -> KeptLog | None:
+    """How much of its log the server keeps for a slot; None if it has none of that name."""
+    row = connection.execute(composed("capture/log/kept", slot=sql.Literal(name))).fetchone()
+    if row is None:
+        return None
+    size, state, left = row
+    return KeptLog(name, int(size), state, None if left is None else max(int(left), 0), state == _UNRESERVED)
 
 
 def _newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[int]:
@@ -168,6 +227,15 @@ def _name(connection: Connection, resources: Resources) -> str:
     digest = hashlib.sha256(f"{resources.schema}.{resources.folded}".encode()).hexdigest()[:8]
     tail = f"_{number}_{digest}"
     return re.sub("[^a-z0-9_]", "_", resources.folded.rstrip("_"))[: _LONGEST - len(tail)] + tail
+
+
+def _taken(name: str, by: str) -> TransientError:
+    return TransientError(
+        450,
+        f"the slot {name} is read by somebody else: {by}",
+        "nothing was published, and nothing is lost as long as he takes nothing out of it. To end him, type: "
+        f"SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = '{name}'; {AGAIN}",
+    )
 
 
 def _lost(why: str) -> StrangeSource:

@@ -114,9 +114,15 @@ class LogSweep:
                 most=sql.Literal(most),
                 publications=self._publications,
             )
-            copy = CopyOut(self._connection, query, _BUFFER_BYTES)
-            yield from stream.batches(messages(iter(copy)))
-            self.more = most is not None and copy.rows >= most
+            copy: CopyOut | None = None
+
+            def read(query: sql.Composed = query) -> Iterator[bytes]:
+                nonlocal copy
+                copy = CopyOut(self._connection, query, _BUFFER_BYTES)
+                yield from copy
+
+            yield from stream.batches(messages(slot.patiently(self._connection, self._recorded.slot, read)))
+            self.more = most is not None and copy is not None and copy.rows >= most
             if stream.taken or most is None or not self.more or stream.end != self._recorded.place:
                 return
             # Nothing but transactions that the snapshot does not show, or that are published: look further.

@@ -9,6 +9,7 @@ from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from sluice.errors import AlteredMeanwhile, ConfigError, FencedError, StrangeSource
+from sluice.model.kept_log import KeptLog
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -246,6 +247,10 @@ class QueueCapture:
             counting = composed("capture/queue/count_queued", **self.parts)
             (found,) = self._session.open().execute(counting, {"most": most}).fetchone() or (0,)
             return int(found)
+
+    def kept_log(self) -> KeptLog | None:
+        """None: triggers need nothing of it."""
+        return None
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[Sweep]:

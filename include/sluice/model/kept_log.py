@@ -1,0 +1,39 @@
+"""What a server keeps of its own log for the capture of a master."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class KeptLog:
+    """The part of a master's log that is kept until it is published.
+
+    Attributes:
+        holder: the name by which the server keeps it.
+        bytes: how much that is.
+        state: how the server calls this.
+        left_bytes: so much may be written until the server gives it up; None if it never does.
+        ends: the server may give it up at any moment.
+    """
+
+    holder: str
+    bytes: int
+    state: str
+    left_bytes: int | None
+    ends: bool
+
+    @property
+    def summary(self) -> str:
+        """The same in a sentence without a subject."""
+        left = "no limit is set" if self.left_bytes is None else f"given up after {size(self.left_bytes)} more"
+        return f"{size(self.bytes)} of the server's log are kept by the slot {self.holder} ({self.state}; {left})"
+
+    def is_urgent(self, most: int) -> bool:
+        """Whether somebody should look at it: more than `most` bytes, or half of what the server allows, are kept."""
+        return self.ends or self.bytes > most or (self.left_bytes is not None and self.bytes > self.left_bytes)
+
+
+def size(count: int) -> str:
+    """A number of bytes as people read it."""
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"
