@@ -5,7 +5,7 @@ from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
 revision = "0036"
-down_revision = "0029"
+down_revision = "0032"
 
 
 def upgrade() -> None:
