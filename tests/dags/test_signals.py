@@ -19,7 +19,9 @@ from sluice.monitor.signals import (
     DELIVERED,
     DIFFERENT,
     HOLDBACK,
+    KEPT_LOG,
     LAG,
+    LEFT_LOG,
     LOG_BYTES,
     PUBLISHED,
     REJECTED,
@@ -35,6 +37,8 @@ from sluice.store import replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 TOKEN = "0123456789abcdef-canary"
+# Where nothing was compared, and triggers capture the changes.
+ABSENT = {DIFFERENT.name, KEPT_LOG.name, LEFT_LOG.name}
 LINE = re.compile(r"^(\w+)\{(.*)\} (\S+)$", re.MULTILINE)
 
 
@@ -68,8 +72,8 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     until(lambda: {(ANSWERS.name, one) for one in (zurich, geneva)} <= scrape()[1].keys())
     answer, found = scrape()
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
-    assert {name for name, _ in found} == {one.name for one in SIGNALS if one is not DIFFERENT}
-    assert answer.text.count("# TYPE") == answer.text.count("# HELP") == len(SIGNALS) - 1
+    assert {name for name, _ in found} == {one.name for one in SIGNALS} - ABSENT
+    assert answer.text.count("# TYPE") == answer.text.count("# HELP") == len(SIGNALS) - len(ABSENT)
     lags = [found.pop((LAG.name, one)) for one in (zurich, geneva)]
     assert (lags[0], 0 < lags[1] < 60) == (0, True)
     assert found.pop((LOG_BYTES.name, source)) == world.context.manifest("flights").bytes()
@@ -87,6 +91,19 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
         (CHANGES.name, source): 3,
     }
     assert found[REJECTED.name, zurich] == 0
+
+
+@pytest.mark.parametrize("pages_world", [{"capture": "log", "slot_retains_mb": 64}], indirect=True)
+def test_metrics_and_pages_tell_how_much_of_its_log_a_master_keeps(pages_world, visit, scrape):
+    pages_world.master.execute("SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 70000000))")
+    kept = (KEPT_LOG.name, 'source="flights"')
+    until(lambda: kept in scrape()[1])
+    assert scrape()[1][kept] > 70_000_000
+    assert (LEFT_LOG.name, kept[1]) not in scrape()[1], "the server has no limit"
+    (one, _) = visit("eva").get("/api/v1/replications").json()
+    assert (one["kept_log"]["state"], one["kept_log"]["holder"][:5]) == ("reserved", "repl_")
+    for page in ("/", "/replications/flights/zurich"):
+        assert "of the server&#39;s log are kept by the slot repl_" in visit("eva").get(page).text
 
 
 def test_the_token_opens_the_metrics_and_nothing_else(pages_world, visit, scrape):

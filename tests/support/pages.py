@@ -21,12 +21,17 @@ CANARY = "canary-5f3a9c-password"
 
 
 @pytest.fixture
-def pages_world(build, address, connect, people, monkeypatch):
-    """Two slaves, which Airflow has the connections of."""
+def pages_world(request, build, address, connect, people, monkeypatch):
+    """Two slaves, which Airflow has the connections of; the parameter is settings of the source."""
     # The same Airflow serves other tests, which may have left a drain on standby.
     for name in ("zurich", "geneva"):
         people["admin"].ask(f"/api/v2/dags/drain__flights__{name}", "PATCH", {"is_paused": False})
-    made = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.*"], slaves=("zurich", "geneva"))
+    made = build(
+        "CREATE TABLE t (id int PRIMARY KEY)",
+        ["public.*"],
+        slaves=("zurich", "geneva"),
+        source=getattr(request, "param", {}),
+    )
     made.infos[made.context.config.airflow_api] = ConnectionInfo("http", "127.0.0.1", address, "", "admin", CANARY)
     for name, info in made.infos.items():
         fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}

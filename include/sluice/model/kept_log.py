@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sluice.model.byte_size import size
+
 
 @dataclass(frozen=True)
 class KeptLog:
@@ -29,11 +31,10 @@ class KeptLog:
         left = "no limit is set" if self.left_bytes is None else f"given up after {size(self.left_bytes)} more"
         return f"{size(self.bytes)} of the server's log are kept by the slot {self.holder} ({self.state}; {left})"
 
-    def is_urgent(self, most: int) -> bool:
-        """Whether somebody should look at it: more than `most` bytes, or half of what the server allows, are kept."""
-        return self.ends or self.bytes > most or (self.left_bytes is not None and self.bytes > self.left_bytes)
-
-
-def size(count: int) -> str:
-    """A number of bytes as people read it."""
-    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.1f} MB"
+    def is_urgent(self, most_mb: int) -> bool:
+        """Whether somebody should look at it: more than `most_mb`, or half of what the server allows, are kept."""
+        return (
+            self.ends
+            or self.bytes > most_mb * 1_000_000
+            or (self.left_bytes is not None and self.bytes > self.left_bytes)
+        )

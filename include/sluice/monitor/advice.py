@@ -13,6 +13,7 @@ from sluice.airflow_api.pause import Paused
 from sluice.capture import unwatched
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
+from sluice.model.kept_log import KeptLog
 from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
@@ -193,12 +194,16 @@ class SourceNotes:
         unwatched: tables that are to be watched and are not, or that cannot be read.
         loses: one of these has rows that no slave gets.
         outdated: event triggers that an older version wrote are there.
+        kept: what the server keeps of its own log until it is published, where changes are read from that.
+        growing: that this is much, and what to type.
     """
 
     publishing: str = ""
     unwatched: tuple[str, ...] = ()
     loses: bool = False
     outdated: str = ""
+    kept: KeptLog | None = None
+    growing: str = ""
 
 
 def for_source(context: Context, source: str) -> SourceNotes:
@@ -212,6 +217,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if database.capture.is_installed() else []
             code = database.master.foreign_code()
+            kept = database.capture.kept_log() if database.capture.is_installed() else None
         finally:
             database.close()
     except SluiceError as error:
@@ -231,7 +237,20 @@ def for_source(context: Context, source: str) -> SourceNotes:
         f"{one}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for one in locked
     ]
     notes += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
-    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated)
+    growing = for_kept_log(context, source, kept)
+    return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated, kept, growing)
+
+
+def for_kept_log(context: Context, source: str, kept: KeptLog | None) -> str:
+    """A note: the server keeps much of its own log, since it is not published. Empty if it does not."""
+    if kept is None or not kept.is_urgent(context.config.source(source).slot_retains_mb):
+        return ""
+    then = "the master's disk fills" if kept.left_bytes is None else "all slaves of the source have to be filled anew"
+    return (
+        f"{kept.summary}. If that goes on, {then}.\n"
+        "HINT: look in pg_stat_activity and pg_prepared_xacts of the master for old transactions, and whether the DAG "
+        f"{context.config.dag_id('publish', source)} runs; if it is paused, type: {shell.unpause_publish(source)}"
+    )
 
 
 def outdated_events(source: str) -> str:

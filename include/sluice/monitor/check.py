@@ -55,15 +55,16 @@ class Finding:
 
 @dataclass(frozen=True)
 class Look:
-    """One thing to look at; `find` says how it is, or raises what is wrong with it."""
+    """One thing to look at; `find` says how it is, or what is wrong with it, or raises that."""
 
     subject: str
-    find: Callable[[], str]
+    find: Callable[[], str | Finding]
 
     def finding(self) -> Finding:
         """Look at it, whatever happens then."""
         try:
-            return Finding(self.subject, True, self.find())
+            found = self.find()
+            return found if isinstance(found, Finding) else Finding(self.subject, True, found)
         except SluiceError as error:
             return Finding(self.subject, False, str(error))
         except Exception as error:
@@ -86,6 +87,8 @@ def looks(context: Context) -> Iterator[Look]:
     masters: dict[str, MasterTables] = {}
     for name in context.config.sources:
         yield Look(f"source {name}", partial(_source, context, name, masters))
+        if context.config.source(name).capture == "log":
+            yield Look(f"log of {name}", partial(_kept_log, context, name))
         yield from _activity(context, name)
         out = context.config.source(name).initial_files
         yield from _keys(f"keys of {name}", {encryption_key: out.key_file, private_key: out.sign_with})
@@ -283,6 +286,16 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
+
+
+def _kept_log(context: Context, name: str) -> str | Finding:
+    """What the server keeps of its own log for the capture."""
+    with closing(context.source(name)) as source:
+        kept = source.capture.kept_log() if source.capture.is_installed() else None
+    if kept is None:
+        return "nothing is kept of it yet"
+    growing = advice.for_kept_log(context, name, kept).replace("\nHINT: ", "; ")
+    return Finding(f"log of {name}", False, growing) if growing else kept.summary
 
 
 def _activity(context: Context, name: str) -> Iterator[Look]:

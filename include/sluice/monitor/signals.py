@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sluice.context import Context
+from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
 from sluice.monitor.status import Beside, ReplicationStatus, told
 from sluice.state.dispatcher import Dispatcher
@@ -48,6 +49,8 @@ CHANGES = Signal("sluice_published_changes_total", Kind.COUNTER, "changes of row
 PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Kind.GAUGE, "for so long changes may wait in ITEMS")
 QUEUED = Signal("sluice_queued_changes", Kind.GAUGE, "changes that wait in ITEMS, counted up to 100,000")
 LOG_BYTES = Signal("sluice_change_log_bytes", Kind.GAUGE, "size of the segments that are kept")
+KEPT_LOG = Signal("sluice_kept_log_bytes", Kind.GAUGE, "of its own log, kept by the master for a slot")
+LEFT_LOG = Signal("sluice_kept_log_left_bytes", Kind.GAUGE, "so much may be written until the master gives that up")
 SIGNALS: tuple[Signal, ...] = (
     STATUS,
     WELL,
@@ -64,6 +67,8 @@ SIGNALS: tuple[Signal, ...] = (
     PUBLISHER_LAG,
     QUEUED,
     LOG_BYTES,
+    KEPT_LOG,
+    LEFT_LOG,
 )
 
 
@@ -112,15 +117,25 @@ def of_source(one: PublisherState) -> Iterator[Sample]:
     yield from (Sample(signal, {"source": one.source}, float(value)) for signal, value in found.items())
 
 
+def of_kept_log(source: str, kept: KeptLog) -> Iterator[Sample]:
+    """What the server of a source keeps of its own log."""
+    found = {KEPT_LOG: kept.bytes, LEFT_LOG: kept.left_bytes}
+    yield from (
+        Sample(signal, {"source": source}, float(value)) for signal, value in found.items() if value is not None
+    )
+
+
 def gathered(context: Context, rows: Iterable[ReplicationStatus], looked: Callable[[Pair], bool]) -> list[Sample]:
     """The figures of these replications, and of all sources.
 
     Args:
         looked: whether somebody has looked if a slave answers.
     """
-    kept = rejected_changes.counts(context.store)
+    rows, kept = list(rows), rejected_changes.counts(context.store)
     found = [sample for one in rows for sample in of_replication(one, kept.get(one.pair, 0), looked=looked(one.pair))]
     known = publishers.states(context.store, context.config.sources)
+    logs = {one.source: one.kept_log for one in rows if one.kept_log}
+    found += [sample for source, log in logs.items() for sample in of_kept_log(source, log)]
     return [*found, *(sample for one in known.values() for sample in of_source(one))]
 
 

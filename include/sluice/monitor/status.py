@@ -13,6 +13,7 @@ from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.errors import TransientError
 from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
 from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
@@ -76,6 +77,8 @@ class ReplicationStatus:
         publishing: the same of its source.
         unwatched: tables that its source is to watch and does not, each with its reason and what to type.
         outdated: that event triggers of another version are there, and what to type.
+        kept_log: what the master's server keeps of its own log for this source; None where triggers capture it.
+        growing: that this is much, and what to type.
         complete: none of these has rows that no slave gets.
         odd: numbers of row conflicts since it was filled, by table of the slave and by kind; `tolerated` is their
             sum.
@@ -108,6 +111,8 @@ class ReplicationStatus:
     publishing: str = ""
     unwatched: Sequence[str] = ()
     outdated: str = ""
+    kept_log: KeptLog | None = None
+    growing: str = ""
     complete: bool = True
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: BlockingTransaction | None = None
@@ -188,6 +193,9 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
         for text in (load.summary, load.tables)
         if text
     }
+    notes |= {
+        f"source {row.source}: {row.growing or row.kept_log.summary}": None for row in rows if row.kept_log is not None
+    }
     notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
@@ -223,6 +231,8 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         publishing=source.publishing,
         unwatched=source.unwatched,
         outdated=source.outdated,
+        kept_log=source.kept,
+        growing=source.growing,
         complete=not source.loses,
         answers=beside.absent is None,
         draining=one.draining,

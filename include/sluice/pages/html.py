@@ -17,6 +17,7 @@ from sluice.commands.remove_replication import Extent, unfit
 from sluice.commands.restart import remembered
 from sluice.context import Context
 from sluice.model.access import Right
+from sluice.model.byte_size import size
 from sluice.model.history import Moment
 from sluice.model.names import Pair, TableName
 from sluice.model.progress import TableState
@@ -48,7 +49,7 @@ def _environment() -> Environment:
         "age": template_filters.age,
         "figure": template_filters.figure,
         "notes": template_filters.notes,
-        "size": template_filters.size,
+        "size": size,
         "task": template_filters.task,
         "part": _part,
     }

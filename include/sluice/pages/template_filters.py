@@ -56,14 +56,6 @@ def figure(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def size(number: float) -> str:
-    """A number of bytes."""
-    for unit, of in (("GB", 1e9), ("MB", 1e6)):
-        if number >= of:
-            return f"{number / of:,.1f} {unit}"
-    return f"{number / 1e3:,.0f} kB"
-
-
 def notes(text: str) -> list[Note]:
     """Notes of the status: each begins a line, and a HINT belongs to the facts before it."""
     found: list[Note] = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -183,6 +184,9 @@ class _Run:
 
     def _record(self, now: float) -> None:
         self._recorded = now
+        kept = self._database.capture.kept_log()
+        if kept and kept.is_urgent(self._context.config.source(self._source).slot_retains_mb):
+            event("WARNING the master keeps much of its log", source=self._source, **asdict(kept))
         slaves = self._context.config.slaves_of(self._source)
         history.record(self._context.store, [Pair(self._source, slave) for slave in slaves])
         if now - self._rolled > _ROLL_S:

@@ -1,0 +1,84 @@
+"""A slot in operation: how much of its log the server keeps for it, and what becomes of one that is ended."""
+
+from __future__ import annotations
+
+import pytest
+from support.world import SOURCE
+
+from sluice.errors import SluiceError
+from sluice.log import recorded
+from sluice.monitor.check import findings
+from sluice.monitor.signals import gathered
+from sluice.monitor.status import as_table, statuses
+from sluice.state.replication import Status
+
+pytestmark = [pytest.mark.postgres]
+
+WRITTEN = "SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 70000000))"
+
+
+@pytest.fixture
+def world(build):
+    return build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], source={"capture": "log", "slot_retains_mb": 64})
+
+
+@pytest.fixture
+def limited(server):
+    """The server gives up what a slot needs beyond a megabyte."""
+    with server.cluster.admin() as admin:
+        admin.execute("ALTER SYSTEM SET max_slot_wal_keep_size = '1MB'")
+        admin.execute("SELECT pg_reload_conf()")
+    yield
+    with server.cluster.admin() as admin:
+        admin.execute("ALTER SYSTEM RESET max_slot_wal_keep_size")
+        admin.execute("SELECT pg_reload_conf()")
+
+
+def checked(world):
+    return [(one.good, one.text) for one in findings(world.context) if one.subject == f"log of {SOURCE}"]
+
+
+def test_how_much_is_kept_is_shown_and_much_is_a_warning(world):
+    ((good, text),) = checked(world)
+    assert (good, "(reserved; no limit is set)" in text) == (True, True)
+    assert text in as_table(statuses(world.context))
+    world.master.execute(WRITTEN)
+    ((good, text),) = checked(world)
+    assert (good, "airflow dags unpause" in text) == (False, True)
+    rows = statuses(world.context)
+    assert "the master's disk fills" in as_table(rows)
+    kept = {one.signal.name: one.value for one in gathered(world.context, rows, lambda _: True)}
+    assert kept["sluice_kept_log_bytes"] == rows[0].kept_log.bytes > 70_000_000
+    assert "sluice_kept_log_left_bytes" not in kept
+    with recorded() as lines:
+        world.publish()
+    assert any("the master keeps much of its log" in line for _, line in lines)
+    # The server moves a slot's beginning from one checkpoint to another.
+    for _ in range(3):
+        world.master.execute("CHECKPOINT; SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 20000000))")
+        world.publish()
+    assert checked(world)[0][0], "what says nothing of rows is let go"
+
+
+def test_a_slot_that_the_server_ends_is_foretold_and_makes_slaves_inconsistent(world, limited):
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.master.execute(WRITTEN)
+    ((good, text),) = checked(world)
+    assert (good, "given up" in text, "filled anew" in text) == (False, True, True)
+    for _ in range(3):
+        world.master.execute("SELECT pg_switch_wal()")
+        world.master.execute("CHECKPOINT")
+        world.master.execute(WRITTEN)
+    assert "SLC-404" in as_table(statuses(world.context))
+    with pytest.raises(SluiceError, match=r"SLC-404.*max_slot_wal_keep_size"):
+        world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+
+
+def test_a_slot_that_is_advanced_to_what_is_published_lost_nothing(world):
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    world.master.execute("SELECT pg_replication_slot_advance(slot, lsn) FROM repl_log")
+    world.master.execute("INSERT INTO t VALUES (2)")
+    world.catch_up()
+    assert world.differences() == {}
