@@ -9,7 +9,8 @@ from typing import Any
 from airflow.sdk import Asset, TriggerRule
 
 from sluice.config import pools
-from sluice.config.configuration import Config, Source
+from sluice.config.configuration import Config
+from sluice.config.source import Source
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import CONF_OF_RUNS, ERROR_KEY, SluiceSparkOperator
 

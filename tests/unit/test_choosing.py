@@ -10,7 +10,7 @@ import pytest
 from sluice import extensions
 from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.changelog.schema import CHANGES
-from sluice.config.configuration import Slave
+from sluice.config.slave import Slave
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName

@@ -11,9 +11,9 @@ import pytest
 from pydantic import ValidationError
 
 from sluice.apply.mapping.table_view import shaped_lines, view
-from sluice.config.configuration import Slave
 from sluice.config.mapper import Mapper
 from sluice.config.models import SlaveTable
+from sluice.config.slave import Slave
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.watched import split_pattern

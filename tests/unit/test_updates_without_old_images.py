@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.apply.transform.transform import ColumnTransform, copied, reshaped
 from sluice.changelog.schema import CHANGES, SWEPT
-from sluice.config.configuration import Config, Slave
+from sluice.config.configuration import Config
+from sluice.config.slave import Slave
 from sluice.errors import SluiceError
 from sluice.expressions import parse
 from sluice.model.layout import Column, Layout

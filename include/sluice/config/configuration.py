@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import yaml
@@ -18,33 +17,15 @@ from pydantic import Field, ValidationError, model_validator
 
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
-from sluice.config.fields import DagPrefix, Identifier, Location, Name, Prefix, RoleName, meant
-from sluice.config.mapper import Mapper
-from sluice.config.models import (
-    HASH,
-    Blocks,
-    IncomingFiles,
-    Messages,
-    OutgoingFiles,
-    Pages,
-    Part,
-    Program,
-    PublishSchedule,
-    Replication,
-    Segments,
-    SlaveTable,
-    Stylesheets,
-    Verification,
-    WatchedTable,
-    WipeOut,
-    maybe_empty,
-)
+from sluice.config.fields import DagPrefix, Location, Name, RoleName, meant
+from sluice.config.models import Pages, Part, Replication, maybe_empty
 from sluice.config.relay import Relay
+from sluice.config.slave import Slave
+from sluice.config.source import Source
 from sluice.errors import ConfigError, UnknownName
-from sluice.model.action import Filled
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
-from sluice.model.watched import Pattern, chosen, distinct, split_pattern, split_table
+from sluice.model.watched import chosen, distinct
 from sluice.paths import INSTALLED, PROJECT, at_home, home
 from sluice.storage.directory import Directory
 
@@ -54,142 +35,6 @@ CONFIG_ENV = "SLUICE_CONFIG"
 _TOLD = 50
 
 _T = TypeVar("_T")
-
-
-class Source(Part):
-    """A master database, identified by the prefix of its DbResources."""
-
-    connection: str
-    vendor: Literal["postgresql"] = "postgresql"
-    prefix: Prefix = "REPL_"
-    schema_: Annotated[
-        Identifier | None,
-        Field(
-            alias="schema", description="schema that holds the DbResources; by default one of their own, by the prefix"
-        ),
-    ] = None
-    tables: Annotated[
-        dict[str, Annotated[WatchedTable, maybe_empty(WatchedTable | None)]],
-        Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
-    ]
-    capture: Annotated[
-        Literal["triggers", "log"], Field(description="what tells of changes: triggers, or the server's log by a slot")
-    ] = "triggers"
-    slot_retains_mb: Annotated[int, Field(ge=64, description="warn when the slot of `capture: log` keeps more")] = 1_000
-    group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
-    bootstrap_warnings: Annotated[bool, Field(description="bootstrap repeats what the server has to say")] = False
-    detect_ddl: Annotated[bool, Field(description="CREATE, ALTER and DROP go into the stream")] = True
-    initial_content: Annotated[bool, Field(description="a CREATE brings the rows the table has already")] = True
-    char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
-    char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
-    schedule: PublishSchedule = PublishSchedule()
-    yields_after_s: Annotated[
-        float | None,
-        Field(ge=0, description="seconds that an ALTER TABLE waits for a dump or a comparison at most; 0: no limit"),
-    ] = 30
-    trusted_code: list[Identifier] = Field(
-        [], description="roles whose functions may run with the rights of the source's role when tables are read"
-    )
-    statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
-    segments: Segments = Segments()
-    messages: Messages = Messages()
-    initial_files: OutgoingFiles = OutgoingFiles()
-    initial_program: Program = Program()
-    blocks: Blocks = Blocks()
-    verification: Verification = Verification()
-
-    @cached_property
-    def patterns(self) -> dict[Pattern, WatchedTable]:
-        """The entries of `tables`, taken apart."""
-        return {split_pattern(name, excluded=entry.exclude): entry for name, entry in self.tables.items()}
-
-    @cached_property
-    def watched(self) -> dict[tuple[str, str], WatchedTable]:
-        """The tables that are named, by (schema, table); what wildcards take is not among them."""
-        named = (one for one in self.patterns.items() if not one[0].wildcard and not one[0].excluded)
-        return {(pattern.schema, pattern.table): entry for pattern, entry in named}
-
-    @model_validator(mode="after")
-    def _entries_make_sense(self) -> Source:
-        triggers: dict[str, str] = {}
-        for name, pattern in distinct(self.tables).items():
-            entry = self.tables[name]
-            if pattern.wildcard and entry.trigger:
-                raise ValueError(f"{name} is a wildcard, and each table's trigger has a name of its own")
-            # Other tables might do with the same name, until one of them becomes a partition of the other.
-            if entry.trigger and (twin := triggers.setdefault(entry.trigger, name)) != name:
-                raise ValueError(f"{twin} and {name} have the same trigger {entry.trigger}")
-            if entry.old_images == "key" and not self.messages.send_unchanged_updates:
-                raise ValueError(f"{name} has `old_images: key`: which of its updates change nothing cannot be told")
-        if all(entry.exclude for entry in self.tables.values()):
-            raise ValueError("every table is excluded")
-        return self
-
-
-class Slave(Part):
-    """A slave database, and how it names what the master calls otherwise."""
-
-    connection: str
-    vendor: Literal["postgresql", "mariadb", "parquet", "iceberg"] = "postgresql"
-    keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
-    schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
-    schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
-    tables: dict[str, Annotated[SlaveTable, maybe_empty(SlaveTable | None)]] = Field(
-        {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
-    )
-    stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
-    salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
-    max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
-    initial_files: IncomingFiles = IncomingFiles()
-    when_unreachable: Annotated[
-        Literal["wait", "store"],
-        Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
-    ] = "wait"
-    initial_program: Program = Program()
-    on_existing_rows: Annotated[
-        Filled, Field(description="what an initial update does about a table that has rows")
-    ] = Filled.TRUNCATE
-    trusts: list[str] = Field(
-        [], description="functions of the slave, schema.function, that definitions of the master may call there"
-    )
-    wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update empties first")] = None
-    names: Annotated[
-        list[Name] | None,
-        Field(min_length=1, description="the slaves that this entry is for; {name} stands for each of them"),
-    ] = None
-
-    @property
-    def connections(self) -> list[str]:
-        """The ids of its connections, which every job that works with it is given."""
-        return [self.connection] if self.salt is None else [self.connection, self.salt]
-
-    @cached_property
-    def mapper(self) -> Mapper:
-        """The slave's mapping of names, and its exclusions."""
-        entries = {split_pattern(name): entry for name, entry in self.tables.items()}
-        return Mapper(
-            self.schemas,
-            entries,
-            on_existing_rows=self.on_existing_rows,
-            trusted=frozenset(map(split_table, self.trusts)),
-        )
-
-    @model_validator(mode="after")
-    def _entries_make_sense(self) -> Slave:
-        for function in self.trusts:
-            try:
-                split_table(function)
-            except ValueError:
-                raise ValueError(
-                    f"{function!r} is no function: write schema.function, with double quotes "
-                    "around a part that has a dot"
-                ) from None
-        for name, pattern in distinct(self.tables).items():
-            if pattern.wildcard and self.tables[name].as_:
-                raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")
-            if HASH in self.tables[name].mask.values() and not self.salt:
-                raise ValueError(f"{name} has a mask `{HASH}`, and the slave has no `salt`")
-        return self
 
 
 class Config(Part):
@@ -396,5 +241,4 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
 
 
 def _all_keys() -> list[str]:
-    models = [one for one in globals().values() if isinstance(one, type) and issubclass(one, Part)]
-    return [field.alias or name for model in models for name, field in model.model_fields.items()]
+    return [field.alias or name for model in Part.__subclasses__() for name, field in model.model_fields.items()]

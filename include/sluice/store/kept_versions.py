@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.config.configuration import Source
+from sluice.config.source import Source
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position
