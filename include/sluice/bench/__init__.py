@@ -22,6 +22,7 @@ BENCHES = {
     "blocks": "blocks",
     "latency": "latency",
     "relay": "relay",
+    "mariadb": "mariadb",
 }
 
 

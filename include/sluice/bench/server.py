@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -93,12 +94,14 @@ class Server:
         tables: Mapping[str, object],
         slaves: Mapping[str, ConnectionInfo],
         replications: Mapping[str, Mapping[str, object]] = {},
+        settings: Mapping[str, Any] = {},
         **source: object,
     ) -> Context:
         """A configuration of one source, the database `master`, and these slaves; its store is made.
 
         Args:
             replications: settings of the replication to a slave.
+            settings: those of a slave.
             source: more settings of the source.
         """
         connections = {"sluice_control": self.database("control"), "master": self.database("master"), **slaves}
@@ -107,7 +110,7 @@ class Server:
             {
                 "change_log": str(self.directory / "changelog"),
                 "sources": {SOURCE: {"connection": "master", "tables": dict(tables), **files, **source}},
-                "slaves": {name: {"connection": name, **files} for name in slaves},
+                "slaves": {name: {"connection": name, **files, **settings.get(name, {})} for name in slaves},
                 "replications": [{"source": SOURCE, "slave": name, **replications.get(name, {})} for name in slaves],
             }
         )
@@ -118,7 +121,8 @@ class Server:
     def hand_over(self, context: Context) -> None:
         """Put its connections, sealed, into our environment, where jobs and tasks look for them."""
         key = self.directory / "seal.key"
-        new_key_file(key)
+        if not key.exists():
+            new_key_file(key)
         os.environ[KEY_FILE_ENV] = str(key)
         os.environ[SEALED_ENV] = seal(context.connections)
 

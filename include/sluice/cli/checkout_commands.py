@@ -21,6 +21,7 @@ BENCHES = (
     "blocks",
     "latency",
     "relay",
+    "mariadb",
 )
 
 
