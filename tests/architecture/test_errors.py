@@ -34,6 +34,7 @@ SHARED = {
     68: "not one that Sluice wrote",
     74: "would act a second time",
     121: "cannot be written row by row",
+    299: "captured for another control store",
     397: "could not be made",
     914: "no choice of",
 }

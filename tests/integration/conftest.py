@@ -1,6 +1,7 @@
 """The small world for every test here."""
 
 from support.airflow import airflow
+from support.binlog import binlog
 from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
@@ -17,6 +18,7 @@ from support.world import build, quiet, weak
 
 __all__ = [
     "airflow",
+    "binlog",
     "bucket",
     "build",
     "carried",

@@ -23,6 +23,8 @@ from sluice.state.replication import Event
 from sluice.store import replications
 from sluice.vendors.mariadb.session import Connection
 
+# As a master's server has to be, too.
+_LOGGED = ("--log-bin=binlog", "--server-id=7", "--binlog-format=ROW", "--binlog-row-metadata=FULL", "--sync-binlog=1")
 _PROGRAMS = ("mariadbd", "mariadb-install-db")
 _numbers = count(1)
 
@@ -51,7 +53,7 @@ class MariaServer:
         where = [f"--socket={self._socket}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"]
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [self.program("mariadbd"), *common, *where, *quick, "--performance-schema=off", *settings],
+                [self.program("mariadbd"), *common, *where, *quick, *_LOGGED, "--performance-schema=off", *settings],
                 stdout=output,
                 stderr=output,
                 preexec_fn=os.setpgrp,
@@ -113,7 +115,7 @@ class MariaServer:
         password = f"secret-{name}"
         self.execute(f"CREATE USER {name}@'127.0.0.1' IDENTIFIED BY %s", password)
         self.execute(f"GRANT ALL PRIVILEGES ON {name}.* TO {name}@'127.0.0.1'")
-        self.execute(f"CREATE DATABASE {name}")
+        self.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
         return ConnectionInfo("mysql", "127.0.0.1", self.port, name, name, password)
 
 

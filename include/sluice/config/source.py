@@ -27,7 +27,7 @@ class Source(Part):
     """A master database, identified by the prefix of its DbResources."""
 
     connection: str
-    vendor: Literal["postgresql"] = "postgresql"
+    vendor: Literal["postgresql", "mariadb"] = "postgresql"
     prefix: Prefix = "REPL_"
     schema_: Annotated[
         Identifier | None,
@@ -40,7 +40,8 @@ class Source(Part):
         Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
     ]
     capture: Annotated[
-        Literal["triggers", "log"], Field(description="what tells of changes: triggers, or the server's log by a slot")
+        Literal["triggers", "log", "binlog"],
+        Field(description="what tells of changes: triggers, the server's log by a slot, or the binary log of MariaDB"),
     ] = "triggers"
     slot_retains_mb: Annotated[int, Field(ge=64, description="warn when the slot of `capture: log` keeps more")] = 1_000
     group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None

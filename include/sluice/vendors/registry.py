@@ -36,7 +36,7 @@ class Master:
         message_values: for a type, what a message has for what the database prints; None if it is the same.
         read_snapshot: which transactions a snapshot shows.
         definition: what `to_json` gave of a table of a dump.
-        exporting: how programs export from it.
+        exporting: how programs export from it; None if they cannot.
         active: how many sessions of others execute something on its server.
         foresee: about how much is left of ranges of keys.
     """
@@ -47,7 +47,7 @@ class Master:
     message_values: Callable[[str], Callable[[str], Cell] | None]
     read_snapshot: ReadSnapshot
     definition: Callable[[Any], TableDefinition]
-    exporting: Programs
+    exporting: Programs | None
     active: Callable[[ConnectionInfo], int]
     foresee: Callable[[ConnectionInfo, Sequence[KeyRange], Collection[str]], list[Foreseen]]
 

@@ -32,7 +32,10 @@ from sluice.vendors.registry import master, vendor
 def expect_exportable(context: Context, source: str) -> Sequence[str]:
     """The program that exports from a master. Raises SluiceError SLC-200 if it is not there."""
     settings = context.config.source(source)
-    command = settings.initial_program.command or master(settings.vendor).exporting.command
+    exporting = master(settings.vendor).exporting
+    if exporting is None:
+        raise _refused(f"of {source}", "no program exports what a snapshot of this kind of master shows")
+    command = settings.initial_program.command or exporting.command
     expect_there(f"source {source}", command)
     return command
 
@@ -111,8 +114,10 @@ class ProgramUpdate(NoResume):
         self._definitions = definitions
         self._sequences = sequences
         self._settings = context.config.source(source).initial_program
-        self._exporting = master(context.config.source(source).vendor).exporting
         self._at_once = _reads_snapshot(expect_exportable(context, source))
+        exporting = master(context.config.source(source).vendor).exporting
+        assert exporting is not None
+        self._exporting = exporting
         self._rows: set[TableName] = set()
 
     def begin(self, target: LoadTarget) -> None:

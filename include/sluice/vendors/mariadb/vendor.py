@@ -1,10 +1,76 @@
-"""The vendor MariaDB: a slave."""
+"""The vendor MariaDB: a slave, and a master that is captured by its binary log."""
 
 from __future__ import annotations
 
-from sluice.vendors.mariadb.load.receiver import MariaReceiver
-from sluice.vendors.mariadb.read.compare import compare_table
-from sluice.vendors.mariadb.slave import MariaSlave
-from sluice.vendors.registry import Vendor
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing
 
-VENDOR = Vendor(MariaSlave, MariaReceiver, compare_table)
+from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError
+from sluice.messages.column_literal import Cell
+from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
+from sluice.vendors.mariadb.catalog.master_tables import MariaTable
+from sluice.vendors.mariadb.load.receiver import MariaReceiver
+from sluice.vendors.mariadb.master import MariaMaster
+from sluice.vendors.mariadb.read.compare import compare_table
+from sluice.vendors.mariadb.read.rows import reading
+from sluice.vendors.mariadb.session import connect, execute
+from sluice.vendors.mariadb.slave import MariaSlave
+from sluice.vendors.mariadb.source_session import SourceSession, resources
+from sluice.vendors.mariadb.visibility import read_snapshot
+from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.read import Foreseen, KeyRange
+from sluice.vendors.registry import Master, Vendor
+
+
+def _source(
+    info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = (), capture: str = "binlog"
+) -> Source:
+    if capture != "binlog":
+        raise ConfigError(
+            461,
+            f"a MariaDB master cannot be captured by {capture}: its triggers do not see what foreign keys change, and "
+            "know no number of their transaction that tells the order of commits",
+            "nothing was changed; set `capture: binlog` for the source",
+        )
+    session = SourceSession(info, schema, prefix)
+    return Source(MariaMaster(session), BinlogCapture(session))
+
+
+def _message_values(type_name: str) -> Callable[[str], Cell] | None:
+    return _from_hex if type_name == "bytea" else None
+
+
+def _from_hex(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
+def _active(info: ConnectionInfo) -> int:
+    """How many sessions of others execute something."""
+    query = "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Query' AND id <> CONNECTION_ID()"
+    with closing(connect(info, "activity")) as session:
+        ((count,),) = execute(session, query)
+    return int(count)
+
+
+def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
+    """Tables are not loaded in blocks."""
+    return [Foreseen() for _ in ranges]
+
+
+VENDOR = Vendor(
+    MariaSlave,
+    MariaReceiver,
+    compare_table,
+    Master(
+        _source,
+        resources,
+        reading,
+        _message_values,
+        read_snapshot,
+        MariaTable.from_json,
+        None,
+        _active,
+        _foresee,
+    ),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
 from sluice.vendors.postgresql import grants, migrations
 from sluice.vendors.postgresql.capture import install
@@ -32,6 +33,12 @@ from sluice.vendors.registry import BlockLoading, Master, Vendor
 def _source(
     info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = (), capture: str = "triggers"
 ) -> Source:
+    if capture not in _CAPTURES:
+        raise ConfigError(
+            400,
+            f"a PostgreSQL master cannot be captured by {capture}",
+            f"nothing was changed; set `capture` of the source to {' or '.join(_CAPTURES)}",
+        )
     session = SourceSession(info, schema, prefix, trusted)
     return Source(PostgresMaster(session), _CAPTURES[capture](session))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -34,6 +34,7 @@ from sluice.vendors.postgresql.session import (
     translated,
 )
 from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.registry import master
 from sluice.verify.difference import Difference, RowReader
 from sluice.verify.merge_compare import compare, equal
 
@@ -81,6 +82,8 @@ def aligned(
 def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
     connections = open_sealed(job.sealed)
+    if job.master.vendor != job.replica.vendor:
+        return _compare_with_another(job, connections)
     with (
         translated(f"comparing {job.view.master.name}"),
         _reading(connections[job.master.connection], job.master.snapshot_id) as master,
@@ -91,7 +94,12 @@ def compare_table(job: Comparison) -> Difference:
         read_tables_alone(master)
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
         if job.view.shaped:
-            with _expected(job, connections, master) as expected:
+            out = composed(
+                "read/compare/unsorted",
+                columns=listed(job.view.read),
+                rows=relations.rows_of(master, job.view.master.name),
+            )
+            with _expected(job, connections, CopyOut(master, out, BUFFER_BYTES)) as expected:
                 ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
                 theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
                 return _compared(job, expected, ours, replica, theirs)
@@ -125,25 +133,40 @@ def row_reader(job: Comparison) -> RowReader:
     return RowReader(tuple(column.name for column in layout.columns), bool(layout.key), values_of, job.keeping)
 
 
+def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionInfo]) -> Difference:
+    """Compare with a master of another vendor, whose rows come as texts, in no order."""
+    info, snapshot_id = connections[job.master.connection], job.master.snapshot_id
+    with (
+        translated(f"comparing {job.view.master.name}"),
+        master(job.master.vendor).read(info, snapshot_id, job.master.trusted) as reading,
+        _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
+        _shown(replica, job.view.layout.name),
+        _expected(job, connections, reading.table(job.view.master.name, job.view.read)) as expected,
+    ):
+        ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
+        theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
+        return _compared(job, expected, ours, replica, theirs)
+
+
 @contextmanager
-def _expected(job: Comparison, connections: Mapping[str, ConnectionInfo], master: Connection) -> Iterator[Connection]:
+def _expected(
+    job: Comparison, connections: Mapping[str, ConnectionInfo], rows: Iterable[bytes]
+) -> Iterator[Connection]:
     """A session of the slave with a table of the rows that it should have: what its view makes of the master's.
 
     So they are sorted as its own are, and values are spelled as its types spell them.
     """
-    shape = job.view.shape(salt_of(connections, job.salt))
-    names = [column.name for column in job.view.layout.columns]
+    shape = job.view.shape(salt_of(connections, job.salt)) if job.view.shaped else None
+    names = [column.name for column in job.view.layout.columns] if shape else list(job.view.written)
     column_list = listed(names)
     with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
         parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": column_list}
         session.execute("SET work_mem = '64MB'")
         session.execute(composed("read/compare/expected", **parts))
         into = composed("load/copy_in", table=identifier(_EXPECTED), columns=column_list, format=sql.SQL("text"))
-        columns = listed(job.view.read)
-        out = composed("read/compare/unsorted", columns=columns, rows=relations.rows_of(master, job.view.master.name))
         with session.cursor().copy(into) as copy:
-            for buffer in CopyOut(master, out, BUFFER_BYTES):
-                copy.write(shaped_lines(job.view, shape, buffer, names)[0])
+            for buffer in rows:
+                copy.write(shaped_lines(job.view, shape, buffer, names)[0] if shape else buffer)
         yield session
 
 

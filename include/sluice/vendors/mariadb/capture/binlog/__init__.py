@@ -1,0 +1,1 @@
+"""Capture by the binary log: row events of whole transactions, in the order of their commits."""

@@ -1,0 +1,302 @@
+"""Capture of a master by its binary log: nothing is installed but one row, and no statement of a user runs longer."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from sluice.errors import SluiceError
+from sluice.model.layout import Layout
+from sluice.model.names import Resources, TableName
+from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
+from sluice.model.unwatched import Reason, Unwatched
+from sluice.model.watched import Wanted, Watch, spelled_alike
+from sluice.vendors.mariadb.capture.binlog import events, state
+from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
+from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_telling, server
+from sluice.vendors.mariadb.capture.binlog.state import Published
+from sluice.vendors.mariadb.capture.binlog.sweep import BinlogSweep, stream_of
+from sluice.vendors.mariadb.capture.binlog.watched import Watched, written
+from sluice.vendors.mariadb.catalog.master_tables import described, eligible, expect_capturable
+from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.session import Connection, changed, composed, quoted, transaction
+from sluice.vendors.mariadb.source_session import SourceSession
+from sluice.vendors.protocol.capabilities import Capabilities
+from sluice.vendors.protocol.capture import Installed
+from sluice.vendors.protocol.sweep import Purge
+
+
+class BinlogCapture:
+    """See `sluice.vendors.protocol.capture.Capture`."""
+
+    def __init__(self, session: SourceSession) -> None:
+        self._session = session
+        self._resources: Resources = session.resources
+        self._parts = state.parts_of(session.resources)
+        # Up to here there is nothing of interest in the log.
+        self._looked: LogPlace | None = None
+
+    def capabilities(self) -> Capabilities:
+        """The capabilities of this source. Raises ConfigError SLC-443, its log does not tell all that is needed."""
+        with translated("asking for capabilities"):
+            expect_telling(self._session.open())
+        return Capabilities()
+
+    def install(
+        self,
+        watched: Mapping[TableName, Watch],
+        wanted: Wanted,
+        *,
+        recreate: bool = False,
+        unreadable: Collection[TableName] = (),
+        notice: Callable[[str], None] | None = None,
+    ) -> Installed:
+        """Write down what is watched, and begin to read where the log is now if there is no place yet.
+
+        Raises:
+            ConfigError: SLC-443, the log does not tell all that is needed.
+            SluiceError: SLC-444 or SLC-445, a table cannot be captured.
+        """
+        with translated("installing"):
+            session = self._session.open()
+            expect_telling(session)
+            present = [name for name in self._present(session, watched) if watched[name].actions != "none"]
+            for name in present:
+                expect_capturable(session, name)
+            if state.found(session, self._parts) is None:
+                self._begin(session, wanted)
+            with transaction(session):
+                # A publisher may be at work: only what it has written by then counts.
+                changed(session, composed("capture/lock_state", **self._parts))
+                row = state.known(session, self._parts)
+                before, known = Watched(row.wanted, self._resources), set(row.published.layouts)
+                added = [name for name in present if not (before.actions(name) and name in known)]
+                # What the columns of a table were is known from before its first row.
+                published = self._with(session, row.published, added)
+                changed(session, composed("capture/move", **self._parts), published.values)
+                changed(session, composed("capture/record_wanted", **self._parts), {"wanted": written(wanted.entries)})
+        now = Watched(written(wanted.entries), self._resources)
+        removed = [name for name in known if before.actions(name) and not now.actions(name)]
+        # No slave has foreign keys that it was not given by hand: the order is that of the configuration.
+        order = sorted(present, key=lambda name: (watched[name].sequence < 0, watched[name].sequence, name))
+        stages = tuple((name,) for name in order)
+        return Installed(tuple(added), tuple(removed), stages, (), tuple(self.unwatched(wanted.named)))
+
+    def _begin(self, session: Connection, wanted: Wanted) -> None:
+        values = {
+            "incarnation": str(uuid.uuid4()),
+            "server": server(session),
+            "place": str(end_of_log(session)),
+            "wanted": written(wanted.entries),
+        }
+        state.make(session, self._resources, values)
+
+    def _with(self, session: Connection, published: Published, names: Iterable[TableName]) -> Published:
+        layouts = dict(published.layouts)
+        for name in names:
+            if found := described(session, name):
+                layouts[name] = found.layout(time.time_ns())
+        return Published(published.place, published.born, layouts, published.altered)
+
+    def upgrade(self, wanted: Wanted) -> None:
+        """There is no older version."""
+
+    def claim(self, store: str, *, by_force: bool = False) -> None:
+        """Let the source be captured for one control store. Raises StrangeSource SLC-299, it is for another one."""
+        with translated("claiming the source"):
+            session = self._session.open()
+            row = state.found(session, self._parts)
+            if row and state.claimed(row, store, by_force=by_force):
+                changed(session, composed("capture/claim", **self._parts), {"store": store})
+
+    def unreadable(self) -> list[TableName]:
+        """None: the log says itself what the columns of its rows are."""
+        return []
+
+    def poll_ddl(self) -> None:
+        """Definitions are in the log."""
+
+    def silenced(self) -> list[TableName]:
+        """None: nobody can keep the log from being written but by a right of the server's administrators."""
+        return []
+
+    def locked(self) -> list[str]:
+        """None: no look needs a lock."""
+        return []
+
+    def take_up(self) -> None:
+        """There is no registry: the configuration says what is watched."""
+
+    def has_outdated_events(self) -> bool:
+        """Nothing of that kind is made."""
+        return False
+
+    def is_installed(self) -> bool:
+        """Whether there is a place that the log is read from."""
+        with translated("looking for the place in the log"):
+            return state.found(self._session.open(), self._parts) is not None
+
+    def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
+        """What a master of this kind does not do."""
+        return ["captured by its binary log: definitions of tables are not carried out on slaves"]
+
+    def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
+        """None: the log has every old row."""
+        return []
+
+    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+        """The script that gives our account what it needs."""
+        account = f"'{self._session.info.login}'@'%'"
+        given = [
+            ("REPLICATION SLAVE, BINLOG MONITOR", "*.*"),
+            ("ALL PRIVILEGES", f"{quoted(self._resources.schema)}.*"),
+            *(("SELECT", f"{quoted(one)}.*") for one in sorted({name.schema for name in tables})),
+        ]
+        return "".join(f"GRANT {right} ON {what} TO {account};\n" for right, what in given)
+
+    def remove(self, before: Callable[[], None]) -> list[str]:
+        """Drop our table; the log is the server's own."""
+        with translated("removing"):
+            session = self._session.open()
+            if state.found(session, self._parts) is None:
+                return []
+            before()
+            changed(session, f"DROP TABLE {self._parts['state']}")
+        return [f"TABLE {self._parts['state']}"]
+
+    def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
+        """Those of these tables that exist."""
+        with translated("looking at the watched tables"):
+            return {name: name for name in self._present(self._session.open(), tables)}
+
+    def unwatched(self, tables: Sequence[TableName]) -> list[Unwatched]:
+        """Those of these tables that do not exist."""
+        with translated("looking at the watched tables"):
+            session = self._session.open()
+            missing = set(tables) - set(self._present(session, tables))
+            there = eligible(session, {name.schema for name in missing})
+        return [Unwatched(name, Reason.MISSING, tuple(spelled_alike(name, there))) for name in sorted(missing)]
+
+    def take_over(self, epoch: int) -> None:
+        """Raise the fence to `epoch`."""
+        with translated("taking over the source"):
+            state.take_over(self._session.open(), self._parts, epoch)
+
+    def queued(self) -> bool:
+        """Whether the log has something of interest behind what is published."""
+        with translated("looking at the binary log"):
+            session = self._session.open()
+            row, end = state.known(session, self._parts), end_of_log(session)
+            begin = max(row.published.place, self._looked or row.published.place)
+            if begin >= end:
+                return False
+            if begin.file != end.file or row.seen_from(server(session)).incarnation != row.incarnation:
+                return True
+            watched = Watched(row.wanted, self._resources)
+            if any(self._is_of_interest(one.event, watched) for one in read(self._session.info, begin)):
+                return True
+            self._looked = end
+            return False
+
+    def _is_of_interest(self, found: events.Event, watched: Watched) -> bool:
+        if found.kind == events.TABLE_MAP:
+            said = events.table_map(found.data)
+            return watched.actions(TableName(said.schema, said.table)) is not None
+        if found.kind == events.QUERY:
+            _, text = events.query(found.data)
+            return text.split()[:1] not in (["BEGIN"], ["COMMIT"], ["SAVEPOINT"])
+        return found.kind not in events.IGNORED | events.ROWS | {events.GTID, events.XID, events.FORMAT}
+
+    def count_queued(self, most: int) -> int:
+        """About how many changes are behind what is published."""
+        with translated("counting what is in the binary log"):
+            session = self._session.open()
+            row = state.known(session, self._parts)
+            stream = stream_of(session, self._resources, row, end_of_log(session), most)
+            return sum(len(batch) for batch in stream.batches(read(self._session.info, row.published.place)))
+
+    @contextmanager
+    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[BinlogSweep]:
+        """Read the log, up to where it is now; what is not purged is given again."""
+        with translated("reading the binary log"):
+            sweep = BinlogSweep(self._session.info, self._session.open(), self._resources, epoch)
+            sweep.begin(max_changes, until)
+            yield sweep
+            sweep.settle()
+
+    def backlog(self) -> str | None:
+        """The log is read from its place."""
+        return None
+
+    def go_on_with(self, backlog: str) -> None:
+        """The log is read from its place."""
+
+    def kept_log(self) -> None:
+        """The server keeps its log for a time of its own, and for nobody."""
+
+    def reclaim(self) -> None:
+        """The server purges its log by itself."""
+
+    def forget_layouts(self) -> None:
+        """They are few."""
+
+    def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
+        """Record what a publisher that died between listing and recording published; not if the log has other
+        transactions by now."""
+        listed = {int(str(one)) for some in changes for one in some["transactions"]}
+        with translated("recording what is in the change log"):
+            session = self._session.open()
+            row = state.known(session, self._parts)
+            stream = stream_of(session, self._resources, row, end_of_log(session))
+            stream.ends_with(max(listed))
+            for _ in stream.batches(read(self._session.info, row.published.place)):
+                pass
+            if set(stream.transactions) != listed:
+                return False
+            end = state.as_published(stream.end, stream.born, stream.layouts)
+            values = {"segment": purge.segment, "sha256": purge.sha256, **end.values}
+            state.record(session, self._parts, epoch, "capture/record", values)
+        return True
+
+    def accept(self, epoch: int, segment: int, sha256: str) -> str:
+        """Take this source as the one whose change log ends with `segment`, and read its log from now on."""
+        incarnation = str(uuid.uuid4())
+        with translated("accepting the source"):
+            session = self._session.open()
+            row = state.known(session, self._parts)
+            place = end_of_log(session)
+            known = Watched(row.wanted, self._resources)
+            names = [name for name in row.published.layouts if known.actions(name)]
+            published = self._with(session, Published(place), names)
+            values = {"incarnation": incarnation, "server": server(session), "segment": segment, "sha256": sha256}
+            state.record(session, self._parts, epoch, "capture/accept", {**values, **published.values})
+        return incarnation
+
+    def understands(self, text: str) -> None:
+        """No statement may be issued. Raises SluiceError SLC-463."""
+        raise SluiceError(
+            463,
+            "the source is captured by its binary log, which does not tell a statement's own rows from others",
+            "nothing was executed; execute it on each node by hand",
+        )
+
+    def issue(
+        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+    ) -> None:
+        """No statement may be issued. Raises SluiceError SLC-463."""
+        self.understands(statement.sql)
+
+    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
+        """No statement was issued. Raises SluiceError SLC-463."""
+        self.understands("")
+        raise AssertionError
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+
+    def _present(self, session: Connection, tables: Iterable[TableName]) -> list[TableName]:
+        there = set(eligible(session, {name.schema for name in tables}))
+        return [name for name in tables if name in there]

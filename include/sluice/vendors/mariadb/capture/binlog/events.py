@@ -1,0 +1,308 @@
+"""Events of MariaDB's binary log, as far as they tell of rows, and what a table map says of a table.
+
+Sources: MariaDB Knowledge Base, "Replication Protocol"; MySQL's "Internals", "Rows event" and "Table map event".
+Numbers are little-endian where nothing else is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from struct import Struct, error
+from zlib import crc32
+
+_HEADER = Struct("<IBIIIH")
+QUERY, ROTATE, FORMAT, XID, TABLE_MAP, XA_PREPARE, INCIDENT = 2, 4, 15, 16, 19, 38, 26
+GTID = 162
+_WRITES, _UPDATES, _DELETES = {23, 30}, {24, 31}, {25, 32}
+ROWS = _WRITES | _UPDATES | _DELETES
+_V2 = {30, 31, 32}
+# Rows in a form that is not read: of a server's option `log_bin_compress`.
+COMPRESSED = frozenset(range(165, 172))
+# Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file.
+IGNORED = frozenset({3, 5, 13, 14, 27, 160, 161, 163})
+_STANDALONE = 1
+_STATEMENT_END = 1
+
+_SUM_BYTES = 4
+
+# Types of columns, by their numbers.
+TINY, SHORT, LONG, FLOAT, DOUBLE, LONGLONG, INT24, DATE, YEAR = 1, 2, 3, 4, 5, 8, 9, 10, 13
+BIT, TIMESTAMP2, DATETIME2, TIME2, DECIMAL = 16, 17, 18, 19, 246
+VARCHAR, ENUM, SET, BLOB, VAR_STRING, STRING, GEOMETRY = 15, 247, 248, 252, 253, 254, 255
+_NUMERIC = {TINY, SHORT, INT24, LONG, LONGLONG, DECIMAL, FLOAT, DOUBLE, YEAR}
+_CHARACTERS = {STRING, VAR_STRING, VARCHAR, BLOB, GEOMETRY}
+# How many bytes a table map has for a column besides its type.
+_META = {VARCHAR: 2, BIT: 2, DECIMAL: 2, ENUM: 2, SET: 2, STRING: 2, VAR_STRING: 2}
+_META |= dict.fromkeys((FLOAT, DOUBLE, BLOB, GEOMETRY, TIMESTAMP2, DATETIME2, TIME2), 1)
+_META_OF_OLD = {140: 1, 141: 2, 245: 1}
+
+
+class Malformed(ValueError):
+    """Bytes are no event of the log. The text says what is wrong."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event.
+
+    Attributes:
+        end: where it ends in its file; 0 if it is none of the file's.
+        data: without header.
+    """
+
+    kind: int
+    time: int
+    server: int
+    end: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class ColumnMap:
+    """A column, as a table map describes it.
+
+    Attributes:
+        kind: its type; an ENUM or SET is told from a STRING.
+        first, second: the two bytes of its metadata, as far as it has some; of a STRING its length in bytes.
+        collation: the number of its collation; None if it has none.
+        members: of an ENUM or SET, in the bytes of its character set.
+    """
+
+    name: str
+    kind: int
+    first: int
+    second: int
+    nullable: bool
+    unsigned: bool
+    collation: int | None
+    members: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableMap:
+    """A table, as rows that follow are written.
+
+    Attributes:
+        is_named: the names of columns are known.
+        key: places of the primary key's columns.
+    """
+
+    number: int
+    schema: str
+    table: str
+    columns: tuple[ColumnMap, ...]
+    key: tuple[int, ...]
+    is_named: bool
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of one table, which the reader of values takes apart.
+
+    Attributes:
+        action: I, U or D.
+        is_whole: every column is in each image.
+        data: images, one after the other.
+    """
+
+    table: int
+    action: str
+    columns: int
+    is_whole: bool
+    data: memoryview
+
+
+def event(packet: bytes, *, summed: bool | None = None) -> Event:
+    """The event that the server has sent.
+
+    Args:
+        summed: whether a sum of its bytes is at its end, which is looked at; None: that is not known yet.
+    """
+    try:
+        time, kind, server, size, end, _ = _HEADER.unpack_from(packet)
+    except error:
+        raise Malformed(f"an event has {len(packet)} bytes, which are no header") from None
+    if size != len(packet):
+        raise Malformed(f"an event has {len(packet)} bytes, and says that it has {size}")
+    data, total = packet[_HEADER.size : -_SUM_BYTES], int.from_bytes(packet[-_SUM_BYTES:], "little")
+    is_right = crc32(packet[:-_SUM_BYTES]) == total
+    if summed and not is_right:
+        raise Malformed("an event's checksum is wrong")
+    if kind == FORMAT:
+        # It always has room for one, and says in front of that whether the others have.
+        return Event(kind, time, server, end, data)
+    return Event(kind, time, server, end, data if is_right and summed is not False else packet[_HEADER.size :])
+
+
+def has_sums(data: bytes) -> bool:
+    """Of a FORMAT: whether the events that follow have checksums. Raises Malformed, they are of an unknown kind."""
+    if not data or data[-1] not in (0, 1):
+        raise Malformed("the log has checksums of an unknown kind")
+    return bool(data[-1])
+
+
+def rotated(data: bytes) -> tuple[str, int]:
+    """Of a ROTATE: the next file, and where in it."""
+    return data[8:].decode(), int.from_bytes(data[:8], "little")
+
+
+def stands_alone(data: bytes) -> bool:
+    """Of a GTID: whether one event follows, and no commit: a definition."""
+    if len(data) < 13:
+        raise Malformed("a GTID is cut off")
+    return bool(data[12] & _STANDALONE)
+
+
+def query(data: bytes) -> tuple[str, str]:
+    """The database that a statement was executed in, and the statement."""
+    reader = _Reader(data)
+    reader.number(8)
+    schema_length, _, status = reader.number(1), reader.number(2), reader.number(2)
+    reader.take(status)
+    schema = reader.take(schema_length)
+    reader.take(1)
+    return schema.decode(), reader.rest().tobytes().decode(errors="replace")
+
+
+def rows(kind: int, data: bytes) -> Rows:
+    """The rows that an event tells of."""
+    reader = _Reader(data)
+    table, _ = reader.number(6), reader.number(2)
+    if kind in _V2:
+        reader.take(reader.number(2) - 2)
+    columns = reader.packed()
+    masks = [reader.take(-(-columns // 8)) for _ in range(2 if kind in _UPDATES else 1)]
+    whole = (1 << columns) - 1
+    is_whole = all(int.from_bytes(mask, "little") & whole == whole for mask in masks)
+    action = "I" if kind in _WRITES else "U" if kind in _UPDATES else "D"
+    return Rows(table, action, columns, is_whole, reader.rest())
+
+
+def table_map(data: bytes) -> TableMap:
+    """The table that a TABLE_MAP describes."""
+    reader = _Reader(data)
+    number, _ = reader.number(6), reader.number(2)
+    schema = reader.take(reader.number(1)).decode()
+    reader.take(1)
+    table = reader.take(reader.number(1)).decode()
+    reader.take(1)
+    types = list(reader.take(reader.packed()))
+    meta = _Reader(reader.take(reader.packed()))
+    kinds = [_described(kind, meta) for kind in types]
+    nulls = int.from_bytes(reader.take(-(-len(types) // 8)), "little")
+    more = dict(_fields(reader))
+    names = [part.decode() for part in _texts(more.get(4, b""))]
+    unsigned = _flags(more.get(1, b""), kinds, _NUMERIC)
+    collations = _collations(more.get(2), more.get(3), kinds, _CHARACTERS)
+    collations |= _collations(more.get(10), more.get(11), kinds, {ENUM, SET})
+    members = _members(more.get(6, b""), kinds, ENUM) | _members(more.get(5, b""), kinds, SET)
+    key = list(_numbers(more.get(8, b""))) or list(_numbers(more.get(9, b"")))[::2]
+    if names and len(names) != len(kinds):
+        raise Malformed(f"a table map has {len(kinds)} columns and {len(names)} names")
+    columns = tuple(
+        ColumnMap(
+            names[place] if names else "",
+            kind,
+            first,
+            second,
+            bool(nulls >> place & 1),
+            place in unsigned,
+            collations.get(place),
+            members.get(place, ()),
+        )
+        for place, (kind, first, second) in enumerate(kinds)
+    )
+    return TableMap(number, schema, table, columns, tuple(key), bool(names))
+
+
+def _described(kind: int, meta: _Reader) -> tuple[int, int, int]:
+    size = _META.get(kind, _META_OF_OLD.get(kind, 0))
+    data = meta.take(size)
+    first, second = (data[0] if size else 0), (data[1] if size > 1 else 0)
+    if kind != STRING:
+        return kind, first, second
+    if first in (ENUM, SET):
+        return first, second, 0
+    # Two bits of a length above 255 are in the byte of the type, turned over.
+    return STRING, ((first & 0x30) ^ 0x30) << 4 | second, 0
+
+
+def _fields(reader: _Reader) -> Iterator[tuple[int, bytes]]:
+    while reader.left:
+        kind = reader.number(1)
+        yield kind, reader.take(reader.packed())
+
+
+def _numbers(data: bytes) -> Iterator[int]:
+    reader = _Reader(data)
+    while reader.left:
+        yield reader.packed()
+
+
+def _texts(data: bytes) -> Iterator[bytes]:
+    reader = _Reader(data)
+    while reader.left:
+        yield reader.take(reader.packed())
+
+
+def _flags(data: bytes, kinds: list[tuple[int, int, int]], among: set[int]) -> set[int]:
+    places = [place for place, (kind, _, _) in enumerate(kinds) if kind in among]
+    return {place for bit, place in enumerate(places) if len(data) > bit // 8 and data[bit // 8] & (0x80 >> bit % 8)}
+
+
+def _collations(
+    default: bytes | None, each: bytes | None, kinds: list[tuple[int, int, int]], among: set[int]
+) -> dict[int, int]:
+    places = [place for place, (kind, _, _) in enumerate(kinds) if kind in among]
+    if each is not None:
+        return dict(zip(places, _numbers(each), strict=True))
+    if default is None:
+        return {}
+    usual, *others = _numbers(default)
+    found = dict.fromkeys(places, usual)
+    for index, collation in zip(others[::2], others[1::2], strict=True):
+        found[places[index]] = collation
+    return found
+
+
+def _members(data: bytes, kinds: list[tuple[int, int, int]], wanted: int) -> dict[int, tuple[bytes, ...]]:
+    reader = _Reader(data)
+    found = {}
+    for place, (kind, _, _) in enumerate(kinds):
+        if kind == wanted and reader.left:
+            found[place] = tuple(reader.take(reader.packed()) for _ in range(reader.packed()))
+    return found
+
+
+class _Reader:
+    """Reads the fields of an event."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._data) - self._at
+
+    def take(self, size: int) -> bytes:
+        if not 0 <= size <= self.left:
+            raise Malformed(f"an event is cut off at offset {self._at}")
+        self._at += size
+        return self._data[self._at - size : self._at]
+
+    def number(self, size: int) -> int:
+        return int.from_bytes(self.take(size), "little")
+
+    def packed(self) -> int:
+        """A number whose first byte says how long it is."""
+        first = self.number(1)
+        if first < 251:
+            return first
+        if first not in (252, 253, 254):
+            raise Malformed(f"a number is missing at offset {self._at}")
+        return self.number({252: 2, 253: 3, 254: 8}[first])
+
+    def rest(self) -> memoryview:
+        return memoryview(self._data)[self._at :]

@@ -1,0 +1,167 @@
+"""The layouts of tables along the log: what a row is read by, wherever an ALTER stands.
+
+A table map names the columns and says nearly all of their types. What it cannot tell (a UUID from a BINARY(16)) is
+known from before, until a definition of the table is met. Then the catalog is asked, which may be ahead: it is believed
+if it has the same columns as the log, and else the table is refused.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+
+from sluice.errors import SluiceError
+from sluice.model.layout import Column, Layout
+from sluice.model.logical_type import logical_type
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.capture.binlog import events
+from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, TableMap
+from sluice.vendors.mariadb.capture.binlog.values import FIXED, ColumnReader, Reads, Unreadable, reader
+from sluice.vendors.mariadb.catalog.master_tables import MasterTable
+from sluice.vendors.mariadb.charsets import BINARY, Charsets
+
+REBASE = (
+    "nothing of it was published, and nothing is wrong on a slave. Trigger the DAG bootstrap with rebase, then "
+    "initial_update for all slaves of this source"
+)
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table as rows of it are read from here on."""
+
+    layout: Layout
+    reads: list[Reads]
+
+
+class Layouts:
+    """What is known of tables at a place of the log.
+
+    Attributes:
+        current: the layout of each table that had rows.
+        met: the tables of which definitions were read.
+
+    Args:
+        altered: tables of which a definition stands behind their layouts.
+        catalog: a table as it is now.
+    """
+
+    def __init__(
+        self,
+        current: Mapping[TableName, Layout],
+        altered: Collection[TableName],
+        charsets: Callable[[], Charsets],
+        catalog: Callable[[TableName], MasterTable | None],
+    ) -> None:
+        self.current = dict(current)
+        self._charsets = charsets
+        self._catalog = catalog
+        self._defined = set(altered)
+        self.met: set[TableName] = set()
+        self._read: dict[tuple[TableMap, bool], Described] = {}
+
+    @property
+    def altered(self) -> list[TableName]:
+        """The tables that had a definition, and no rows since."""
+        return sorted(self._defined)
+
+    def defined(self, name: TableName, *, gone: bool = False) -> None:
+        """A definition of this table stands here; `gone`: it is another one that bears the name from here on."""
+        self._defined.add(name)
+        self.met.add(name)
+        if gone:
+            self.current.pop(name, None)
+
+    def at(self, said: TableMap) -> Described:
+        """How rows of a table are read here.
+
+        Raises:
+            SluiceError: SLC-446, that is not certain, or a column cannot be read.
+        """
+        name = TableName(said.schema, said.table)
+        known = (replace(said, number=0), name in self._defined)
+        if known not in self._read:
+            self._read[known] = self._described(name, said)
+        found = self._read[known]
+        self.current[name] = found.layout
+        self._defined.discard(name)
+        return found
+
+    def _described(self, name: TableName, said: TableMap) -> Described:
+        if not said.is_named:
+            raise unclear(
+                name, "the log does not name its columns here", "SET GLOBAL binlog_row_metadata = FULL; then: "
+            )
+        fixed = self._fixed(name, said)
+        columns: list[Column] = []
+        readers: list[ColumnReader] = []
+        for one in said.columns:
+            try:
+                readers.append(reader(one, fixed.get(one.name), self._charsets()))
+            except Unreadable as error:
+                why, hint = error.args
+                raise unclear(name, why, f"{hint}. Then: ") from None
+            columns.append(Column(one.name, readers[-1].type, not one.nullable))
+        before = self.current.get(name)
+        number = max(time.time_ns(), before.id + 1 if before else 0)
+        layout = Layout(number, name, tuple(columns), said.key)
+        if before is not None:
+            if (before.columns, before.key) == (layout.columns, layout.key):
+                layout = before
+            else:
+                _expect_same_types(before, layout)
+        return Described(layout, [one.reads for one in readers])
+
+    def _fixed(self, name: TableName, said: TableMap) -> Mapping[str, str]:
+        """Which columns of binary strings are of another type."""
+        if not any(map(_may_be_fixed, said.columns)):
+            return {}
+        if name not in self._defined and (before := self.current.get(name)):
+            texts = {one.name: one.type for one in before.columns}
+            if all(one.name in texts for one in said.columns):
+                return {one.name: kind for one in said.columns if (kind := _kind(one, texts[one.name]))}
+        now = self._catalog(name)
+        if now is None or not _is_like(now, said):
+            raise unclear(
+                name,
+                "it was altered again since, and the log does not tell a UUID or INET6 from a BINARY of that length",
+                "",
+            )
+        return {one.name: one.kind for one in now.columns if one.kind in FIXED}
+
+
+def unclear(name: TableName, why: str, first: str) -> SluiceError:
+    """Rows of a table cannot be read with certainty."""
+    hint = first + REBASE
+    return SluiceError(446, f"rows of {name} in the binary log cannot be read: {why}", hint)
+
+
+def _expect_same_types(before: Layout, layout: Layout) -> None:
+    """See that an ALTER has not turned values of old rows into others, of which the log says nothing."""
+    types = {one.name: one.type for one in before.columns}
+    kept = [one for one in layout.columns if one.name in types]
+    if changed := [one for one in kept if not logical_type(one.type).holds(logical_type(types[one.name]))]:
+        told = ", ".join(f"{one.name} from {types[one.name]} to {one.type}" for one in changed)
+        raise unclear(layout.name, f"an ALTER changed {told}, and the log does not say what became of older rows", "")
+
+
+def _may_be_fixed(column: ColumnMap) -> bool:
+    return column.kind == events.STRING and column.collation == BINARY and column.first in FIXED.values()
+
+
+def _kind(column: ColumnMap, log_type: str) -> str | None:
+    """The type of a column of which the log's name is known."""
+    if not _may_be_fixed(column) or log_type == "bytea":
+        return None
+    return (
+        "uuid"
+        if log_type == "uuid"
+        else next(kind for kind, size in FIXED.items() if size == column.first and kind != "uuid")
+    )
+
+
+def _is_like(now: MasterTable, said: TableMap) -> bool:
+    """Whether the catalog has the columns that the log has here."""
+    ours = [(one.name, not one.not_null) for one in now.columns]
+    return ours == [(one.name, one.nullable) for one in said.columns] and now.key == said.key

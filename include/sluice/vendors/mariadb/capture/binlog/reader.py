@@ -1,0 +1,122 @@
+"""Reading the binary log over a session of its own, from a place to the end that the log has by then."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from pymysql.constants import COMMAND
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.vendors.mariadb.capture.binlog import events
+from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed
+from sluice.vendors.mariadb.errors import number_of, translated
+from sluice.vendors.mariadb.session import Connection, connect, execute
+
+_END_AT_END = 1
+# That we know GTIDs, so that none is sent as a statement.
+_CAPABILITY = 4
+_OFFSET_BITS = 32
+_EOF = 0xFE
+# The number of the error that a log cannot be read.
+_UNREADABLE = 1236
+
+
+@dataclass(frozen=True, order=True)
+class LogPlace:
+    """A place in the log. A place is behind another one if its file is, or its offset in the same file.
+
+    Attributes:
+        file: the number at the end of its name.
+    """
+
+    file: int
+    offset: int
+    name: str = field(default="", compare=False)
+
+    @classmethod
+    def of(cls, name: str, offset: int) -> LogPlace:
+        """A place by the name of the file. Raises ValueError, it is none of a log."""
+        return cls(int(name.rpartition(".")[2]), offset, name)
+
+    @classmethod
+    def parsed(cls, text: str) -> LogPlace:
+        """The place that `str` wrote. Raises ValueError if it is none."""
+        name, _, offset = text.rpartition(":")
+        return cls.of(name, int(offset))
+
+    @property
+    def number(self) -> int:
+        """The same as one number, in the same order."""
+        return self.file << _OFFSET_BITS | self.offset
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.offset}"
+
+
+@dataclass(frozen=True)
+class Read:
+    """An event, and its file."""
+
+    file: str
+    event: Event
+
+
+def read(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
+    """The events from a place on, with what the server says of its file first; at the end of the log it ends.
+
+    Raises:
+        SluiceError: SLC-460, the log does not have the place any more.
+        TransientError: the session broke off; SLC-462, another reader took its number.
+        Malformed: what is sent is no event.
+    """
+    with closing(connect(info, "binlog")) as session:
+        execute(session, "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum")
+        execute(session, f"SET @mariadb_slave_capability = {_CAPABILITY}")
+        # One server knows no two readers of one number: a number that nobody is likely to have.
+        number = secrets.randbelow(2**31) | 2**31
+        asked = begin.offset.to_bytes(4, "little") + _END_AT_END.to_bytes(2, "little") + number.to_bytes(4, "little")
+        session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
+        file, summed = begin.name, None
+        while True:
+            packet = _packet(session, begin)
+            if packet[:1] != b"\0":
+                if packet[:1] == bytes([_EOF]) and len(packet) < 9:
+                    return
+                raise Malformed(f"the server has sent {packet[:1]!r} in place of an event")
+            found = events.event(packet[1:], summed=summed)
+            if found.kind == events.FORMAT:
+                summed = events.has_sums(found.data)
+            if found.kind == events.ROTATE:
+                file, _ = events.rotated(found.data)
+                continue
+            yield Read(file, found)
+
+
+def _packet(session: Connection, begin: LogPlace) -> bytes:
+    try:
+        with translated("reading the binary log"):
+            packet: bytes = session._read_packet().get_all_data()
+            return packet
+    except SluiceError as error:
+        if number_of(error.__cause__) != _UNREADABLE:
+            raise
+        if "server_id" in str(error.__cause__):
+            raise TransientError(
+                462, "the server ended our reading of the binary log: another reader came with the same number", AGAIN
+            ) from None
+        raise purged(begin, error.__cause__) from None
+
+
+def purged(place: LogPlace, error: BaseException | None) -> SluiceError:
+    """The log does not reach back to what is published."""
+    return SluiceError(
+        460,
+        f"the master's binary log does not have {place} any more, which is to be published next: {error}",
+        "its files were purged before they were read, or its log was reset. No slave has wrong rows, and changes are "
+        "missing: trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source. Let the "
+        "server keep its log for longer than a publisher may be away (binlog_expire_logs_seconds)",
+    )

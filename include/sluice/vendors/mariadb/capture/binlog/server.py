@@ -1,0 +1,76 @@
+"""A server and its binary log: who it is, how far its log is, and whether the log tells all that is needed."""
+
+from __future__ import annotations
+
+import pymysql
+
+from sluice.errors import ConfigError
+from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
+from sluice.vendors.mariadb.errors import number_of
+from sluice.vendors.mariadb.session import Connection, composed, execute
+
+# What a setting has to be, what it is for, and what to type.
+_WANTED = (
+    ("log_bin", {"1"}, "[mariadb] log_bin = binlog, and start the server again"),
+    ("binlog_format", {"ROW"}, "SET GLOBAL binlog_format = ROW"),
+    ("binlog_row_image", {"FULL"}, "SET GLOBAL binlog_row_image = FULL"),
+    ("binlog_row_metadata", {"FULL"}, "SET GLOBAL binlog_row_metadata = FULL"),
+    ("sync_binlog", {"1"}, "SET GLOBAL sync_binlog = 1"),
+    ("innodb_flush_log_at_trx_commit", {"1"}, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"),
+    ("log_bin_compress", {"0"}, "SET GLOBAL log_bin_compress = OFF"),
+)
+_NO_RIGHT = {1227, 1142, 1044, 1045}
+
+
+def server(session: Connection) -> str:
+    """Which server this is, by the number that no two servers with one log have."""
+    ((*_, found),) = execute(session, composed("capture/settings"))
+    return str(found)
+
+
+def end_of_log(session: Connection) -> LogPlace:
+    """How far the log is now. Raises SluiceError SLC-443, it is off, or we may not ask."""
+    try:
+        rows = execute(session, "SHOW MASTER STATUS")
+    except pymysql.Error as error:
+        if number_of(error) in _NO_RIGHT:
+            raise _missing("BINLOG MONITOR", session) from None
+        raise
+    if not rows:
+        raise _unfit("log_bin is 0", _WANTED[0][2])
+    return LogPlace.of(rows[0][0], int(rows[0][1]))
+
+
+def expect_telling(session: Connection) -> None:
+    """See that the log tells every change, and that we may read it.
+
+    Raises:
+        ConfigError: SLC-443, it does not, or we may not.
+    """
+    (found,) = execute(session, composed("capture/settings"))
+    wrong = [
+        (f"{name} is {value}", hint)
+        for value, (name, wanted, hint) in zip(found, _WANTED, strict=False)
+        if str(value).upper() not in wanted
+    ]
+    if wrong:
+        raise _unfit("; ".join(fact for fact, _ in wrong), "; ".join(hint for _, hint in wrong))
+    end_of_log(session)
+    rights = " ".join(str(row[0]) for row in execute(session, "SHOW GRANTS"))
+    if not any(right in rights for right in ("REPLICATION SLAVE", "ALL PRIVILEGES ON *.*")):
+        raise _missing("REPLICATION SLAVE", session)
+
+
+def _missing(right: str, session: Connection) -> ConfigError:
+    ((account,),) = execute(session, "SELECT CURRENT_USER()")
+    name, _, host = str(account).rpartition("@")
+    return _unfit(f"the account may not read it: {right} is missing", f"GRANT {right} ON *.* TO '{name}'@'{host}'")
+
+
+def _unfit(why: str, hint: str) -> ConfigError:
+    return ConfigError(
+        443,
+        f"the master's binary log does not tell all that is needed: {why}",
+        f"nothing was changed. As an administrator of the server: {hint}. What is set by SET GLOBAL also belongs into "
+        "its file, and sessions that are open keep what they had",
+    )

@@ -1,0 +1,157 @@
+"""The one row that a source keeps of its publisher: whose it is, which server it was, and how far its log is published.
+
+The row is in the master, so that a master that is set back to an earlier moment is noticed (R2).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pymysql
+
+from sluice.errors import FencedError, StrangeSource
+from sluice.model.layout import Layout
+from sluice.model.names import Resources, TableName
+from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
+from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
+from sluice.vendors.mariadb.errors import number_of
+from sluice.vendors.mariadb.session import (
+    Connection,
+    changed,
+    composed,
+    execute,
+    expect_pinned,
+    qualified,
+    quoted,
+    transaction,
+)
+from sluice.vendors.protocol.sweep import SourceState
+
+_NO_TABLE, _NO_DATABASE = 1146, 1049
+
+
+@dataclass(frozen=True)
+class Published:
+    """How far the log is published.
+
+    Attributes:
+        born: of the file of the place, as `Stream.born` has it; empty if it was not read yet.
+        altered: see `Layouts`.
+    """
+
+    place: LogPlace
+    born: str = ""
+    layouts: Mapping[TableName, Layout] = field(default_factory=dict)
+    altered: tuple[TableName, ...] = ()
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values of a statement that records it."""
+        known = {
+            "layouts": [one.to_json() for one in self.layouts.values()],
+            "altered": [[one.schema, one.table] for one in self.altered],
+        }
+        return {"place": str(self.place), "born": self.born, "layouts": json.dumps(known)}
+
+
+@dataclass(frozen=True)
+class BinlogState:
+    """The row.
+
+    Attributes:
+        wanted: what is watched, as `sluice.vendors.mariadb.capture.binlog.watched` wrote it.
+    """
+
+    store: str
+    epoch: int
+    incarnation: str
+    server: str
+    segment: int
+    sha256: str
+    published: Published
+    wanted: str
+
+    def seen_from(self, server: str) -> SourceState:
+        """The state as a publisher compares it: on another server it is another source."""
+        incarnation = self.incarnation if server == self.server else f"{self.incarnation} on another server"
+        return SourceState(incarnation, self.segment, self.sha256)
+
+
+def parts_of(resources: Resources) -> dict[str, str]:
+    """Our table, for the statements that name it."""
+    return {"state": qualified(TableName(resources.schema, resources.name("state")))}
+
+
+def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
+    """The row; None if nothing is installed."""
+    try:
+        rows = execute(session, composed("capture/state", **parts))
+    except pymysql.Error as error:
+        if number_of(error) in (_NO_TABLE, _NO_DATABASE):
+            return None
+        raise
+    if not rows:
+        return None
+    ((store, epoch, incarnation, server, segment, sha256, place, born, wanted, layouts),) = rows
+    known: dict[str, Any] = json.loads(layouts)
+    current = [Layout.from_json(one) for one in known.get("layouts", ())]
+    altered = tuple(TableName(*one) for one in known.get("altered", ()))
+    published = Published(LogPlace.parsed(place), born, {one.name: one for one in current}, altered)
+    return BinlogState(store, int(epoch), incarnation, server, int(segment), sha256, published, wanted)
+
+
+def known(session: Connection, parts: Mapping[str, str]) -> BinlogState:
+    """The row, which is there. Raises pymysql.Error if somebody has dropped it."""
+    row = found(session, parts)
+    if row is None:
+        raise pymysql.err.ProgrammingError(_NO_TABLE, f"{parts['state']} is gone: trigger the DAG bootstrap")
+    return row
+
+
+def make(session: Connection, resources: Resources, values: Mapping[str, object]) -> None:
+    """Make the table and its row."""
+    parts = parts_of(resources)
+    execute(session, f"CREATE DATABASE IF NOT EXISTS {quoted(resources.schema)}")
+    execute(session, composed("capture/make_state", **parts))
+    changed(session, composed("capture/begin_state", **parts), values)
+
+
+def record(session: Connection, parts: Mapping[str, str], epoch: int, name: str, values: Mapping[str, object]) -> None:
+    """Change the row under the fence (R6). Raises FencedError SLC-050, another publisher took over."""
+    with transaction(session):
+        rows = execute(session, composed("capture/lock_state", **parts))
+        if rows != [(str(epoch),)]:
+            raise FencedError(50, f"another publisher took over (epoch {rows and rows[0][0]}, ours {epoch})")
+        expect_pinned(session)
+        changed(session, composed(name, **parts), values)
+
+
+def take_over(session: Connection, parts: Mapping[str, str], epoch: int) -> None:
+    """Raise the fence to `epoch`. Raises FencedError SLC-050, a later one is at work."""
+    with transaction(session):
+        rows = execute(session, composed("capture/lock_state", **parts))
+        if rows and int(rows[0][0]) > epoch:
+            raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
+        changed(session, composed("capture/take_over", **parts), {"epoch": epoch})
+
+
+def claimed(row: BinlogState, store: str, *, by_force: bool) -> bool:
+    """Whether the source is to be claimed for a store. Raises StrangeSource SLC-299, it is for another one."""
+    if row.store in ("", store):
+        return row.store != store
+    if not by_force:
+        raise StrangeSource(
+            299,
+            "the source is captured for another control store",
+            "nothing was changed. If that one is gone, trigger the DAG bootstrap with rebase, then initial_update for "
+            "all slaves of this source; else choose another `prefix`",
+        )
+    return True
+
+
+def as_published(place: LogPlace, born: str, layouts: Layouts) -> Published:
+    """How far a stream came."""
+    return Published(place, born, dict(layouts.current), tuple(layouts.altered))

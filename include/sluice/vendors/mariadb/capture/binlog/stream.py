@@ -1,0 +1,328 @@
+"""Events of the log as batches of changes: whole transactions, in the order in which they are in the log (R1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate, chain
+
+import pyarrow as pa
+
+from sluice.changelog.schema import ROW, SWEPT
+from sluice.errors import SluiceError
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.capture.binlog import events
+from sluice.vendors.mariadb.capture.binlog.definitions import Definition, Does, definition
+from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, TableMap
+from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, unclear
+from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
+from sluice.vendors.mariadb.capture.binlog.values import Image, images
+
+_BATCH_ROWS = 10_000
+_BATCH_BYTES = 4 * 1024 * 1024
+
+
+@dataclass
+class _Rows:
+    """Changes that are not given yet, by columns."""
+
+    last: list[int] = field(default_factory=list)
+    keys: list[int] = field(default_factory=list)
+    layouts: list[int] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+    new: list[Image | None] = field(default_factory=list)
+    old: list[Image | None] = field(default_factory=list)
+    bytes: int = 0
+
+    def batch(self) -> pa.RecordBatch:
+        last = pa.array(self.last, pa.int64())
+        arrays = [
+            last,
+            last.cast(pa.string()),
+            pa.array(self.keys, pa.int64()),
+            pa.array(self.layouts, pa.int64()),
+            pa.array(self.actions, pa.string()),
+            _lists(self.new),
+            _lists(self.old),
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
+
+    def cut(self, count: int) -> None:
+        for one in (self.last, self.keys, self.layouts, self.actions, self.new, self.old):
+            del one[count:]
+
+
+class Stream:
+    """One reading of the log from a place.
+
+    Attributes:
+        end: behind the last whole transaction that was read.
+        born: of the file of that place: when it was begun, and by which server.
+        taken: how many changes are given.
+        used: the layouts of changes that are given, by id.
+        more: it ended at its bound.
+        transactions: the numbers of those that changed something.
+
+    Args:
+        wanted: the actions that are wanted of a table; None if it is not watched.
+        until: nothing behind this place is read.
+        most: after so many changes it ends with the transaction that it is in; None: with what `until` says.
+        born: the file of the first place, if that is known.
+    """
+
+    def __init__(
+        self,
+        begin: LogPlace,
+        born: str,
+        layouts: Layouts,
+        wanted: Callable[[TableName], str | None],
+        until: LogPlace,
+        most: int | None = None,
+    ) -> None:
+        self.end = begin
+        self.born = born
+        self._layouts = layouts
+        self._wanted = wanted
+        self._until = until
+        self._most = most
+        self._maps: dict[int, tuple[TableMap, Described] | None] = {}
+        self._rows = _Rows()
+        # Of the transaction that is read: its number, whether one event is all of it, and where its changes begin.
+        self._number: int | None = None
+        self._is_alone = False
+        self._begun = self._begun_total = 0
+        self._key = 0
+        self._last: int | None = None
+        self._file = begin
+        self.used: dict[int, Layout] = {}
+        self.transactions: list[int] = []
+        self.taken = 0
+        self.more = False
+
+    @property
+    def layouts(self) -> Layouts:
+        """The layouts where it is."""
+        return self._layouts
+
+    def ends_with(self, transaction: int) -> None:
+        """Read no further than this transaction."""
+        self._last = transaction
+
+    def batches(self, log: Iterator[Read]) -> Iterator[pa.RecordBatch]:
+        """The changes of these events.
+
+        Raises:
+            SluiceError: SLC-446, a table cannot be read; SLC-447, changes are not told as rows; SLC-448, an event is
+                none; SLC-449, the log is another one.
+        """
+        for one in log:
+            try:
+                self._read(one)
+            except (Malformed, UnicodeDecodeError) as error:
+                size = len(one.event.data)
+                why = f"{error}; the event is of the kind {one.event.kind}, with {size} bytes"
+                raise unreadable(f"{one.file}:{one.event.end}", why) from None
+            if len(self._rows.last) >= _BATCH_ROWS or self._rows.bytes >= _BATCH_BYTES:
+                yield self._given()
+            if self._number is None and self._is_over():
+                break
+        if self._number is not None:
+            # The server gives whole transactions; this is what it wrote when it died.
+            raise unreadable(str(self.end), "it ends within a transaction")
+        if self._rows.last:
+            yield self._given()
+
+    def _is_over(self) -> bool:
+        if self._most is not None and self.taken + len(self._rows.last) >= self._most and self.end < self._until:
+            self.more = True
+        ended = self._last is not None and self.transactions[-1:] >= [self._last]
+        return self.more or ended or self.end >= self._until
+
+    def _given(self) -> pa.RecordBatch:
+        rows, self._rows = self._rows, _Rows()
+        self.taken += len(rows.last)
+        self._begun = 0
+        return rows.batch()
+
+    def _read(self, one: Read) -> None:
+        found = one.event
+        kind = found.kind
+        if kind in events.ROWS:
+            self._changes(found)
+        elif kind == events.TABLE_MAP:
+            self._described(events.table_map(found.data))
+        elif kind == events.GTID:
+            self._begin(one)
+        elif kind == events.XID:
+            self._committed(found)
+        elif kind == events.QUERY:
+            self._statement(found)
+        elif kind == events.FORMAT:
+            self._opened(one)
+        elif kind == events.XA_PREPARE:
+            self._prepared(found)
+        elif kind in events.COMPRESSED:
+            raise self._no_rows("compressed events")
+        elif kind not in events.IGNORED:
+            raise self._no_rows(f"an event of the kind {kind}, which is not known")
+
+    def _opened(self, one: Read) -> None:
+        """A file of the log begins, or goes on."""
+        if self._number is not None:
+            raise Malformed("a file ends within a transaction")
+        self._maps.clear()
+        place = LogPlace.of(one.file, one.event.end)
+        born = f"{one.event.time} {one.event.server}"
+        if place.file == self.end.file:
+            if self.born and self.born != born:
+                raise SluiceError(
+                    449,
+                    f"the binary log {one.file} is another one than that which was published up to {self.end}: the "
+                    "server was replaced or restored, or somebody reset its log",
+                    REBASE,
+                )
+        else:
+            self.end = place
+        self._file, self.born = place, born
+
+    def _begin(self, one: Read) -> None:
+        if self._number is not None:
+            raise Malformed("a transaction begins within another one")
+        self._number = LogPlace.of(one.file, one.event.end).number
+        self._is_alone = events.stands_alone(one.event.data)
+        self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
+
+    def _committed(self, found: Event) -> None:
+        if self._number is None:
+            raise Malformed("a transaction ends that has not begun")
+        if self.taken + len(self._rows.last) > self._begun_total:
+            self.transactions.append(self._number)
+        self._number = None
+        self._maps.clear()
+        self.end = LogPlace.of(self._file.name, found.end)
+
+    def _rolled_back(self, found: Event) -> None:
+        """The log has what tables without transactions keep. Of others it has nothing, if not this."""
+        if self.taken > self._begun_total:
+            raise Malformed("a long transaction is rolled back")
+        self._rows.cut(self._begun)
+        self._committed(found)
+
+    def _statement(self, found: Event) -> None:
+        schema, text = events.query(found.data)
+        words = first_words(text)
+        if words[:1] in (["BEGIN"], ["SAVEPOINT"], ["RELEASE"]) or words[:2] in (["XA", "START"], ["XA", "END"]):
+            return
+        if words[:1] == ["COMMIT"] or words[:2] in (["XA", "COMMIT"], ["XA", "ROLLBACK"]):
+            self._committed(found)
+        elif words == ["ROLLBACK"]:
+            self._rolled_back(found)
+        elif words[:1] == ["ROLLBACK"]:
+            raise Malformed("a part of a transaction is rolled back")
+        else:
+            self._defined(definition(schema, text), text)
+            if self._is_alone:
+                self._committed(found)
+
+    def _defined(self, said: Definition, text: str) -> None:
+        dropped = [(name, Does.GONE) for name in self._layouts.current if name.schema == said.schema]
+        for name, does in (*said.tables, *dropped):
+            if self._wanted(name) is None:
+                continue
+            if does is Does.REPLACED:
+                raise unclear(name, f"it got rows of which the log does not tell: {_short(text)}", "")
+            if does is not Does.ALTERED and (layout := self._layouts.current.get(name)):
+                self._put(layout, Action.TRUNCATE, None, None)
+            self._layouts.defined(name, gone=does is Does.GONE)
+        if said.writes and (met := [str(name) for name in dict.fromkeys(said.mentioned) if self._wanted(name)]):
+            raise self._no_rows(
+                f"a statement in place of rows, which may have changed {', '.join(met)}: {_short(text)}"
+            )
+
+    def _described(self, said: TableMap) -> None:
+        name = TableName(said.schema, said.table)
+        known = self._wanted(name)
+        self._maps[said.number] = (said, self._layouts.at(said)) if known else None
+
+    def _changes(self, found: Event) -> None:
+        if self._number is None:
+            raise Malformed("rows are in no transaction")
+        rows = events.rows(found.kind, found.data)
+        if rows.table not in self._maps:
+            raise Malformed("rows are of a table that nothing described")
+        known = self._maps[rows.table]
+        if known is None:
+            return
+        said, described = known
+        if not rows.is_whole or rows.columns != len(said.columns):
+            raise unclear(
+                described.layout.name,
+                "the log does not have all of their columns",
+                "SET GLOBAL binlog_row_image = FULL; let no session set it otherwise. Then: ",
+            )
+        action = Action(rows.action)
+        if action not in (self._wanted(described.layout.name) or ""):
+            return
+        self._key = max(self._key, (self._number >> 32 << 32) + found.end - len(found.data))
+        data = bytes(rows.data)
+        found_images = images(described.reads, data, paired=action is Action.UPDATE)
+        if action is Action.UPDATE:
+            for old, new in zip(found_images[::2], found_images[1::2], strict=True):
+                self._put(described.layout, action, new, old)
+        else:
+            for image in found_images:
+                if action is Action.INSERT:
+                    self._put(described.layout, action, image, None)
+                else:
+                    self._put(described.layout, action, None, image)
+        self._rows.bytes += len(data)
+
+    def _put(self, layout: Layout, action: Action, new: Image | None, old: Image | None) -> None:
+        rows = self._rows
+        self._key += 1
+        rows.last.append(self._number or 0)
+        rows.keys.append(self._key)
+        rows.layouts.append(layout.id)
+        rows.actions.append(action)
+        rows.new.append(new)
+        rows.old.append(old)
+        self.used[layout.id] = layout
+
+    def _prepared(self, found: Event) -> None:
+        """A transaction of XA, which may be committed or not: that is told later."""
+        if self.taken + len(self._rows.last) > self._begun_total:
+            raise self._no_rows("a transaction of XA, whose commit comes later than its changes")
+        self._committed(found)
+
+    def _no_rows(self, why: str) -> SluiceError:
+        return SluiceError(
+            447,
+            f"the binary log has {why}; it is behind {self.end}",
+            "let no session set binlog_format to another value than ROW, nor use XA for these tables, and set "
+            f"log_bin_compress = OFF. {REBASE}",
+        )
+
+
+def unreadable(place: str, why: str) -> SluiceError:
+    """The log is not what it should be at a place."""
+    return SluiceError(448, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
+
+
+def first_words(text: str) -> list[str]:
+    """The first words of a statement, in capitals, behind its comments."""
+    bare = re.sub(r"/\*(?!M?!).*?\*/|/\*M?!\d*|^\s*(--\s|#)[^\n]*\n", " ", text, flags=re.DOTALL)
+    return [word.upper() for word in bare.split()[:2]]
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:80]
+
+
+def _lists(rows: list[Image | None]) -> pa.ListArray:
+    cells = pa.array(list(chain.from_iterable(row for row in rows if row)), pa.string())
+    offsets = pa.array([0, *accumulate(len(row) if row else 0 for row in rows)], pa.int32())
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.ListArray.from_arrays(offsets, cells, type=ROW, mask=mask)

@@ -1,0 +1,39 @@
+"""What is watched, as a source keeps it: the patterns of the configuration, which also take tables that are to come."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+
+from sluice.model.names import Resources, TableName
+from sluice.model.watched import Pattern, Watch, chosen
+
+
+def written(entries: Mapping[Pattern, Watch]) -> str:
+    """The text of the patterns."""
+    plain = [[one.schema, one.table, one.wildcard, one.excluded, watch.actions] for one, watch in entries.items()]
+    return json.dumps(plain)
+
+
+class Watched:
+    """The patterns of a source.
+
+    Attributes:
+        entries: the actions that are wanted of what a pattern takes.
+    """
+
+    def __init__(self, text: str, resources: Resources) -> None:
+        self.entries = {Pattern(*plain): actions for *plain, actions in json.loads(text)}
+        self._resources = resources
+        self.actions = cache(self._actions)
+
+    def _actions(self, name: TableName) -> str | None:
+        """The letters of the actions that are wanted of a table; None if it is not watched."""
+        if name.schema == self._resources.schema and name.table.startswith(self._resources.folded):
+            return None
+        pattern = chosen(self.entries, name)
+        if pattern is None:
+            return None
+        actions = self.entries[pattern]
+        return None if actions == "none" else actions or "IUD"

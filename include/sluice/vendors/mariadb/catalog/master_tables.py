@@ -1,0 +1,125 @@
+"""Tables of a master: their columns and keys, as the log's layouts have them, and as a dump describes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sluice.errors import SluiceError
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.master_types import MasterColumn
+from sluice.vendors.mariadb.session import Connection, Row, composed, execute
+from sluice.vendors.protocol.read import TEXT, RowFormat
+
+
+@dataclass(frozen=True)
+class MasterTable:
+    """A table as the catalog has it now."""
+
+    name: TableName
+    columns: tuple[MasterColumn, ...]
+    key: tuple[int, ...]
+
+    def layout(self, number: int = 0) -> Layout:
+        """Its layout. Raises SluiceError SLC-445, a column has a type that is not known."""
+        if unknown := [f"{one.name} ({one.whole})" for one in self.columns if one.type is None]:
+            raise SluiceError(
+                445,
+                f"{self.name} cannot be read: nothing is known of the type of {', '.join(unknown)}",
+                "nothing was changed; take the table out of `tables`",
+            )
+        columns = tuple(Column(one.name, one.type or "", one.not_null) for one in self.columns)
+        return Layout(number, self.name, columns, self.key)
+
+
+@dataclass(frozen=True)
+class MariaTable:
+    """See `sluice.vendors.protocol.load.TableDefinition`."""
+
+    layout: Layout
+
+    @property
+    def name(self) -> TableName:
+        """See `TableDefinition`."""
+        return self.layout.name
+
+    @property
+    def formats(self) -> Sequence[RowFormat]:
+        """See `TableDefinition`."""
+        return (TEXT,)
+
+    def to_json(self) -> dict[str, Any]:
+        """See `TableDefinition`."""
+        return self.layout.to_json()
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> MariaTable:
+        """The table that `to_json` wrote."""
+        return cls(Layout.from_json(plain))
+
+
+def described(session: Connection, name: TableName) -> MasterTable | None:
+    """A table by its name; None if there is none."""
+    rows = execute(session, composed("catalog/master_columns"), {"schema": name.schema, "table": name.table})
+    if not rows:
+        return None
+    order = sorted((int(row[9]), place) for place, row in enumerate(rows) if row[9])
+    return MasterTable(name, tuple(map(_column, rows)), tuple(place for _, place in order))
+
+
+def eligible(session: Connection, schemas: Iterable[str]) -> list[TableName]:
+    """The tables of these databases."""
+    return [
+        TableName(*row)
+        for schema in sorted(schemas)
+        for row in execute(session, composed("catalog/eligible"), {"schema": schema})
+    ]
+
+
+def expect_capturable(session: Connection, name: TableName) -> None:
+    """See that all changes of a table are in the log.
+
+    Raises:
+        SluiceError: SLC-444, they are not; SLC-445, nothing is known of the type of a column.
+    """
+    named = {"schema": name.schema, "table": name.table}
+    for kind, engine, _ in execute(session, composed("catalog/kind"), named):
+        if kind == "BASE TABLE" and engine != "InnoDB":
+            raise _refused(
+                name,
+                f"its engine is {engine}, which knows no transactions",
+                f"ALTER TABLE {name} ENGINE = InnoDB, or take it out of `tables`",
+            )
+    if keys := execute(session, composed("catalog/acting_keys"), named):
+        told = "; ".join(
+            f"{key} (with {other}: ON DELETE {deleted}, ON UPDATE {updated})" for key, other, deleted, updated in keys
+        )
+        raise _refused(
+            name,
+            f"InnoDB changes its rows by itself, and writes nothing of that into the log: foreign key {told}",
+            "make the foreign key RESTRICT and let the application do what it did, or take the table out of `tables`",
+        )
+    if found := described(session, name):
+        found.layout()
+
+
+def _refused(name: TableName, why: str, remedy: str) -> SluiceError:
+    hint = f"nothing was changed; {remedy}"
+    return SluiceError(444, f"not every change of {name} is in the binary log: {why}", hint)
+
+
+def _column(row: Row) -> MasterColumn:
+    name, kind, whole, length, precision, scale, digits, nullable, generated, _ = row
+    return MasterColumn(
+        name,
+        kind,
+        whole,
+        int(length or 0),
+        int(precision or 0),
+        int(scale or 0),
+        int(digits or 0),
+        nullable == "NO",
+        generated == "ALWAYS",
+    )

@@ -1,0 +1,203 @@
+"""The master's rows as they were at a place of its log: what a dump and a comparison take to slaves of any kind.
+
+Sessions of MariaDB cannot share a snapshot. So each one takes a snapshot of its own, which bears its place in the log,
+behind the one that is asked for. What happened between the two is in the log, with old and new rows, and is undone: of
+the rows that are read, those go that came in between, and those come back that went. All sessions then give the rows of
+one place, whenever they begin.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
+
+import pyarrow as pa
+from pymysql.cursors import SSCursor
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import TransientError
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.values.copy_text import lines_of
+from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
+from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
+from sluice.vendors.mariadb.capture.binlog.stream import Stream
+from sluice.vendors.mariadb.catalog.master_tables import MasterTable, described
+from sluice.vendors.mariadb.charsets import Charsets
+from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.master_types import MasterColumn
+from sluice.vendors.mariadb.session import Connection, connect, execute, qualified
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
+
+_FETCHED = 10_000
+_PATIENCE_S = 30.0
+_Row = tuple[str | None, ...]
+
+
+class MariaRows:
+    """See `sluice.vendors.protocol.load.CopyStream`.
+
+    Args:
+        came: rows that came since, and are left out.
+        went: rows that went since, and come at the end.
+    """
+
+    def __init__(
+        self,
+        session: Connection,
+        table: MasterTable,
+        columns: Sequence[MasterColumn],
+        came: Counter[_Row],
+        went: Counter[_Row],
+    ) -> None:
+        self._session = session
+        self._table = table
+        self._columns = columns
+        self._came = came
+        self._went = went
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The buffers. Raises TransientError SLC-464, rows of the log are not among those that are read."""
+        canonical = [one.canonical for one in self._columns]
+        query = f"SELECT {', '.join(one.selected for one in self._columns)} FROM {qualified(self._table.name)}"
+        with translated(f"reading {self._table.name}"), self._session.cursor(SSCursor) as cursor:
+            cursor.execute(query)
+            while some := cursor.fetchmany(_FETCHED):
+                texts = [_texts(one, values) for one, values in zip(canonical, zip(*some, strict=True), strict=True)]
+                if self._came:
+                    left = list(filter(self._was_there, zip(*texts, strict=True)))
+                    texts = [list(column) for column in zip(*left, strict=True)]
+                yield from self._given(texts)
+        if self._came:
+            raise differs(self._table.name, "rows that the log has are not there")
+        yield from self._given([list(column) for column in zip(*self._went.elements(), strict=True)])
+
+    def _was_there(self, row: _Row) -> bool:
+        if not self._came.get(row):
+            return True
+        self._came[row] -= 1
+        if not self._came[row]:
+            del self._came[row]
+        return False
+
+    def _given(self, texts: list[list[str | None]]) -> Iterator[bytes]:
+        if texts and texts[0]:
+            self.rows += len(texts[0])
+            yield lines_of([pa.array(column, pa.string()) for column in texts])
+
+
+class MariaReading:
+    """See `sluice.vendors.protocol.load.Reading`.
+
+    Args:
+        session: has a snapshot, of the place `here`.
+        place: whose rows are to be given.
+    """
+
+    def __init__(self, info: ConnectionInfo, session: Connection, place: LogPlace, here: LogPlace) -> None:
+        self._info = info
+        self._session = session
+        self._place = place
+        self._here = here
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> MariaRows:
+        """The rows of a chunk, which is a whole table."""
+        return self.table(chunk.leaf.table, columns)
+
+    def table(self, name: TableName, columns: Sequence[str]) -> MariaRows:
+        """Every row of a table, in the text format, in no order."""
+        with translated(f"reading {name}"):
+            found = described(self._session, name)
+            if found is None:
+                raise differs(name, "it is not there")
+            by_name = {one.name: one for one in found.columns}
+            if missing := set(columns) - by_name.keys():
+                raise differs(name, f"it has no {', '.join(sorted(missing))}")
+            came, went = self._between(name, columns)
+        return MariaRows(self._session, found, [by_name[column] for column in columns], came, went)
+
+    def shape(self, within: KeyRange) -> Layout | None:
+        """No table here is loaded in blocks."""
+        return None
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[MariaRows, Key | None]:
+        """No table here is loaded in blocks: none has an order of keys."""
+        raise differs(within.table, "it cannot be read in blocks")
+
+    def _between(self, name: TableName, columns: Sequence[str]) -> tuple[Counter[_Row], Counter[_Row]]:
+        """Rows that came between the place and the session's snapshot, and rows that went."""
+        came: Counter[_Row] = Counter()
+        went: Counter[_Row] = Counter()
+        if self._place >= self._here:
+            return came, went
+        with closing(connect(self._info, "catalog")) as beside:
+            layouts = Layouts({}, [], lambda: Charsets(beside), lambda table: described(beside, table))
+            stream = Stream(self._place, "", layouts, lambda table: "IUD" if table == name else None, self._here)
+            for batch in stream.batches(read(self._info, self._place)):
+                actions, numbers = batch.column("action").to_pylist(), batch.column("layout").to_pylist()
+                if Action.TRUNCATE in actions:
+                    raise differs(name, "it was emptied or dropped")
+                for side, counted in (("new", came), ("old", went)):
+                    for number, image in zip(numbers, batch.column(side).to_pylist(), strict=True):
+                        if image is not None:
+                            counted[_chosen(name, stream.used[number], image, columns)] += 1
+            if layouts.met or len(stream.used) > 1:
+                raise differs(name, "it was altered")
+        both = came & went
+        return came - both, went - both
+
+
+@contextmanager
+def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = ()) -> Iterator[MariaReading]:
+    """Rows of a place of the log, in a session of its own.
+
+    Raises:
+        SluiceError: SLC-460, the log does not have the place any more.
+    """
+    place = LogPlace.parsed(snapshot_id)
+    with translated("reading the master"), closing(connect(info, f"read {snapshot_id}")) as session:
+        yield MariaReading(info, session, place, _begun(session, place))
+
+
+def _begun(session: Connection, place: LogPlace) -> LogPlace:
+    """Begin a snapshot that shows at least what is in front of a place; its own place."""
+    end = time.monotonic() + _PATIENCE_S
+    while True:
+        execute(session, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+        status = execute(session, "SHOW STATUS LIKE 'binlog_snapshot_%'")
+        found = {str(name).lower(): value for name, value in status}
+        here = LogPlace.of(found["binlog_snapshot_file"], int(found["binlog_snapshot_position"]))
+        if here >= place:
+            return here
+        # A commit is in the log for a moment before it can be seen.
+        execute(session, "ROLLBACK")
+        if time.monotonic() > end:
+            raise _moved(f"the master shows its rows up to {here} of its log, and not up to {place}")
+        time.sleep(0.01)
+
+
+def differs(name: TableName, why: str) -> TransientError:
+    """A table cannot be given as it was at a place."""
+    return _moved(f"{name} changed in another way than by rows since the place of the log that is read: {why}")
+
+
+def _moved(why: str) -> TransientError:
+    return TransientError(464, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
+
+
+def _texts(canonical: Callable[[str], str], values: Sequence[str | bytes | None]) -> list[str | None]:
+    return [
+        None if value is None else canonical(value if isinstance(value, str) else value.decode()) for value in values
+    ]
+
+
+def _chosen(name: TableName, layout: Layout, image: Sequence[str | None], columns: Sequence[str]) -> _Row:
+    places = {one.name: place for place, one in enumerate(layout.columns)}
+    try:
+        return tuple(image[places[column]] for column in columns)
+    except KeyError:
+        raise differs(name, "it was altered") from None

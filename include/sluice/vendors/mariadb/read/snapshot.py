@@ -1,0 +1,107 @@
+"""The snapshot that a dump reads: a place of the master's log, which nobody has to hold open.
+
+No lock keeps others from altering a table meanwhile. Who reads sees that in the log, or is told by InnoDB, and the dump
+is tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from types import TracebackType
+
+from sluice.model.names import TableName
+from sluice.model.position import Position, Snapshot
+from sluice.vendors.mariadb.capture.binlog import state
+from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
+from sluice.vendors.mariadb.capture.binlog.server import end_of_log
+from sluice.vendors.mariadb.catalog.master_tables import MariaTable, described
+from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.read.rows import differs
+from sluice.vendors.mariadb.session import composed, execute, qualified
+from sluice.vendors.mariadb.source_session import SourceSession
+from sluice.vendors.protocol.read import Key, KeyRange, Leaf
+
+
+class MariaSnapshot:
+    """See `sluice.vendors.protocol.load.DumpSnapshot`."""
+
+    def __init__(
+        self,
+        session: SourceSession,
+        stages: Sequence[Sequence[TableName]],
+        at: Callable[[], tuple[Position, str | None]],
+    ) -> None:
+        self._session = session
+        self._tables = [name for stage in stages for name in stage]
+        self._at = at
+
+    def __enter__(self) -> MariaSnapshot:
+        with translated("taking the dump's snapshot"):
+            # What is published by now is in front of where the log is read up to after that.
+            self.position, other = self._at()
+            self.id = other or str(end_of_log(self._session.open()))
+            self.snapshot = Snapshot(self.id)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Nothing is held open."""
+
+    def keep_locked(self, unread: Collection[TableName]) -> None:
+        """No table is locked."""
+
+    def expect_complete(self) -> None:
+        """What happens to a table that is made now is in the log behind this place, or is read."""
+
+    def definitions(self) -> list[MariaTable]:
+        """The tables."""
+        with translated("reading the catalog"):
+            found = [(name, described(self._session.open(), name)) for name in self._tables]
+        if gone := [name for name, table in found if table is None]:
+            raise differs(gone[0], "it is not there")
+        return [MariaTable(table.layout()) for _, table in found if table]
+
+    def leaves(self) -> list[Leaf]:
+        """The tables, each of which is one piece. Another dump has another place, so none goes on with this one's."""
+        with translated("reading the catalog"):
+            session = self._session.open()
+            return [
+                Leaf(name, name, int(size), 1, self.id)
+                for name in self._tables
+                for _, _, size in execute(
+                    session, composed("catalog/kind"), {"schema": name.schema, "table": name.table}
+                )
+            ]
+
+    def published(self) -> bool:
+        """Whether the change log has everything that the snapshot shows."""
+        with translated("looking at the binary log"):
+            row = state.known(self._session.open(), state.parts_of(self._session.resources))
+            return row.published.place >= LogPlace.parsed(self.id)
+
+    def dropped(self) -> list[str]:
+        """None: a DROP is no command here."""
+        return []
+
+    def filled(self) -> set[TableName]:
+        """The tables that have rows."""
+        with translated("looking for rows"):
+            session = self._session.open()
+            return {name for name in self._tables if execute(session, f"SELECT 1 FROM {qualified(name)} LIMIT 1")}
+
+    def order(self, table: TableName) -> str | None:
+        """None: tables are not loaded in blocks."""
+        return None
+
+    def sorting(self, table: TableName) -> Sequence[str | None]:
+        """Nothing is known of it."""
+        return []
+
+    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
+        """None."""
+        return []
+
+    def expect_bounds(self, within: KeyRange) -> None:
+        """No range of keys can be asked for. Raises TransientError SLC-464."""
+        raise differs(within.table, "it cannot be loaded by ranges of keys")

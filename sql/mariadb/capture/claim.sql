@@ -1,0 +1,1 @@
+UPDATE {state} SET store = %(store)s WHERE id = 1

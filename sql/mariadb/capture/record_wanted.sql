@@ -1,0 +1,1 @@
+UPDATE {state} SET wanted = %(wanted)s WHERE id = 1

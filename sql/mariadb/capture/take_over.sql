@@ -1,0 +1,1 @@
+UPDATE {state} SET epoch = %(epoch)s WHERE id = 1

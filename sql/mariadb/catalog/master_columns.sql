@@ -1,0 +1,11 @@
+-- The columns of a master's table in their order, and the place of each in the primary key.
+SELECT columns.column_name, columns.data_type, columns.column_type, columns.character_maximum_length,
+    columns.numeric_precision, columns.numeric_scale, columns.datetime_precision, columns.is_nullable,
+    columns.is_generated, key_columns.ordinal_position
+FROM information_schema.columns AS columns
+JOIN information_schema.tables AS tables USING (table_schema, table_name)
+LEFT JOIN information_schema.key_column_usage AS key_columns
+    ON key_columns.table_schema = columns.table_schema AND key_columns.table_name = columns.table_name
+    AND key_columns.column_name = columns.column_name AND key_columns.constraint_name = 'PRIMARY'
+WHERE columns.table_schema = %(schema)s AND columns.table_name = %(table)s AND tables.table_type = 'BASE TABLE'
+ORDER BY columns.ordinal_position

@@ -1,0 +1,86 @@
+"""Worlds whose master is a database of MariaDB, captured by its binary log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any
+
+import pytest
+from support.mariadb import MariaServer
+from support.updating import UpdatingWorld
+from support.world import SOURCE
+
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
+from sluice.publish.run import publish
+
+_SETTINGS = {"vendor": "mariadb", "capture": "binlog", "detect_ddl": False}
+
+
+class BinlogMaster:
+    """The database of a master."""
+
+    def __init__(self, server: MariaServer, info: ConnectionInfo) -> None:
+        self.server = server
+        self.info = info
+
+    @property
+    def name(self) -> str:
+        """Its name, which is the schema of its tables."""
+        return self.info.database
+
+    def execute(self, *statements: str, mode: str = "STRICT_TRANS_TABLES") -> list[tuple[Any, ...]]:
+        """Statements of an ordinary client, each committed by itself if it begins no transaction; rows of the last."""
+        with closing(self.server.session(self.info)) as session, session.cursor() as cursor:
+            cursor.execute(f"USE {self.name}")
+            cursor.execute("SET sql_mode = %s, time_zone = '+00:00'", [mode])
+            for one in statements:
+                cursor.execute(one)
+            return list(cursor.fetchall())
+
+
+def binlog_account(server: MariaServer) -> ConnectionInfo:
+    """An account with a database, and the rights that a source needs."""
+    info = server.create_account()
+    server.execute(f"GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO {info.login}@'127.0.0.1'")
+    return info
+
+
+@pytest.fixture
+def binlog(
+    updating: Callable[..., UpdatingWorld], maria_server: MariaServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[UpdatingWorld, BinlogMaster]]:
+    """Makes worlds: ``binlog("CREATE TABLE t ...", ["t"])``; slaves are empty databases of PostgreSQL, or `into`."""
+
+    def made(
+        ddl: str, tables: Sequence[str], *, into: str = "postgresql", update: bool = True, **more: Any
+    ) -> tuple[UpdatingWorld, BinlogMaster]:
+        world = updating("CREATE TABLE unused (id int PRIMARY KEY)", ["public.unused"], renamed={}, **more)
+        info = binlog_account(maria_server)
+        world.infos["unused"], world.infos["master"] = world.infos["master"], info
+        master = BinlogMaster(maria_server, info)
+        master.execute(*filter(str.strip, ddl.split(";\n")))
+
+        def configured(settings: dict[str, Any]) -> None:
+            watched = {f"{master.name}.{table}": {} for table in tables}
+            settings["sources"][SOURCE].update(_SETTINGS, schema=master.name, tables=watched)
+            for name in world.slaves:
+                settings["slaves"][name]["schemas"] = {master.name: "public"}
+                if into == "mariadb":
+                    world.infos[f"unused_{name}"] = world.infos[name]
+                    world.infos[name] = slave = maria_server.create_account()
+                    settings["slaves"][name].update(
+                        vendor="mariadb", schema=slave.database, schemas={master.name: slave.database}
+                    )
+            for one in settings["replications"]:
+                one["statements"] = False
+
+        world.configure(configured)
+        monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+        publish(world.context, SOURCE, once=True)
+        if update:
+            world.update()
+            assert world.verify(initial=True) == dict.fromkeys(world.slaves, 0)
+        return world, master
+
+    return made
