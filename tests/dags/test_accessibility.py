@@ -80,6 +80,8 @@ def judged(page: Page, path: str, pictures: Path) -> list[str]:
         page.goto(f"/sluice{path}")
         expect(page.locator("html")).to_have_attribute("data-theme", theme)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
+        if "slave=" in path:
+            expect(page.get_by_role("region", name="Preview of zurich")).to_be_visible()
         name = f"{path.strip('/').replace('/', '-') or 'list'}-{theme}-{width}"
         shot(page, pictures, name)
         found += [f"{name}: {said}" for said in faults(page)]
@@ -89,7 +91,7 @@ def judged(page: Page, path: str, pictures: Path) -> list[str]:
 def test_no_page_keeps_anybody_out_nor_complains_nor_asks_another_host(browser, address, tmp_path):
     found = []
     with quiet(browser, f"http://127.0.0.1:{address}"):
-        for path in (*pages(), f"/replications/{SOURCE}/geneva"):
+        for path in (*pages(), f"/replications/{SOURCE}/geneva", f"/initial-update?source={SOURCE}&slave=zurich"):
             found += judged(browser, path, tmp_path)
     found += judged(browser, f"/replications/{SOURCE}/nobody", tmp_path)
     assert not found, "\n".join(found)

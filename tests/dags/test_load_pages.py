@@ -52,3 +52,48 @@ def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, pe
         page.set_viewport_size({"width": 360, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
         shot(page, pictures, "narrow")
+
+
+def test_a_person_sees_what_an_initial_update_brings_and_replaces(pages_world, people, visit, address, tmp_path):
+    world = pages_world
+    world.master.execute("INSERT INTO t SELECT generate_series(1, 5000); ANALYZE t")
+    world.reader("geneva").execute("ALTER TABLE t ALTER id TYPE smallint; INSERT INTO t VALUES (1), (2); ANALYZE t")
+    asked = {"source": SOURCE, "slave": ["zurich", "geneva"]}
+    found = visit("otto").get("/api/v1/initial-updates/preview", params=asked).json()
+    assert [(one["table"], one["rows"]) for one in found["tables"]] == [("public.t", 5000)]
+    assert [(one["slave"], [loss["column"] for loss in one["losses"]]) for one in found["slaves"]] == [
+        ("zurich", []),
+        ("geneva", ["id"]),
+    ]
+    refused = visit("otto").get("/api/v1/initial-updates/preview", params={**asked, "slave": "<b>"})
+    assert (refused.status_code, refused.json()["code"]) == (404, 3)
+    url = f"http://127.0.0.1:{address}"
+    with opened(url, viewport={"width": 1300, "height": 900}) as page:
+        page.context.add_cookies([{"name": "_token", "value": token(people, "otto"), "url": url}])
+        faults = []
+        page.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+        page.goto(f"/sluice/initial-update?source={SOURCE}&slave=zurich")
+        preview = page.locator("#preview")
+        expect(preview).to_contain_text("about 5,000 rows")
+        expect(page.get_by_role("region", name="Preview of zurich")).to_contain_text("public.t about 0 rows")
+        page.get_by_role("checkbox", name="geneva").check()
+        geneva = page.get_by_role("region", name="Preview of geneva")
+        expect(geneva).to_contain_text("It would be refused: SLC-220")
+        expect(geneva).to_contain_text("public.t.id integer → smallint")
+        shot(page, tmp_path, "preview")
+        page.set_viewport_size({"width": 360, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        shot(page, tmp_path, "narrow-preview")
+        page.get_by_role("checkbox", name="geneva").uncheck()
+        expect(geneva).to_have_count(0)
+        assert faults == []
+
+
+def test_a_master_that_does_not_answer_leaves_the_sizes_unknown(pages_world, visit, connect):
+    connect(SOURCE, conn_type="postgres", host="127.0.0.1", port=1, schema="d", login="u", password="p")
+    connect("master", conn_type="postgres", host="127.0.0.1", port=1, schema="d", login="u", password="p")
+    with (pages_world.path / "replication.yaml").open("a") as file:
+        file.write("\n# another\n")
+    shown = visit("otto").get("/parts/preview", params={"source": SOURCE, "slave": "zurich"}).text
+    assert "is not known: SLC-030" in shown
+    assert "its master has to answer first" in shown

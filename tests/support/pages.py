@@ -79,5 +79,5 @@ def at(route: APIRoute, **names: str) -> str:
 
 def pages() -> list[str]:
     """The addresses of all pages that people look at; a new one is among them."""
-    outside = ("/api/", "/static/", METRICS)
+    outside = ("/api/", "/static/", "/parts/", METRICS)
     return [at(one) for one in routes() if "GET" in one.methods and not one.path.startswith(outside)]

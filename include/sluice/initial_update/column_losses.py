@@ -45,7 +45,20 @@ def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[L
         columns = source.master.columns(list(context.present(pair.source)))
     finally:
         source.close()
-    return _found(context, pair, columns, partly=partly)
+    return of_columns(context, pair, columns, partly=partly)
+
+
+def of_columns(
+    context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
+) -> list[Loss]:
+    """The same, of these columns of the master."""
+    slave = context.slave(pair, context.configured(pair))
+    try:
+        given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
+        # Tables are filled as they are then.
+        return slave.losses(given, None if partly else context.wiped(pair))
+    finally:
+        slave.close()
 
 
 def expect_none(
@@ -56,7 +69,7 @@ def expect_none(
     Raises:
         SluiceError: SLC-220, with what nobody did, and where the report is.
     """
-    _expect_allowed(context, pair, _found(context, pair, columns, partly=partly))
+    _expect_allowed(context, pair, of_columns(context, pair, columns, partly=partly))
 
 
 def look(context: Context, pair: Pair) -> None:
@@ -117,16 +130,6 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
         connection.execute(insert(allowed_loss).values(rows))
         replications.note(connection, pair, "allow", "; ".join(map(str, losses)), who)
     return {"allowed": len(losses)}
-
-
-def _found(context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool) -> list[Loss]:
-    slave = context.slave(pair, context.configured(pair))
-    try:
-        given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
-        # Tables are filled as they are then.
-        return slave.losses(given, None if partly else context.wiped(pair))
-    finally:
-        slave.close()
 
 
 def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:

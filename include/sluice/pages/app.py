@@ -11,10 +11,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 
+from sluice.bounded_calls import BoundedCalls
 from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
 from sluice.monitor.health import Health
 from sluice.monitor.reach import Reach
-from sluice.pages import audit, entry, health, html, metrics, rest, tables
+from sluice.pages import audit, entry, health, html, metrics, preview, rest, tables
 from sluice.pages.airflow import Airflow
 from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
@@ -69,12 +70,14 @@ def application(airflow: Airflow) -> FastAPI:
     app.state.reach = Reach()
     app.state.health = Health()
     app.state.hour = LastHour()
+    app.state.previews = BoundedCalls()
     app.include_router(html.router)
     app.include_router(rest.router)
     app.include_router(metrics.router)
     app.include_router(tables.router)
     app.include_router(audit.router)
     app.include_router(health.router)
+    app.include_router(preview.router)
     app.middleware("http")(_Bounded())
     app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.

@@ -81,22 +81,22 @@ class Removal(BaseModel):
     extent: Extent
 
 
-_PROBLEMS: dict[int | str, dict[str, Any]] = {number: {"model": Problem} for number in (401, 403, 404, 409, 422, 503)}
+PROBLEMS: dict[int | str, dict[str, Any]] = {number: {"model": Problem} for number in (401, 403, 404, 409, 422, 503)}
 
 
-@router.get("/replications", dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+@router.get("/replications", dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def replications(request: Request) -> list[ReplicationStatus]:
     """Every configured replication, without the reasons why one stands still."""
     return overview.listed(airflow(request), request.app.state.reach)
 
 
-@router.get(_ONE, dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+@router.get(_ONE, dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def replication(request: Request, source: str, slave: str) -> ReplicationStatus:
     """One replication, with its reasons."""
     return overview.one(airflow(request), request.app.state.reach, Pair(source, slave))
 
 
-@router.post(f"{_ONE}/standby", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def standby(request: Request, source: str, slave: str) -> Done:
     """Deliver nothing to the slave until somebody activates it. The change log keeps everything for it."""
     context, dags = _acting(request)
@@ -104,7 +104,7 @@ def standby(request: Request, source: str, slave: str) -> Done:
     return Done(done=f"{slave} is on standby")
 
 
-@router.post(f"{_ONE}/activate", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/activate", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def activate(request: Request, source: str, slave: str) -> Done:
     """Deliver to the slave again."""
     context, dags = _acting(request)
@@ -112,7 +112,7 @@ def activate(request: Request, source: str, slave: str) -> Done:
     return Done(done=f"{slave} is active")
 
 
-@router.post(f"{_ONE}/cancel-update", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/cancel-update", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def cancel_update(request: Request, source: str, slave: str) -> Done:
     """End the initial update that is under way, at once: the slave becomes INCONSISTENT."""
     context, who = airflow(request).context(), visitor(request)
@@ -127,7 +127,7 @@ def cancel_update(request: Request, source: str, slave: str) -> Done:
     return Done(done=f"the initial update of {slave} is cancelled")
 
 
-@router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def remove_first(request: Request, source: str, slave: str, first: First) -> Done:
     """Keep the transaction aside that the slave stands in front of, if it is still this one; then activate it."""
     context, dags = _acting(request)
@@ -146,7 +146,7 @@ def remove_first(request: Request, source: str, slave: str, first: First) -> Don
     )
 
 
-@router.post(f"{_ONE}/clear-queue", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/clear-queue", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def clear_queue(request: Request, source: str, slave: str) -> Done:
     """Discard the transactions that wait for the slave, which is INCONSISTENT then, and is to be filled again."""
     context, dags = _acting(request)
@@ -155,7 +155,7 @@ def clear_queue(request: Request, source: str, slave: str) -> Done:
     return Done(done=f"the queue of {slave} is being cleared", run=f"{context.config.dag_id('administer')}/{run}")
 
 
-@router.post(f"{_ONE}/remove", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/remove", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
     """Take the replication out of the control store and of the slave, perhaps with its tables there."""
     context, dags = _acting(request)
@@ -165,7 +165,7 @@ def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
     return Done(done=f"{source} → {slave} is being removed", run=f"{context.config.dag_id('administer')}/{run}")
 
 
-@router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)
+@router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def initial_update(request: Request, wanted: InitialUpdate) -> Done:
     """Fill slaves from their master; what their watched tables hold is replaced."""
     context, dags = _acting(request)
@@ -177,7 +177,7 @@ def initial_update(request: Request, wanted: InitialUpdate) -> Done:
     return Done(done=f"{', '.join(wanted.slaves)}: filled", run=f"{context.config.dag_id(INITIAL_UPDATE)}/{run}")
 
 
-@router.post(f"{_ONE}/restart", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)
+@router.post(f"{_ONE}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def restart(request: Request, source: str, slave: str) -> Done:
     """Fill the slave again with the choices of its last initial update; what its watched tables hold is replaced."""
     context, dags = _acting(request)
@@ -185,7 +185,7 @@ def restart(request: Request, source: str, slave: str) -> Done:
     return Done(done=f"{slave}: filled again", run=runs[0], runs=runs)
 
 
-@router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=_PROBLEMS)
+@router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def restart_all(request: Request, source: str) -> Done:
     """The same for every slave of a source; those with the same choices by one run."""
     context, dags = _acting(request)
@@ -193,31 +193,31 @@ def restart_all(request: Request, source: str) -> Done:
     return Done(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
 
 
-@router.post(f"{_ALL}/standby", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+@router.post(f"{_ALL}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def standby_all(request: Request, source: str) -> Done:
     """Deliver nothing to any slave of the source, except to those whose initial update is under way."""
     return _switched(request, source, dispatcher.standby, "on standby")
 
 
-@router.post(f"{_ALL}/activate", dependencies=[needs(Right.SWITCH)], responses=_PROBLEMS)
+@router.post(f"{_ALL}/activate", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def activate_all(request: Request, source: str) -> Done:
     """Deliver to every slave of the source again, except where something else shuts the gate."""
     return _switched(request, source, dispatcher.activate, "active")
 
 
-@router.get("/audit", dependencies=[needs(Right.ADMINISTER)], responses=_PROBLEMS)
+@router.get("/audit", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def audit(request: Request, asked: Asked) -> trail.Page:
     """Who did what, the newest first, a hundred at a time; `older` is the `before` of the next hundred."""
     return trail.page(airflow(request).context().store, asked)
 
 
-@router.get("/health", dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+@router.get("/health", dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def health(request: Request) -> Report:
     """How everything is that the configuration names, as `./sluice check` says it; what is wrong first."""
     return _health.reported(request)
 
 
-@router.post("/health", dependencies=[needs(Right.READ)], responses=_PROBLEMS)
+@router.post("/health", dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def check_again(request: Request) -> Done:
     """Look at everything again, in the background; `under_way` of the report is true until it is done."""
     if not _health.again(request):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +14,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import Cell
 from sluice.model.names import Pair, Resources, TableName
+from sluice.model.table_size import TableSize
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.master import Source
@@ -81,6 +82,8 @@ class Vendor:
         master: what it offers besides if it can be a master, too.
         importing: how programs import into it; None if they cannot.
         size: how many bytes tables of it have that programs fill, with what is not committed yet.
+        sizes: about how large those of these tables are that exist, soon and without waiting for locks; None if it
+            cannot say.
         online: how it is loaded in blocks; None if it cannot be.
         grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
             tables, and if wanted that of keeping triggers from acting; None if it has no roles.
@@ -103,6 +106,7 @@ class Vendor:
     history: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase] | None = None
     importing: Programs | None = None
     size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None
+    sizes: Callable[[ConnectionInfo, Sequence[TableName]], Mapping[TableName, TableSize]] | None = None
     online: BlockLoading | None = None
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None

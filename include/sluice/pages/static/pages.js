@@ -151,7 +151,31 @@ document.addEventListener("input", (event) => {
 document.addEventListener("change", (event) => {
   const to = event.target.dataset.reload;
   if (to) location.assign(to + encodeURIComponent(event.target.value));
+  else if (event.target.closest("[data-submit]")) preview();
 });
+
+// The preview of a form: of the choices made last, whatever is answered first.
+let asked = 0;
+async function preview() {
+  const at = document.querySelector("[data-preview]");
+  if (!at) return;
+  const mine = ++asked;
+  const given = new FormData(at.closest("form"));
+  const query = new URLSearchParams({ source: given.get("source"), mode: given.get("mode"), resume: given.has("resume") });
+  for (const slave of given.getAll("slaves")) query.append("slave", slave);
+  at.setAttribute("aria-busy", "true");
+  let told;
+  try {
+    const answer = await fetch(`${at.dataset.preview}?${query}`, { headers: { Accept: "text/html" }, redirect: "error" });
+    const found = new DOMParser().parseFromString(await answer.text(), "text/html");
+    told = answer.ok ? [...found.body.childNodes] : [`The preview is not known: ${found.querySelector("section p")?.textContent || `Airflow answers ${answer.status}`}`];
+  } catch {
+    told = ["The preview is not known: Airflow does not answer."];
+  }
+  if (mine !== asked) return;
+  at.replaceChildren(...told);
+  at.removeAttribute("aria-busy");
+}
 document.addEventListener("submit", async (event) => {
   const form = event.target;
   if (form.matches("[data-filter]")) {
@@ -171,5 +195,6 @@ document.addEventListener("submit", async (event) => {
 });
 
 clocks(document);
+preview();
 setInterval(() => document.hidden || refresh(), Number(body.dataset.refresh) * 1000);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());

@@ -21,6 +21,7 @@ from sluice.vendors.postgresql.read.compare import compare_table
 from sluice.vendors.postgresql.read.estimate import foresee
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
+from sluice.vendors.postgresql.read.sizes import sizes
 from sluice.vendors.postgresql.removal import remove
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
@@ -72,6 +73,7 @@ VENDOR = Vendor(
     remove=remove,
     importing=IMPORTING,
     size=size,
+    sizes=sizes,
     online=BlockLoading(PostgresRanges, PostgresBlocks),
     grants=grants.for_slave,
     giving_way=LockYield,
