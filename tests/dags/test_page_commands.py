@@ -135,6 +135,8 @@ def test_all_slaves_of_a_source_are_switched_but_those_that_are_being_filled(wor
     replications.request(store, [world.pair("geneva")], 7)
     answer = client.post(f"/api/v1/sources/{SOURCE}/standby", headers=headers)
     assert answer.json()["done"].startswith("on standby: zurich; left alone: geneva (flights->geneva is INITIAL")
+    told = [(one["slave"], one["done"], (one["why"] or {}).get("code")) for one in answer.json()["slaves"]]
+    assert told == [("zurich", True, None), ("geneva", False, 390)]
     assert [world.standing(one).dispatcher for one in world.slaves] == ["STANDBY (ADMIN)", "STANDBY (INITIAL)"]
     assert client.post(f"/api/v1/sources/{SOURCE}/activate", headers=headers).status_code == 200
     assert [world.standing(one).dispatcher for one in world.slaves] == ["ACTIVE", "STANDBY (INITIAL)"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from threading import Event
 
 import pytest
+from support.world import SOURCE
 
 from sluice import steps
 from sluice.airflow_api import pause
-from sluice.errors import SluiceError
+from sluice.commands import dispatcher
+from sluice.errors import SluiceError, TransientError
 from sluice.state.dispatcher import Hold
 from sluice.store import replications
 
@@ -115,3 +118,38 @@ def test_a_hold_of_an_update_is_not_lifted_by_unpausing(world):
     replications.shut(world.context.store, world.pair("zurich"), Hold.INITIAL, "initial update 7")
     assert world.drain()["standby"] == "INITIAL: initial update 7"
     assert set(holds(world)) == {Hold.INITIAL}
+
+
+def test_all_of_a_source_are_switched_in_bounded_time_and_who_is_late_is_named(build, airflow):
+    world, go_on = build(DDL, ["public.t"], slaves=("zurich", "geneva", "bern")), Event()
+    world.infos[world.context.config.airflow_api] = airflow.info()
+
+    def command(context, dags, pair, who):
+        if pair.slave == "geneva":
+            assert go_on.wait(60)
+        if pair.slave == "bern":
+            raise SluiceError(390, "bern is INITIAL", "wait")
+        replications.shut(context.store, pair, Hold.ADMIN, "paused", who)
+
+    done = dispatcher.of_source(world.context, world.context.dags(), SOURCE, command, "eva", patience_s=1.5)
+    assert done.switched == ["zurich"]
+    assert {name: error.code for name, error in done.left_alone.items()} == {"geneva": 366, "bern": 390}
+    go_on.set()
+    end = time.monotonic() + 60
+    while world.standing("geneva").dispatcher == "ACTIVE":
+        assert time.monotonic() < end, "what was begun goes on"
+        time.sleep(0.05)
+
+
+def test_an_airflow_that_is_away_is_asked_once_and_not_for_each_slave(build):
+    names = [f"branch{number}" for number in range(9)]
+    world, asked = build(DDL, ["public.t"], slaves=names), []
+
+    def command(context, dags, pair, who):
+        asked.append(pair)
+        raise TransientError(916, "Airflow does not answer", "start it")
+
+    with pytest.raises(TransientError, match="SLC-916"):
+        dispatcher.of_source(world.context, None, SOURCE, command, "eva")
+    # Those that were asked at the same time.
+    assert len(asked) < len(names)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from sluice import shell
 from sluice.airflow_api.dags import Dags
+from sluice.bounded_calls import BoundedCalls
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair
@@ -18,6 +20,9 @@ from sluice.state.replication import UNDER_WAY
 from sluice.store import replications
 
 Command = Callable[[Context, Dags, Pair, str], None]
+# A page waits for so long; so many requests of Airflow and of the store are made at the same time.
+PATIENCE_S = 20.0
+_AT_ONCE = 4
 _BY_PEOPLE = (Hold.ADMIN, Hold.EXCEPTION)
 _OPENS = {
     Hold.INITIAL: "by its initial update, and opens when the data is in",
@@ -33,31 +38,53 @@ class Switched:
     left_alone: dict[str, SluiceError] = field(default_factory=dict)
 
 
-def of_source(context: Context, dags: Dags, source: str, command: Command, who: str) -> Switched:
-    """Put every slave of a source on standby, or activate it, if that can be.
+def of_source(
+    context: Context, dags: Dags, source: str, command: Command, who: str, *, patience_s: float = PATIENCE_S
+) -> Switched:
+    """Put every slave of a source on standby, or activate it, if that can be: some at the same time.
 
     Args:
         command: `standby` or `activate`.
+        patience_s: after so many seconds those that are not switched yet are left alone.
 
     Raises:
         ConfigError: SLC-003, there is no such source.
         SluiceError: the first reason, if none of them could be switched.
     """
     context.config.source(source)
-    done, silent = Switched(), None
-    for name in context.config.slaves_of(source):
+    names = context.config.slaves_of(source)
+    silent: list[TransientError] = []
+
+    def switch(name: str) -> None:
+        # What does not answer is not asked again for each slave.
+        if silent:
+            raise silent[0]
         try:
-            # What does not answer is not asked again for each slave.
-            if silent:
-                raise silent
             command(context, dags, Pair(source, name), who)
+        except TransientError as error:
+            silent.append(error)
+            raise
+
+    found = BoundedCalls[str](_AT_ONCE).results({name: partial(switch, name) for name in names}, patience_s)
+    done = Switched()
+    for name in names:
+        error = found.get(name, None if name in found else _late(Pair(source, name), patience_s))
+        if error is None:
             done.switched.append(name)
-        except SluiceError as error:
+        else:
             done.left_alone[name] = error
-            silent = error if isinstance(error, TransientError) else None
     if done.left_alone and not done.switched:
         raise next(iter(done.left_alone.values()))
     return done
+
+
+def _late(pair: Pair, seconds: float) -> SluiceError:
+    return SluiceError(
+        366,
+        f"{pair} was not switched within {seconds:g} seconds",
+        f"it may be soon: look with `{shell.status()}` in a minute, then do it again for those that are as before. If "
+        "this stays, Airflow or the control store is slow",
+    )
 
 
 def standby(context: Context, dags: Dags, pair: Pair, who: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
@@ -31,6 +32,8 @@ from sluice.store import cascades, trail
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/replications/{source}/{slave}"
 _ALL = "/sources/{source}"
+# So many slaves are named in a sentence.
+_NAMED = 12
 
 
 class Problem(BaseModel):
@@ -41,13 +44,22 @@ class Problem(BaseModel):
     hint: str
 
 
+class Outcome(BaseModel):
+    """What a command for all slaves of a source did to one of them."""
+
+    slave: str
+    done: bool
+    why: Problem | None = None
+
+
 class Done(BaseModel):
     """The result of a command; `run` is the DAG run that does it, as `dag/run`, if there is one; `runs` are all of them
-    where there may be several."""
+    where there may be several. `slaves` are those of a command for all slaves of a source."""
 
     done: str
     run: str | None = None
     runs: list[str] = []
+    slaves: list[Outcome] = []
 
 
 class InitialUpdate(BaseModel):
@@ -238,8 +250,17 @@ def openapi(request: Request) -> dict[str, Any]:
 def _switched(request: Request, source: str, command: dispatcher.Command, what: str) -> Done:
     context, dags = _acting(request)
     done = dispatcher.of_source(context, dags, source, command, visitor(request).user)
-    left = "".join(f"; left alone: {name} ({error.fact})" for name, error in done.left_alone.items())
-    return Done(done=f"{what}: {', '.join(done.switched)}{left}")
+    left = [f"; left alone: {name} ({error.fact})" for name, error in islice(done.left_alone.items(), _NAMED)]
+    if more := len(done.left_alone) - len(left):
+        left.append(f"; left alone: {more:,} more")
+    names, rest = done.switched[:_NAMED], len(done.switched) - _NAMED
+    named = ", ".join([*names, f"{rest:,} more"] if rest > 0 else names)
+    outcomes = [Outcome(slave=name, done=True) for name in done.switched]
+    outcomes += [
+        Outcome(slave=name, done=False, why=Problem(code=error.code, fact=error.fact, hint=error.hint))
+        for name, error in done.left_alone.items()
+    ]
+    return Done(done=f"{what}: {named}{''.join(left)}", slaves=outcomes)
 
 
 def _acting(request: Request) -> tuple[Context, Dags]:
