@@ -84,7 +84,7 @@ class Context:
                 )
         connection = self.connection(source.connection)
         return master(source.vendor).source(
-            connection, source.schema_, source.prefix, source.trusted_code, source.capture
+            connection, source.schema_, source.prefix, source.trusted_code, source.capture, source.decoding
         )
 
     def read_snapshot(self, source: str) -> ReadSnapshot:

@@ -163,7 +163,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
 
 
 # Files of one format are files of another one, too.
-BUILDS_ON = {"iceberg": {"parquet"}}
+BUILDS_ON = {"iceberg": {"parquet"}, "gaussdb": {"postgresql"}}
 
 
 def test_a_vendor_knows_no_other_vendor():

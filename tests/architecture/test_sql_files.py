@@ -11,7 +11,7 @@ import pytest
 PROJECT = Path(__file__).resolve().parents[2]
 SQL = PROJECT / "sql"
 # A vendor whose statements only its own code names; those of the first one may be named anywhere else.
-FIRST, *OTHERS = VENDORS = ("postgresql", "mariadb")
+FIRST, *OTHERS = VENDORS = ("postgresql", "mariadb", "gaussdb")
 FILES = sorted(file for vendor in VENDORS for file in (SQL / vendor).rglob("*.sql"))
 NAME = re.compile(r"(?:[a-z_]+/)+[a-z0-9_]+")
 

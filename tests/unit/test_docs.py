@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from sluice import errors
 from sluice.cli.parser import parser as command_parser
 from sluice.config import configuration
+from sluice.config import decoding as config_decoding
 from sluice.config import models as config_models
 from sluice.config import relay as config_relay
 from sluice.store import tables
@@ -36,6 +37,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### A watched table:": config_models.WatchedTable,
     "### When a source is published:": config_models.PublishSchedule,
     "### When a slave is drained:": config_models.DrainSchedule,
+    "### Decoding:": config_decoding.Decoding,
     "### Segments:": config_models.Segments,
     "### Blocks:": config_models.Blocks,
     "### Comparisons:": config_models.Verification,
@@ -90,7 +92,7 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    named = (vars(configuration) | vars(config_models) | vars(config_relay)).values()
+    named = (vars(configuration) | vars(config_models) | vars(config_relay) | vars(config_decoding)).values()
     models = {one for one in named if isinstance(one, type) and issubclass(one, config_models.Part)}
     assert models - {config_models.Part} == set(SECTIONS.values())
 

@@ -9,6 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from sluice.config.decoding import Decoding
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
@@ -31,7 +32,7 @@ class Master:
 
     Attributes:
         source: its ports, to read it and to capture its changes. As `read` and `foresee` it is told the roles whose
-            functions may run with our rights; and the way to capture its changes.
+            functions may run with our rights; the way to capture its changes; and how its log is decoded.
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         message_values: for a type, what a message has for what the database prints; None if it is the same.
@@ -42,7 +43,7 @@ class Master:
         foresee: about how much is left of ranges of keys.
     """
 
-    source: Callable[[ConnectionInfo, str | None, str, Collection[str], str], Source]
+    source: Callable[[ConnectionInfo, str | None, str, Collection[str], str, Decoding | None], Source]
     resources: Callable[[str | None, str], Resources]
     read: Callable[[ConnectionInfo, str, Collection[str]], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 
+from sluice.config.decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import Cell
@@ -18,13 +19,19 @@ from sluice.vendors.mariadb.session import connect, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
+from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.registry import Master, Vendor
 
 
 def _source(
-    info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = (), capture: str = "binlog"
+    info: ConnectionInfo,
+    schema: str | None,
+    prefix: str,
+    trusted: Collection[str] = (),
+    capture: str = "binlog",
+    decoding: Decoding | None = None,
 ) -> Source:
     if capture != "binlog":
         raise ConfigError(
@@ -33,6 +40,7 @@ def _source(
             "know no number of their transaction that tells the order of commits",
             "nothing was changed; set `capture: binlog` for the source",
         )
+    expect_no_decoding(decoding)
     session = SourceSession(info, schema, prefix)
     return Source(MariaMaster(session), BinlogCapture(session))
 

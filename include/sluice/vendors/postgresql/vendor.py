@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
+from sluice.config.decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
@@ -27,12 +28,18 @@ from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.protocol.capture import Capture
+from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.registry import BlockLoading, Master, Vendor
 
 
 def _source(
-    info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = (), capture: str = "triggers"
+    info: ConnectionInfo,
+    schema: str | None,
+    prefix: str,
+    trusted: Collection[str] = (),
+    capture: str = "triggers",
+    decoding: Decoding | None = None,
 ) -> Source:
     if capture not in _CAPTURES:
         raise ConfigError(
@@ -40,11 +47,13 @@ def _source(
             f"a PostgreSQL master cannot be captured by {capture}",
             f"nothing was changed; set `capture` of the source to {' or '.join(_CAPTURES)}",
         )
+    expect_no_decoding(decoding)
     session = SourceSession(info, schema, prefix, trusted)
     return Source(PostgresMaster(session), _CAPTURES[capture](session))
 
 
-def _message_values(type_name: str) -> Callable[[str], Cell] | None:
+def message_values(type_name: str) -> Callable[[str], Cell] | None:
+    """What a message has for what the database prints of a type; None if it is the same."""
     return _MESSAGE_VALUES.get(type_name)
 
 
@@ -63,7 +72,7 @@ VENDOR = Vendor(
         _source,
         install.resources,
         reading,
-        _message_values,
+        message_values,
         read_snapshot,
         PostgresTable.from_json,
         EXPORTING,

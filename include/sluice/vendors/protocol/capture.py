@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from sluice.config.decoding import Decoding
+from sluice.errors import ConfigError
 from sluice.model.kept_log import KeptLog
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -15,6 +17,16 @@ from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.sweep import Purge, Sweep
+
+
+def expect_no_decoding(decoding: Decoding | None) -> None:
+    """Refuse settings of a log that is decoded by the server. Raises ConfigError SLC-426."""
+    if decoding is not None:
+        raise ConfigError(
+            426,
+            "a source of this vendor has no `decoding`: Sluice reads its log as it is",
+            "nothing was opened; take `decoding` out of the source, or mend `vendor`",
+        )
 
 
 @dataclass(frozen=True)
@@ -115,7 +127,7 @@ class Capture(Protocol):
         """How many changes ITEMS holds, counted up to so many."""
 
     def kept_log(self) -> KeptLog | None:
-        """What the server keeps of its own log for the capture; None if it keeps nothing for it."""
+        """What the server keeps of its own log for the capture; None if nothing, or if it does not say."""
 
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> AbstractContextManager[Sweep]:
         """Read ITEMS in one snapshot; nothing that an older one does not show (`until`): then `more` is exact."""

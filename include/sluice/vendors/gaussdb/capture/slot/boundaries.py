@@ -22,12 +22,13 @@ _COMMIT = re.compile(
     rf"(?:COMMIT|commit)(?:(?: [Xx][Ii][Dd]:)? (?P<xid>{_NUMBER}))?"
     rf"(?: \(at (?P<at>{_TIME})\)| commit_time: (?P<time>{_TIME}))?(?: CSN:? (?P<csn>{_NUMBER}))?"
 )
-_MESSAGE = re.compile(r"message: transactional: ([01]) prefix: (.*?), sz: ([0-9]{1,10}) content:(.*)", re.DOTALL)
+_MESSAGE = re.compile(rb"message: transactional: ([01]) prefix: ")
+_SIZE = re.compile(rb", sz: ([0-9]{1,10}) content:")
 _LARGEST = (1 << 64) - 1
 
 
 def boundary(format: str, text: str, lsn: int | None, offset: int, records: Records) -> bool:
-    """Take a line that begins or ends a transaction, or is a message; whether it is one.
+    """Take a line that begins or ends a transaction; whether it is one.
 
     Args:
         lsn: what the envelope of the line says.
@@ -54,13 +55,30 @@ def boundary(format: str, text: str, lsn: int | None, offset: int, records: Reco
             raise malformed(format, offset + 6, f"this is no COMMIT: {excerpt(text)}")
         xid, csn = _number(format, found["xid"], offset), _number(format, found["csn"], offset)
         records.commit(Commit(len(records), xid, csn, lsn, found["at"] or found["time"]))
-    elif text.startswith("message: "):
-        if not (found := _MESSAGE.fullmatch(text)) or len(found[4].encode()) != int(found[3]):
-            raise malformed(format, offset + 9, f"this is no message of that length: {excerpt(text)}")
-        records.message(Message(len(records), found[1] == "1", found[2], found[4]))
     else:
         return False
     return True
+
+
+def message(format: str, raw: bytes, offset: int, records: Records) -> bool:
+    """Take a line that is a message, which anybody may write, of any bytes, under any prefix; whether it is one.
+
+    Raises:
+        SluiceError: SLC-420, the line begins like one and goes on otherwise; SLC-421, it comes at a wrong place.
+    """
+    if not raw.startswith(b"message: "):
+        return False
+    if head := _MESSAGE.match(raw):
+        # A prefix may have these words, too. No two places fit the length, but where somebody means them to.
+        for size in _SIZE.finditer(raw, head.end()):
+            if int(size[1]) == len(raw) - size.end():
+                prefix, content = (
+                    part.decode(errors="backslashreplace")
+                    for part in (raw[head.end() : size.start()], raw[size.end() :])
+                )
+                records.message(Message(len(records), head[1] == b"1", prefix, content))
+                return True
+    raise malformed(format, offset + 9, f"this is no message of that length: {raw[:40]!r}")
 
 
 def _number(format: str, digits: str | None, offset: int) -> int | None:

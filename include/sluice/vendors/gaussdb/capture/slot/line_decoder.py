@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import ClassVar
 
 from sluice.errors import SluiceError
+from sluice.vendors.gaussdb.capture.slot import boundaries
 from sluice.vendors.gaussdb.capture.slot.envelope import statements
 from sluice.vendors.gaussdb.capture.slot.literals import exact
 from sluice.vendors.gaussdb.capture.slot.malformed import text_of
@@ -34,7 +35,8 @@ class LineDecoder(ABC):
         try:
             self.records.expect_room(len(message))
             for raw, own, offset in statements(self.format, message, lsn, self._batched, self.records):
-                self._statement(text_of(self.format, raw, offset), own, offset)
+                if not boundaries.message(self.format, raw, offset, self.records):
+                    self._statement(text_of(self.format, raw, offset), own, offset)
         except SluiceError:
             self.records.fail()
             raise

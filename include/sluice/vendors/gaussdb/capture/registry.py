@@ -1,0 +1,201 @@
+"""What the source keeps: its state, and the tables that are watched."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from psycopg import sql
+
+from sluice import sqlfiles
+from sluice.errors import ConfigError, FencedError, SluiceError
+from sluice.model.names import Resources, TableName
+from sluice.model.watched import Watch
+from sluice.vendors.gaussdb.capture.slot.server_slot import Recorded
+from sluice.vendors.gaussdb.capture.slot.stream import Place
+from sluice.vendors.gaussdb.catalog.tables import Described
+from sluice.vendors.gaussdb.session import composed
+from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.protocol.sweep import SourceState
+
+VERSION = 1
+NAMES = ("state", "tables", "queue", "truncating")
+_EVERY_ACTION = "IUD"
+_FULL = "f"
+
+
+@dataclass(frozen=True)
+class State:
+    """The one row of the source's state."""
+
+    version: int
+    store: str | None
+    source: SourceState
+    epoch: int
+    recorded: Recorded | None
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A watched table, as it was recorded; `identity` is the replica identity that it had before."""
+
+    table: Described
+    actions: str
+    identity: str
+
+
+def parts_of(resources: Resources) -> dict[str, sql.Composable]:
+    """The values for placeholders of SQL files: the DbResources, qualified and quoted; some as texts, too."""
+    names = {one: resources.name(one) for one in NAMES}
+    made: dict[str, sql.Composable] = {one: sql.Identifier(resources.schema, name) for one, name in names.items()}
+    made |= {f"{one}_name": sql.Literal(name) for one, name in names.items()}
+    return {**made, "schema": sql.Literal(resources.schema), "trigger_name": sql.Literal(_trigger(resources))}
+
+
+def emptied(resources: Resources) -> TableName:
+    """The table that names the tables that were emptied."""
+    return TableName(resources.schema, resources.name("queue"))
+
+
+def is_there(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+    """Whether the DbResources are there."""
+    return connection.execute(composed("capture/registry/installed", **parts)).fetchone() == (True,)
+
+
+def make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Make the DbResources. Raises SluiceError SLC-291, their schema is somebody else's."""
+    owned = connection.execute(composed("capture/registry/schema", **parts)).fetchone()
+    if owned is None:
+        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(resources.schema)))
+    elif resources.is_home and owned != (True,):
+        raise SluiceError(
+            291,
+            f"the schema {resources.schema} of the DbResources is somebody else's",
+            "nothing was done; name another one as `schema` of the source in the configuration, or let its owner drop "
+            "it",
+        )
+    values = {"version": sql.Literal(VERSION), "incarnation": sql.Literal(str(uuid.uuid4()))}
+    for name in sqlfiles.names("gaussdb", "capture/install"):
+        connection.execute(composed(name, **parts, **values))
+
+
+def state(connection: Connection, parts: Mapping[str, sql.Composable]) -> State:
+    """The state. Raises ConfigError SLC-059, a newer Sluice made it."""
+    (row,) = connection.execute(composed("capture/registry/state", **parts)).fetchall()
+    version, incarnation, store, segment, sha256, epoch, slot, lsn, ahead = row
+    if version > VERSION:
+        raise ConfigError(
+            59,
+            f"the DbResources of the source are of version {version}, and this Sluice knows {VERSION}",
+            "nothing was changed; run the version of Sluice that made them",
+        )
+    place = Place(lsn, frozenset(int(one) for one in ahead.split()))
+    recorded = Recorded(slot, place) if slot else None
+    return State(version, store, SourceState(incarnation, segment, sha256), epoch, recorded)
+
+
+def record(
+    connection: Connection, parts: Mapping[str, sql.Composable], place: Place, source: SourceState, epoch: int
+) -> None:
+    """Write what is published, in the caller's transaction. Raises FencedError if the lease is lost."""
+    values = {
+        "lsn": place.lsn,
+        "ahead": " ".join(map(str, sorted(place.ahead))),
+        "segment": source.segment,
+        "sha256": source.sha256,
+        "epoch": epoch,
+    }
+    if connection.execute(composed("capture/log/record", **parts), values).rowcount != 1:
+        raise FencedError(50, f"another publisher took over while epoch {epoch} recorded what is published")
+
+
+def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Registered]:
+    """The watched tables."""
+    return {
+        TableName(schema, table): Registered(Described.from_text(relation, text).numbered(layout), actions, identity)
+        for schema, table, actions, relation, layout, text, identity in connection.execute(
+            composed("capture/registry/registered", **parts)
+        )
+    }
+
+
+def actions(watch: Watch) -> str:
+    """The actions that are wanted of a table, as they are kept."""
+    return "" if watch.actions == "none" else watch.actions or _EVERY_ACTION
+
+
+def watch(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    table: Described,
+    settings: Watch,
+    identity: str | None,
+) -> None:
+    """Watch a table, so that the log has its whole old rows, and tells when it is emptied.
+
+    Args:
+        identity: what it was registered with before.
+    """
+    relation = sql.Identifier(table.name.schema, table.name.table)
+    ((_, now),) = connection.execute(composed("capture/log/identities"), {"relations": [table.relation]}).fetchall()
+    if now != _FULL:
+        connection.execute(sql.SQL("ALTER TABLE {} REPLICA IDENTITY FULL").format(relation))
+    made: dict[str, sql.Composable | str] = {
+        "trigger": _trigger(resources),
+        "relation": relation,
+        "truncating": parts["truncating"],
+    }
+    connection.execute(composed("capture/registry/drop_trigger", **made))
+    connection.execute(composed("capture/registry/trigger", **made))
+    named = {"schema": table.name.schema, "table": table.name.table}
+    connection.execute(composed("capture/registry/unregister", **parts), named)
+    values = {
+        **named,
+        "actions": actions(settings),
+        "relid": table.relation,
+        "layout": table.layout.id,
+        "described": table.to_text(),
+        "identity": identity or now,
+    }
+    connection.execute(composed("capture/registry/register", **parts), values)
+
+
+def release(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], one: Registered, *, there: bool
+) -> None:
+    """Watch a table no more; it gets the replica identity that it had, if it is there."""
+    name = one.table.name
+    relation = sql.Identifier(name.schema, name.table)
+    if there:
+        connection.execute(composed("capture/registry/drop_trigger", trigger=_trigger(resources), relation=relation))
+        words = {"d": "DEFAULT", "n": "NOTHING"}
+        if one.identity in words:
+            connection.execute(
+                sql.SQL("ALTER TABLE {} REPLICA IDENTITY {}").format(relation, sql.SQL(words[one.identity]))
+            )
+    connection.execute(composed("capture/registry/unregister", **parts), {"schema": name.schema, "table": name.table})
+
+
+def silenced(
+    connection: Connection, parts: Mapping[str, sql.Composable], known: Collection[Registered]
+) -> list[TableName]:
+    """Watched tables whose log has no whole old rows any more, or does not tell when they are emptied."""
+    relations = {"relations": [one.table.relation for one in known]}
+    full = {
+        relation
+        for relation, identity in connection.execute(composed("capture/log/identities"), relations)
+        if identity == _FULL
+    }
+    told = {
+        relation
+        for (relation,) in connection.execute(
+            composed("capture/registry/firing", trigger=parts["trigger_name"]), relations
+        )
+    }
+    return [one.table.name for one in known if one.table.relation not in full & told]
+
+
+def _trigger(resources: Resources) -> str:
+    return f"z_{resources.name('truncating')}"

@@ -1,0 +1,80 @@
+"""How a GaussDB is captured: the plugin, the options, and the slot, as the configuration has them; checked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sluice.config.decoding import Decoding
+from sluice.errors import ConfigError
+from sluice.model.names import TableName
+from sluice.vendors.gaussdb.capture.slot.option_kinds import OPTIONS
+from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions, slot_name
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """What decodes the log.
+
+    Attributes:
+        options: the names of those that it knows.
+    """
+
+    name: str
+    options: frozenset[str]
+
+
+MPPDB = Plugin("mppdb_decoding", frozenset(OPTIONS))
+# Of these Sluice says itself what they are.
+_OURS = {
+    "white-table-list": "the watched tables, of which it is made",
+    "include-xids": "what Sluice needs: transactions are told apart by their ids",
+}
+
+
+@dataclass(frozen=True)
+class CaptureSettings:
+    """The settings of one source."""
+
+    options: DecodingOptions
+    slot: str | None = None
+    plugin: Plugin = MPPDB
+
+    @classmethod
+    def of(cls, capture: str, decoding: Decoding | None, plugin: Plugin = MPPDB) -> CaptureSettings:
+        """Those of a configuration. Nothing is opened for it.
+
+        Raises:
+            ConfigError: SLC-423, SLC-424 or SLC-425, see `DecodingOptions`; SLC-426, it is captured by its log alone.
+        """
+        if capture != "log":
+            raise ConfigError(
+                426,
+                f"a source of this vendor cannot be captured by `{capture}`: its log alone is read",
+                "nothing was opened; set `capture: log` for the source",
+            )
+        given = decoding or Decoding(options={})
+        options = DecodingOptions.of(given.options)
+        for name, by in _OURS.items():
+            if name in given.options:
+                raise ConfigError(
+                    424,
+                    f"the option {name!r} of logical decoding excludes {by}",
+                    "remove it from `options` in the configuration",
+                )
+        # Those of the replication protocol are refused.
+        options.arguments()
+        return cls(options, slot_name(given.slot) if given.slot else None, plugin)
+
+    def watching(self, tables: Iterable[TableName]) -> DecodingOptions:
+        """The options with which these tables are read, as far as the plugin knows them.
+
+        A name that its list cannot hold leaves the list out: then the server sends all tables.
+        """
+        names = [f"{name.schema}.{name.table}" for name in sorted(tables)]
+        try:
+            listed = DecodingOptions.of({"white-table-list": names}).given
+        except ConfigError:
+            listed = ()
+        given = (*self.options.given, ("include-xids", True), *listed)
+        return replace(self.options, given=tuple(one for one in given if one[0] in self.plugin.options))

@@ -1,0 +1,1 @@
+"""The catalog of a GaussDB: its tables, their columns and keys."""

@@ -1,0 +1,1 @@
+"""Reading a GaussDB in a snapshot."""

@@ -1,0 +1,60 @@
+"""The master's rows as an exported snapshot shows them: what a dump and a comparison take to slaves of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
+
+from psycopg import sql
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.gaussdb.read.snapshot import read_as_of
+from sluice.vendors.gaussdb.session import composed, connect
+from sluice.vendors.postgresql.catalog.definition import listed
+from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
+from sluice.vendors.postgresql.session import Connection, plain_id, translated
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
+
+
+class GaussReading:
+    """See `sluice.vendors.protocol.load.Reading`."""
+
+    def __init__(self, session: Connection) -> None:
+        self._session = session
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> CopyOut:
+        """The rows of a chunk, which is a whole table."""
+        return self.table(chunk.leaf.relation, columns)
+
+    def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
+        """Every row of a table, in the text format, in no order."""
+        relation = sql.Identifier(name.schema, name.table)
+        out = composed("read/copy_out", columns=listed(columns), relation=relation)
+        return CopyOut(self._session, out, BUFFER_BYTES)
+
+    def shape(self, within: KeyRange) -> Layout | None:
+        """Ranges of keys are not loaded. Raises ConfigError SLC-088."""
+        raise no_blocks()
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
+        """Ranges of keys are not loaded. Raises ConfigError SLC-088."""
+        raise no_blocks()
+
+
+def no_blocks() -> ConfigError:
+    """The error for a load in blocks."""
+    return ConfigError(
+        88, "a source of this vendor cannot be read in blocks", "run initial_update in the mode `snapshot`"
+    )
+
+
+@contextmanager
+def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = ()) -> Iterator[GaussReading]:
+    """A session on the source that sees what an exported snapshot shows. Raises TransientError SLC-083, it is gone."""
+    with translated("reading a table"), closing(connect(info, f"dump {plain_id(snapshot_id)}")) as session:
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        read_as_of(session, snapshot_id)
+        yield GaussReading(session)

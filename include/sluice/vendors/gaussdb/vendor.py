@@ -1,0 +1,67 @@
+"""The vendor GaussDB, and openGauss: a source that is captured by its log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sluice.config.decoding import Decoding
+from sluice.connections import ConnectionInfo
+from sluice.vendors.gaussdb.capture.capture import SlotCapture
+from sluice.vendors.gaussdb.capture.settings import MPPDB, CaptureSettings
+from sluice.vendors.gaussdb.master import GaussMaster
+from sluice.vendors.gaussdb.read.rows import no_blocks, reading
+from sluice.vendors.gaussdb.source_session import SourceSession
+from sluice.vendors.postgresql.capture.install import resources
+from sluice.vendors.postgresql.catalog.definition import PostgresTable
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.programs import EXPORTING
+from sluice.vendors.postgresql.read.compare import compare_table
+from sluice.vendors.postgresql.slave import PostgresSlave
+from sluice.vendors.postgresql.vendor import message_values
+from sluice.vendors.postgresql.visibility import read_snapshot
+from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.read import Foreseen, KeyRange
+from sluice.vendors.registry import Master, Vendor
+
+# Another one that prints the same is set by tests, whose server has not this one.
+PLUGIN = MPPDB
+
+
+def _source(
+    info: ConnectionInfo,
+    schema: str | None,
+    prefix: str,
+    trusted: Collection[str] = (),
+    capture: str = "log",
+    decoding: Decoding | None = None,
+) -> Source:
+    settings = CaptureSettings.of(capture, decoding, PLUGIN)
+    session = SourceSession(info, schema, prefix)
+    return Source(GaussMaster(session), SlotCapture(session, settings))
+
+
+def _active(info: ConnectionInfo) -> int:
+    raise no_blocks()
+
+
+def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str]) -> list[Foreseen]:
+    raise no_blocks()
+
+
+# As a slave no configuration can name it.
+VENDOR = Vendor(
+    PostgresSlave,
+    PostgresReceiver,
+    compare_table,
+    Master(
+        _source,
+        resources,
+        reading,
+        message_values,
+        read_snapshot,
+        PostgresTable.from_json,
+        EXPORTING,
+        _active,
+        _foresee,
+    ),
+)

@@ -1,0 +1,1 @@
+SELECT oid::bigint FROM pg_database WHERE datname = current_database()

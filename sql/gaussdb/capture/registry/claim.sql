@@ -1,0 +1,1 @@
+UPDATE {state} SET store = %(store)s::text WHERE store IS NULL OR store = %(holder)s::text

@@ -1,0 +1,1 @@
+SELECT version, incarnation, store, segment, sha256, epoch, slot, lsn, ahead FROM {state}

@@ -1,0 +1,1 @@
+DELETE FROM {tables} WHERE schemaname = %(schema)s::text AND tablename = %(table)s::text

@@ -1,0 +1,1 @@
+COPY (SELECT {columns} FROM {relation}) TO STDOUT

@@ -1,0 +1,92 @@
+"""A GaussDB as a source. None runs here: a PostgreSQL whose plugin prints the same stands in for it."""
+
+from __future__ import annotations
+
+import pytest
+from support.gauss import gauss, needed, standing_in
+from support.world import SOURCE
+
+from sluice.capture.uninstall import cleanup
+from sluice.errors import StrangeSource
+from sluice.state.replication import Status
+from sluice.vendors.gaussdb.capture.slot import sweep as slot_sweep
+
+pytestmark = [pytest.mark.postgres, needed]
+__all__ = ["gauss", "standing_in"]
+PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+
+def changes(world, after=0):
+    return [(one["action"], one["new"], one["old"]) for one in world.log(after)]
+
+
+def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(gauss):
+    world = gauss()
+    late = world.session()
+    late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")
+    world.master.execute("INSERT INTO t VALUES (2, 'early'), (3, NULL)")
+    world.catch_up()
+    late.execute("COMMIT")
+    world.master.execute("UPDATE t SET id = 4, v = v || '''x' WHERE id = 2")
+    world.master.execute("DELETE FROM t WHERE id = 1; TRUNCATE t; INSERT INTO t VALUES (5, 'null')")
+    world.catch_up()
+    assert changes(world) == [
+        ("I", ["2", "early"], None),
+        ("I", ["3", None], None),
+        ("I", ["1", "late"], None),
+        ("U", ["4", "early'x"], ["2", "early"]),
+        ("D", None, ["1", "late"]),
+        ("T", None, None),
+        ("I", ["5", "null"], None),
+    ]
+    assert world.differences() == {}
+
+
+def test_a_value_out_of_line_that_did_not_change_arrives_all_the_same(gauss):
+    world = gauss("CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
+    world.master.execute("ALTER TABLE t ALTER v SET STORAGE EXTERNAL")
+    world.master.execute("INSERT INTO t VALUES (1, repeat('x', 9000), 1)")
+    world.master.execute("UPDATE t SET n = 2")
+    world.catch_up()
+    assert changes(world)[-1] == ("U", ["1", "x" * 9000, "2"], ["1", "x" * 9000, "1"])
+    assert world.differences() == {}
+
+
+def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twice(gauss, monkeypatch):
+    world = gauss()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+
+    def dies(*_):
+        raise RuntimeError("the publisher is dead")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(slot_sweep.server_slot, "advance", dies)
+        with pytest.raises(RuntimeError):
+            world.publish()
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.let_leases_expire()
+    world.catch_up()
+    assert changes(world) == [("I", ["1", "a"], None), ("I", ["2", "b"], None)]
+
+
+def test_a_table_that_is_altered_stops_its_slaves(gauss):
+    world = gauss()
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t ADD n int")
+    with pytest.raises(StrangeSource, match="SLC-427"):
+        world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+
+
+def test_a_source_is_left_as_it_was(gauss):
+    world = gauss(f"{PLAIN}; CREATE TABLE u (a int); ALTER TABLE u REPLICA IDENTITY NOTHING", ["public.*"])
+    removed = cleanup(world.context, SOURCE)
+    assert any(one.startswith("SLOT repl_") for one in removed)
+    for query in (
+        "SELECT 1 FROM pg_replication_slots WHERE database = current_database()",
+        "SELECT 1 FROM pg_class WHERE relname LIKE 'repl%'",
+        "SELECT 1 FROM pg_namespace WHERE nspname = 'repl'",
+        "SELECT 1 FROM pg_trigger WHERE NOT tgisinternal",
+    ):
+        assert world.master.execute(query).fetchall() == []
+    found = world.master.execute("SELECT relname, relreplident::text FROM pg_class WHERE relname IN ('t', 'u')")
+    assert dict(found.fetchall()) == {"t": "d", "u": "n"}

@@ -1,0 +1,112 @@
+"""Slaves of a GaussDB are filled, and every value of every type gets there. A PostgreSQL stands in for the GaussDB."""
+
+from __future__ import annotations
+
+import os
+
+import psycopg
+import pytest
+from psycopg import sql
+from support.exactly import pinned, text_of
+from support.gauss import STANDING_IN, needed, standing_in
+from support.updating import SLAVES, UpdatingWorld, background
+from support.values import GROUPS
+from support.world import SOURCE
+
+from sluice.connections import SEALED_ENV, seal
+from sluice.monitor.check import findings
+from sluice.state.replication import Status
+from sluice.vendors.gaussdb import vendor
+
+pytestmark = [pytest.mark.postgres, needed]
+__all__ = ["standing_in"]
+
+
+@pytest.fixture
+def updated(server, standing_in, tmp_path, monkeypatch):
+    """Makes a world whose master is taken for a GaussDB and whose slaves are empty."""
+    monkeypatch.setattr(vendor, "PLUGIN", STANDING_IN)
+    made = []
+
+    def one(ddl, tables):
+        source = {"vendor": "gaussdb", "capture": "log"}
+        world = UpdatingWorld(
+            server, tmp_path / "world", ddl, tables, {}, elsewhere={"master": standing_in}, source=source
+        )
+        made.append(world)
+        monkeypatch.setitem(os.environ, SEALED_ENV, seal(world.infos))
+        return world
+
+    yield one
+    for world in made:
+        world.close()
+        server.drop_databases(world.infos.values())
+
+
+def test_an_update_under_constant_writes_leaves_no_difference(updated):
+    world = updated("CREATE TABLE heap (a int, b text); CREATE TABLE keyed (id int PRIMARY KEY, v text)", ["public.*"])
+    busy, other = world.session(), world.session()
+    numbers = iter(range(1_000_000))
+
+    def writes():
+        key = next(numbers)
+        busy.execute("INSERT INTO heap VALUES (%s, 'x'), (%s, NULL)", [key % 7, key % 5])
+        busy.execute("INSERT INTO keyed VALUES (%s, 'v')", [key])
+
+    def changes():
+        other.execute("UPDATE heap SET b = b || 'y' WHERE ctid IN (SELECT ctid FROM heap LIMIT 2)")
+        other.execute("DELETE FROM keyed WHERE id IN (SELECT id FROM keyed LIMIT 1)")
+
+    with background(writes, changes, pause_s=0.01), background(world.publish):
+        world.update()
+    world.catch_up()
+    for table in ("public.heap", "public.keyed"):
+        assert world.rows("master", table)
+        for slave in SLAVES:
+            assert world.rows(slave, table) == world.rows("master", table)
+    assert world.verify(initial=True) == dict.fromkeys(SLAVES, 0)
+    assert {world.status(slave) for slave in SLAVES} == {Status.NORMAL}
+    found = {one.subject: one for one in findings(world.context)}
+    assert found[f"source {SOURCE}"].good
+    key = world.reader("zurich").execute("SELECT 1 FROM pg_index WHERE indrelid = 'keyed'::regclass AND indisprimary")
+    assert key.fetchone()
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_value_of_every_type_arrives_from_the_snapshot_and_from_the_log(updated, standing_in, group):
+    admin = standing_in.cluster.admin()
+    admin.autocommit = True
+    values = {kind: list(known(admin, kind, texts)) for kind, texts in GROUPS[group].items()}
+    values = {kind: texts for kind, texts in values.items() if texts}
+    columns = ", ".join(f"c{number} {kind}" for number, kind in enumerate(values))
+    world = updated(f"CREATE TABLE t (id int PRIMARY KEY, {columns})", ["public.t"])
+    places = ", ".join(f"%s::{kind}" for kind in values)
+
+    def rows(base):
+        for number in range(max(map(len, values.values())) + 1):
+            row = [texts[number] if number < len(texts) else None for texts in values.values()]
+            world.master.execute(f"INSERT INTO t VALUES (%s, {places})", [base + number, *row])
+
+    rows(0)
+    world.publish()
+    world.update("zurich")
+    rows(100)
+    world.publish()
+    world.drain("zurich")
+    names = [text_of(name) for name in ("id", *(f"c{number}" for number in range(len(values))))]
+    query = sql.SQL("SELECT {} FROM public.t ORDER BY id").format(sql.SQL(", ").join(names))
+    assert pinned(world, "zurich").execute(query).fetchall() == pinned_master(world, query)
+
+
+def pinned_master(world, query):
+    return pinned(world, "master").execute(query).fetchall()
+
+
+def known(session, kind, texts):
+    """Those values that the server takes."""
+    for text in texts:
+        try:
+            session.execute(sql.SQL("SELECT {}::{}").format(text, sql.SQL(kind)))
+        except (psycopg.errors.DataError, psycopg.errors.UndefinedObject):
+            continue
+        yield text
