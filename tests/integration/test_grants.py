@@ -13,7 +13,7 @@ from support.world import SOURCE
 from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table, statuses
 from sluice.state.replication import Event, Status
@@ -30,9 +30,9 @@ DDL = """
 
 
 @pytest.fixture
-def world(build):
+def world(build, request):
     """The tables belong to one role, the source's connection is that of another, which has the rights of the script."""
-    world = build(DDL, ["The shop.*"], source={"schema": "sluice"})
+    world = build(DDL, ["The shop.*"], source={"schema": "sluice", "capture": getattr(request, "param", "triggers")})
     cleanup(world.context, SOURCE)
     database = world.infos["master"].database
     world.owner, world.role = f"Owner {database}", f"sluice_{database}"
@@ -237,3 +237,35 @@ def test_a_right_that_is_lost_later_stops_publishing_and_all_goes_on_when_it_is_
     world.publish()
     rows = [change["new"][0] for change in world.log() if change["action"] == "I"]
     assert rows == ["2", "3", "4"] if writes else rows == ["2", "4"]
+
+
+@pytest.mark.parametrize("world", ["log"], indirect=True)
+def test_a_role_that_is_no_superuser_reads_the_log_once_event_triggers_are_made_for_it(world):
+    role, owner = sql.Identifier(world.role), sql.Identifier(world.owner)
+    world.master.execute(sql.SQL("ALTER ROLE {} NOREPLICATION").format(role))
+    with pytest.raises(ConfigError, match=r"SLC-400.*lacks REPLICATION"):
+        bootstrap(world.context, SOURCE)
+    world.master.execute(grants(world.context, SOURCE).encode())
+    bootstrap(world.context, SOURCE)
+    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+        replications.happen(world.context.store, world.pair("zurich"), event)
+    world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a')""")
+    with pytest.raises(ConfigError, match=r"SLC-452.*"):
+        world.publish()
+    (told,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert (told.good, "./sluice grants" in told.text) == (False, True)
+    assert world.status("zurich") is Status.NORMAL
+    script = grants(world.context, SOURCE)
+    world.master.execute(script.encode())
+    world.master.execute(sql.SQL('GRANT USAGE, CREATE ON SCHEMA "The shop" TO {0}; SET ROLE {0}').format(owner))
+    world.master.execute("""CREATE TABLE "The shop".later (id int); INSERT INTO "The shop".later VALUES (1);
+        ALTER TABLE "The shop".parted ADD day date; INSERT INTO "The shop".parted VALUES (2, '2013-01-02');
+        TRUNCATE "The shop"."Größe"; RESET ROLE""")
+    world.let_leases_expire()
+    world.catch_up()
+    assert [change["action"] for change in world.log()] == ["I", "N", "I", "A", "I", "T"]
+    assert world.differences() == {}
+    (told,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert (told.good, "DDL is seen as it happens" in told.text) == (True, True)
+    world.master.execute(f'DROP OWNED BY "{world.role}_ddl" CASCADE')
+    assert any(one.startswith("SLOT") for one in cleanup(world.context, SOURCE))

@@ -205,7 +205,7 @@ def test_rows_that_the_log_does_not_tell_of_leave_no_slave_normal(build, harm):
 
 
 def test_a_role_that_may_not_is_told_so(build, weak):
-    with pytest.raises(ConfigError, match=r"SLC-400.*superuser"):
+    with pytest.raises(ConfigError, match=r"SLC-400.*lacks REPLICATION.*grants"):
         build(PLAIN, ["public.t"], elsewhere={"master": weak}, source={"capture": "log"})
 
 

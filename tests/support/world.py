@@ -126,7 +126,8 @@ class World:
 
     def _make_slot(self) -> None:
         """No copy of a database has its slots."""
-        made = SourceSession(self.infos["master"], None, "REPL_")
+        schema = self.settings["sources"][SOURCE].get("schema")
+        made = SourceSession(self.infos["master"], schema, "REPL_")
         slot.make(made.open(), made.resources, made.parts)
         made.close()
 

@@ -14,11 +14,13 @@ from psycopg import sql
 from psycopg.errors import ObjectInUse
 from psycopg.pq import TransactionStatus
 
+from sluice import shell
 from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionRef
 from sluice.model.watched import Wanted, Watch
+from sluice.vendors.postgresql.capture import event_triggers
 from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
@@ -44,11 +46,31 @@ class LogCapture(QueueCapture):
     _counts_again = float("-inf")
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of this source. Raises ConfigError SLC-400, it cannot be captured by its log."""
+        """The capabilities of this source.
+
+        Raises:
+            ConfigError: SLC-400, it cannot be captured by its log; SLC-452, nobody sees its DDL.
+        """
+        installed = self.is_installed()
         with translated("asking for capabilities"):
-            if not self.is_installed():
+            if not installed:
                 slot.expect_possible(self._session.open())
-        return super().capabilities()
+        found = super().capabilities()
+        if installed and not found.event_triggers:
+            raise _unseen()
+        return found
+
+    def poll_ddl(self) -> None:
+        """Where no event trigger sees DDL, nothing is published, and there is nothing to look for."""
+        if self._sees_ddl():
+            super().poll_ddl()
+
+    def _sees_ddl(self) -> bool:
+        with translated("looking for event triggers"):
+            return event_triggers.sees_ddl(self._session.open(), self.resources, self.parts)
+
+    def _rights(self) -> list[sql.Composed]:
+        return [composed("capture/grants/log", role_name=sql.Literal(self.info.login))]
 
     def install(
         self,
@@ -166,7 +188,13 @@ class LogCapture(QueueCapture):
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[LogSweep]:
-        """Read the slot, up to what a snapshot shows; what is not purged is given again."""
+        """Read the slot, up to what a snapshot shows; what is not purged is given again.
+
+        Raises:
+            ConfigError: SLC-452, nobody sees DDL, which has a place among the rows.
+        """
+        if not self._sees_ddl():
+            raise _unseen()
         with translated("reading the slot"), transaction_fate.beside(self.info) as beside:
             session = self._session.open()
             sweep = LogSweep(session, beside, self.resources, self.parts, epoch, self._recorded)
@@ -237,3 +265,12 @@ class LogCapture(QueueCapture):
                 session.execute(sql.SQL("DELETE FROM {}").format(self.parts["queue"]))
             slot.make(session, self.resources, self.parts)
         return incarnation
+
+
+def _unseen() -> ConfigError:
+    return ConfigError(
+        452,
+        "no event triggers of this version tell where in the server's log a table was altered",
+        "nothing is published until then, and nothing is lost: the slot keeps it. Let a superuser run the script of "
+        f"{shell.sluice('grants', 'SOURCE')} in the source's database, once more after bootstrap",
+    )

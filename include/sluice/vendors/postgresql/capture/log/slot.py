@@ -13,6 +13,7 @@ from typing import TypeVar
 import psycopg
 from psycopg import sql
 
+from sluice import shell
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Resources, TableName
@@ -70,7 +71,7 @@ def expect_possible(connection: Connection) -> None:
     """See that the server and the role allow it. Raises ConfigError SLC-400."""
     row = connection.execute(composed("capture/log/server")).fetchone()
     assert row is not None
-    level, free, version, superuser = row
+    level, free, version, replicates, publishes = row
     missing = []
     if level != "logical":
         missing.append(
@@ -83,9 +84,11 @@ def expect_possible(connection: Connection) -> None:
         )
     if version < _OLDEST:
         missing.append(f"the server is older than {_OLDEST_SAID}")
-    if not superuser:
-        role = sql.Identifier(connection.info.user).as_string()
-        missing.append(f"the role is no superuser: one types ALTER ROLE {role} SUPERUSER")
+    if not (replicates and publishes):
+        lacks = ", ".join(
+            right for right, there in (("REPLICATION", replicates), ("CREATE on the database", publishes)) if not there
+        )
+        missing.append(f"the role lacks {lacks}: a superuser runs the script of {shell.sluice('grants', 'SOURCE')}")
     if missing:
         raise ConfigError(
             400,

@@ -206,7 +206,11 @@ class QueueCapture:
             events = event_triggers.for_another(session, self.resources, self.parts, self.info.login)
             rights = grants.role(self.info.login, [self.resources.schema], tables)
             more = [composed("capture/grants/activity", role=self.info.login)] if activity else []
-            return grants.script([rights, *more, *events], session)
+            return grants.script([rights, *more, *self._rights(), *events], session)
+
+    def _rights(self) -> list[sql.Composed]:
+        """The statements that give our role more than triggers need."""
+        return []
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction; what was dropped."""

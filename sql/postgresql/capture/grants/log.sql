@@ -1,0 +1,8 @@
+-- Reading the server's log by a slot, and saying of which tables. REPLICATION is a right on the whole server: where pg_hba.conf lets
+-- the role replicate, it can copy all databases.
+DO $log$
+BEGIN
+    EXECUTE format('ALTER ROLE %I REPLICATION', {role_name});
+    EXECUTE format('GRANT CREATE ON DATABASE %I TO %I', current_database(), {role_name});
+END
+$log$
