@@ -15,20 +15,18 @@ from airflow.configuration import conf
 from airflow.models import DagModel
 from airflow.utils.session import create_session
 from sqlalchemy import update
-from support.pages import ours, token
+from support.pages import BODIES, QUERIES, at, ours, pages, routes, token
 from support.world import SOURCE
 
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
-from sluice.pages import audit, health, html, metrics, preview, rest, tables
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import blocked, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
-ROUTERS = (html.router, rest.router, metrics.router, tables.router, audit.router, health.router, preview.router)
-ROUTES = [route for one in ROUTERS for route in one.routes]
+ROUTES = routes()
 GRANTED = {
     "vera": set(),
     "eva": {Right.READ, Right.SWITCH},
@@ -36,12 +34,6 @@ GRANTED = {
     "admin": set(Right),
 }
 ZURICH = f"/replications/{SOURCE}/zurich"
-BODIES = {
-    "initial-updates": {"source": SOURCE, "slaves": ["zurich"]},
-    "remove-first": {"ordinal": 1},
-    "remove": {"extent": "position"},
-}
-QUERIES = {"preview": {"source": SOURCE, "slave": "zurich"}}
 
 
 def right(route) -> Right | None:
@@ -49,11 +41,6 @@ def right(route) -> Right | None:
     needed = [one.dependency.right for one in route.dependencies]
     assert needed or route.path == "/static/{name}"
     return needed[0] if needed else None
-
-
-def path(route, **names: str) -> str:
-    known = {"source": SOURCE, "slave": "zurich", "name": "pages.css"} | names
-    return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
 
 
 @pytest.fixture
@@ -67,32 +54,33 @@ def refused(world) -> list[tuple[object, ...]]:
     return world.reader("control").execute(told).fetchall()
 
 
-@pytest.mark.parametrize("route", ROUTES, ids=lambda one: f"{one.name} {one.path}")
-def test_nobody_comes_in_who_has_not_logged_in(world, visit, route):
-    (method,) = route.methods
-    for client in (visit(None), visit(None, Authorization="Bearer nonsense")):
-        answer = client.request(method, path(route))
-        assert answer.status_code == 401
-        assert "zurich" not in answer.text.replace(path(route), "")
+def test_nobody_comes_in_who_has_not_logged_in(world, visit):
+    for route, client in product(ROUTES, (visit(None), visit(None, Authorization="Bearer nonsense"))):
+        (method,) = route.methods
+        answer = client.request(method, at(route))
+        assert answer.status_code == 401, route.path
+        assert "zurich" not in answer.text.replace(at(route), "")
     assert visit(None).get("/no/such/page").status_code == 401
 
 
-@pytest.mark.parametrize(("name", "route"), list(product(GRANTED, ROUTES)), ids=lambda one: getattr(one, "path", one))
-def test_each_role_may_do_what_the_guide_says_and_no_more(world, visit, address, name, route):
-    (method,) = route.methods
-    client = visit(name)
-    wanted = BODIES.get(route.path.rpartition("/")[2])
-    how = {"json": wanted, "params": QUERIES.get(route.path.rpartition("/")[2])}
-    answer = client.request(method, path(route, slave="geneva"), headers=ours(client, address), **how)
-    if right(route) in {*GRANTED[name], None}:
-        assert answer.status_code in (200, 409), answer.text
-        return
-    assert answer.status_code == 403
-    assert "SLC-392" in answer.text or answer.json()["code"] == 392
-    # A page that is open asks again and again: only commands are in the trail.
-    assert [who for who, *_ in refused(world)] == ([name] if method == "POST" else [])
-    holds = world.reader("control").execute("SELECT * FROM hold").fetchall()
-    assert holds == []
+@pytest.mark.parametrize("name", GRANTED)
+def test_each_role_may_do_what_the_guide_says_and_no_more(world, visit, address, name):
+    client, trail = visit(name), []
+    for route in ROUTES:
+        (method,) = route.methods
+        before = world.reader("control").execute("SELECT * FROM hold").fetchall()
+        last = route.path.rpartition("/")[2]
+        how = {"json": BODIES.get(last), "params": QUERIES.get(last)}
+        answer = client.request(method, at(route, slave="geneva"), headers=ours(client, address), **how)
+        if right(route) in {*GRANTED[name], None}:
+            assert answer.status_code in (200, 409), f"{route.path}: {answer.text}"
+            continue
+        assert answer.status_code == 403, route.path
+        assert "SLC-392" in answer.text or answer.json()["code"] == 392
+        # A page that is open asks again and again: only commands are in the trail.
+        trail += [name] if method == "POST" else []
+        assert [who for who, *_ in refused(world)] == trail, route.path
+        assert world.reader("control").execute("SELECT * FROM hold").fetchall() == before
 
 
 def test_a_user_is_given_a_role_by_name(world, visit):
@@ -209,6 +197,17 @@ def test_a_page_has_the_controls_that_a_person_may_use(world, visit, name, contr
     assert re.findall(r">\s*([A-Z][^<]+?)\s*</(?:button|a)>", shown) == controls
 
 
+@pytest.mark.parametrize("name", GRANTED)
+def test_pages_offer_a_person_all_that_rest_lets_them_do_and_no_more(world, visit, name):
+    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
+    replications.request(world.context.store, [world.pair("geneva")], 7)
+    shown = [visit(name).get(one).text for one in (*pages(), f"/replications/{SOURCE}/geneva")]
+    offered = re.findall(r'data-(?:post|submit)="/sluice([^"]+)"', "".join(shown))
+    commands = {one.path_regex: one for one in ROUTES if "POST" in one.methods}
+    found = {route.path for regex, route in commands.items() if any(map(regex.match, offered))}
+    assert found == {one.path for one in commands.values() if right(one) in GRANTED[name]}
+
+
 HOSTILE = "<script>alert(1)</script>'; DROP TABLE audit; --\x1b[2J\u202e&amp;"
 
 
@@ -222,11 +221,11 @@ def test_texts_of_others_are_shown_as_texts(world, visit):
     escaped = "&lt;script&gt;alert(1)&lt;/script&gt;"
     shown = client.get(ZURICH).text
     assert shown.count(escaped) >= 5
-    pages = [shown, client.get("/", params={"q": HOSTILE, "status": HOSTILE, "sort": HOSTILE}).text]
-    pages += [client.get(f"/replications/{SOURCE}/{'%3Cscript%3Ealert(1)%3C%2Fscript%3E'}").text]
-    pages += [client.get("/initial-update", params={"source": HOSTILE, "slave": HOSTILE}).text]
-    assert "<script>alert" not in "".join(pages)
-    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", "".join(pages))
+    told = [shown, client.get("/", params={"q": HOSTILE, "status": HOSTILE, "sort": HOSTILE}).text]
+    told += [client.get(f"/replications/{SOURCE}/{'%3Cscript%3Ealert(1)%3C%2Fscript%3E'}").text]
+    told += [client.get("/initial-update", params={"source": HOSTILE, "slave": HOSTILE}).text]
+    assert "<script>alert" not in "".join(told)
+    assert not re.search("[\x00-\x08\x0b-\x1f\u202e]", "".join(told))
     assert visit("vera").get(f"/replications/{'a%00b'}/{'%3Cb%3E'}").status_code == 403
 
 

@@ -18,6 +18,13 @@ from sluice.pages.entry import TOKEN_HEADER
 from sluice.pages.scraper import METRICS
 
 CANARY = "canary-5f3a9c-password"
+# What commands are given, by the end of their address.
+BODIES = {
+    "initial-updates": {"source": SOURCE, "slaves": ["zurich"]},
+    "remove-first": {"ordinal": 1},
+    "remove": {"extent": "position"},
+}
+QUERIES = {"preview": {"source": SOURCE, "slave": "zurich"}}
 
 
 @pytest.fixture
@@ -68,7 +75,9 @@ def ours(client: httpx.Client, address: int) -> dict[str, str]:
 
 def routes() -> list[APIRoute]:
     """All that the application answers."""
-    return [one for one in application(cast(Airflow, None)).routes if isinstance(one, APIRoute)]
+    found = application(cast(Airflow, None)).routes
+    assert all(isinstance(one, APIRoute) for one in found), "what answers without a route names no right"
+    return [one for one in found if isinstance(one, APIRoute)]
 
 
 def at(route: APIRoute, **names: str) -> str:

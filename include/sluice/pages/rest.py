@@ -93,7 +93,9 @@ class Removal(BaseModel):
     extent: Extent
 
 
-PROBLEMS: dict[int | str, dict[str, Any]] = {number: {"model": Problem} for number in (401, 403, 404, 409, 422, 503)}
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    number: {"model": Problem} for number in (400, 401, 403, 404, 408, 409, 413, 422, 500, 503)
+}
 
 
 @router.get("/replications", dependencies=[needs(Right.READ)], responses=PROBLEMS)

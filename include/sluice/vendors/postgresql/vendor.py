@@ -27,8 +27,7 @@ from sluice.vendors.postgresql.removal import remove
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.visibility import read_snapshot
-from sluice.vendors.protocol.capture import Capture
-from sluice.vendors.protocol.capture import expect_no_decoding
+from sluice.vendors.protocol.capture import Capture, expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.registry import BlockLoading, Master, Vendor
 
