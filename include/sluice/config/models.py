@@ -188,10 +188,13 @@ class Blocks(Part):
 
 
 class Verification(Part):
-    """What a comparison keeps of the rows in which slaves differ from their master."""
+    """How slaves are compared with their master, and what is kept of rows that differ."""
 
     max_rows: Annotated[int, Field(ge=0, le=1_000_000, description="rows kept of a table of a slave")] = 50_000
     keep_values: Annotated[bool, Field(description="keep the values of these rows, too, and not keys alone")] = False
+    checksums: Annotated[
+        bool, Field(description="databases compute checksums of ranges of keys, and only ranges that differ are read")
+    ] = True
 
 
 class Messages(Part):

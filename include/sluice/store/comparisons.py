@@ -29,7 +29,7 @@ class TableReport:
         position: where both sides were compared.
         layout: the slave's view of the table's columns at that time, as `shape_of` gives it.
         counts: missing, extra and changed rows, and `more` that differ and are not kept.
-        ranges: where these are: pairs of keys, the first one excluded.
+        ranges: where these are: pairs of leading values of keys, the last one excluded.
         share_moved: the share of both sides' data that was sent to the comparing task.
     """
 

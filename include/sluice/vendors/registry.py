@@ -95,6 +95,8 @@ class Vendor:
         is_one_piece: rows and position cannot be removed but together.
         giving_way: ends sessions that read a snapshot once a statement of others has waited some seconds for one of
             their tables; None if readers block no statement.
+        cut: comparisons of one slave with a master of the same kind, of which those of large tables are cut into ranges
+            of keys for so many tasks; None if a table is compared by one.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -113,6 +115,7 @@ class Vendor:
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
     is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing
     is_one_piece: bool = False
+    cut: Callable[[list[Comparison], int], list[Comparison]] | None = None
 
 
 @cache

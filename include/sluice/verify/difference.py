@@ -15,7 +15,7 @@ LONGEST = 200
 # Ranges in which more rows differ than are kept.
 MOST_RANGES = 100
 
-# Keys, the first one excluded and the last one included; None: there is no bound.
+# Leading values of keys, the first included and the last excluded; None: there is no bound.
 Bounds = tuple[Values | None, Values | None]
 
 

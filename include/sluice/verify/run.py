@@ -27,6 +27,7 @@ from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.registry import vendor
+from sluice.verify import ranges
 from sluice.verify.difference import Difference, Keeping
 
 PATIENCE_S = 900.0
@@ -197,12 +198,12 @@ def _compare(
                 late[slave] = found
                 continue
             port, snapshot_id = found
-            skipped = blocked.left_out(context.store, port.pair)
+            skipped, ours = blocked.left_out(context.store, port.pair), []
             for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
                 own_rows = port.mapper.filled(name) is Filled.MERGE
                 kept = settings.verification
-                jobs.append(
+                ours.append(
                     Comparison(
                         sealed_text(),
                         slave,
@@ -213,11 +214,16 @@ def _compare(
                         replica.salt,
                         own_rows,
                         Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),
+                        kept.checksums,
                     )
                 )
+            try:
+                jobs += ranges.cut(ours, context.config.bulk_tasks)
+            except SluiceError as error:
+                late[slave] = error
         differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
-    for job, difference in differences:
+    for job, difference in ranges.by_table(differences):
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
         results[job.slave][str(job.view.master.name)] = outcome
         _record(context, request, point, job, outcome)

@@ -19,6 +19,7 @@ from sluice.vendors.postgresql.master import PostgresMaster
 from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.read.activity import active
 from sluice.vendors.postgresql.read.compare import compare_table
+from sluice.vendors.postgresql.read.cut_tables import cut
 from sluice.vendors.postgresql.read.estimate import foresee
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
@@ -86,4 +87,5 @@ VENDOR = Vendor(
     grants=grants.for_slave,
     giving_way=LockYield,
     is_ours=migrations.is_ours,
+    cut=cut,
 )

@@ -20,6 +20,22 @@ class Side:
 
 
 @dataclass(frozen=True)
+class KeyColumnRange:
+    """Rows between two values of a column of the key.
+
+    Attributes:
+        column: its index among the columns of the view's layout.
+        low, high: the first value that is in it, and the first one beyond it, as texts; None if there is no bound.
+        cuts: values in between, in order, which cut it into parts.
+    """
+
+    column: int
+    low: str | None
+    high: str | None
+    cuts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Comparison:
     """One table of one slave, compared by one task; nothing in here is secret but what is sealed.
 
@@ -27,6 +43,8 @@ class Comparison:
         salt: the id of the connection with the slave's salt.
         own_rows: the slave may have rows that the master has not.
         keeping: the rows to keep of those that differ.
+        checksums: the databases may compute checksums of rows, so that only rows of ranges that differ are read.
+        within: the rows to compare, if not all.
     """
 
     sealed: str
@@ -38,3 +56,5 @@ class Comparison:
     salt: str | None = None
     own_rows: bool = False
     keeping: Keeping = field(default_factory=Keeping)
+    checksums: bool = True
+    within: KeyColumnRange | None = None

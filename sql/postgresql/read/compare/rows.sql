@@ -2,7 +2,7 @@
 -- is its own key.
 COPY (
     SELECT key, image
-    FROM (SELECT ROW({key})::text AS key, ROW({columns})::text AS image FROM {rows}) AS rows
+    FROM (SELECT ROW({key})::text AS key, ROW({columns})::text AS image FROM {rows} WHERE {within}) AS rows
     WHERE {sample} OR abs(hashtext(key)::bigint) % 100 < {percent}
     ORDER BY key COLLATE "C", image COLLATE "C"
 ) TO STDOUT

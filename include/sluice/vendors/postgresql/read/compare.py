@@ -20,6 +20,7 @@ from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
+from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.vendors.postgresql.session import (
@@ -33,7 +34,7 @@ from sluice.vendors.postgresql.session import (
     read_tables_alone,
     translated,
 )
-from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 from sluice.vendors.registry import master
 from sluice.verify.difference import Difference, RowReader
 from sluice.verify.merge_compare import compare, equal
@@ -45,7 +46,7 @@ def shape(
     info: ConnectionInfo, parts: Mapping[str, sql.Composable], snapshot_id: str, name: TableName
 ) -> Layout | None:
     """The columns of a master's table and its key, as a snapshot shows them; None if it is not watched there."""
-    with translated("reading the catalog"), _reading(info, snapshot_id) as session:
+    with translated("reading the catalog"), reading(info, snapshot_id) as session:
         named = {"schema": name.schema, "table": name.table}
         watched = session.execute(composed("read/compare/watched", **parts), named).fetchone()
         return definition.read(session, name).layout if watched is not None else None
@@ -86,8 +87,8 @@ def compare_table(job: Comparison) -> Difference:
         return _compare_with_another(job, connections)
     with (
         translated(f"comparing {job.view.master.name}"),
-        _reading(connections[job.master.connection], job.master.snapshot_id) as master,
-        _reading(connections[job.replica.connection], job.replica.snapshot_id, job.master.snapshot_id) as replica,
+        reading(connections[job.master.connection], job.master.snapshot_id) as master,
+        reading(connections[job.replica.connection], job.replica.snapshot_id, job.master.snapshot_id) as replica,
         _shown(master, job.view.master.name),
         _shown(replica, job.view.layout.name),
     ):
@@ -103,6 +104,14 @@ def compare_table(job: Comparison) -> Difference:
                 ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
                 theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
                 return _compared(job, expected, ours, replica, theirs)
+        ours_summed, theirs_summed = (
+            ChecksumSide(session, layout, job.percent)
+            for session, layout in ((master, job.view.ours), (replica, job.view.layout))
+        )
+        column = ranged_column(job, ours_summed, theirs_summed) if job.within is None else job.within.column
+        if column is not None:
+            within = job.within or KeyColumnRange(column, None, None)
+            return compare_ranges(within, ours_summed, theirs_summed, row_reader(job))
         sides = ((master, job.view.ours), (replica, job.view.layout))
         if job.view.layout.key:
             ours, theirs = (
@@ -138,10 +147,10 @@ def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionI
     info, snapshot_id = connections[job.master.connection], job.master.snapshot_id
     with (
         translated(f"comparing {job.view.master.name}"),
-        master(job.master.vendor).read(info, snapshot_id, job.master.trusted) as reading,
-        _reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
+        master(job.master.vendor).read(info, snapshot_id, job.master.trusted) as master_rows,
+        reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
         _shown(replica, job.view.layout.name),
-        _expected(job, connections, reading.table(job.view.master.name, job.view.read)) as expected,
+        _expected(job, connections, master_rows.table(job.view.master.name, job.view.read)) as expected,
     ):
         ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
         theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
@@ -216,13 +225,14 @@ def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.C
         key=sql.SQL(", ").join([columns[index] for index in layout.key] or columns),
         columns=sql.SQL(", ").join(columns),
         rows=relations.rows_of(session, layout.name),
+        within=sql.SQL("true"),
         sample=sql.Literal(percent >= 100),
         percent=sql.Literal(percent),
     )
 
 
 @contextmanager
-def _reading(info: ConnectionInfo, snapshot_id: str, named_after: str | None = None) -> Iterator[Connection]:
+def reading(info: ConnectionInfo, snapshot_id: str, named_after: str | None = None) -> Iterator[Connection]:
     """Read a snapshot, in a session that is named after it, or after the master's of the same point."""
     with connect(info, f"verify {plain_id(named_after or snapshot_id)}", autocommit=True) as session:
         session.execute("SET work_mem = '64MB'")

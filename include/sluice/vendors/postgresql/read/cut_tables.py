@@ -1,0 +1,84 @@
+"""Cutting the tables of a comparison into ranges of keys, which tasks share out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from psycopg import sql
+
+from sluice.connections import open_sealed
+from sluice.vendors.postgresql import planned_code
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.read.checksums import ChecksumSide, ranged_column
+from sluice.vendors.postgresql.read.compare import keep_shape, reading
+from sluice.vendors.postgresql.read.key_range import keys
+from sluice.vendors.postgresql.session import Connection, composed, read_tables_alone, translated
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
+
+# A table of fewer blocks is compared by one task.
+_BLOCKS = 2_000
+_BLOCKS_SAMPLED = 1_000
+# The most tasks of a table, and the most parts whose checksums these compute.
+_TASKS = 16
+_PARTS = 2_048
+
+
+def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
+    """Cut comparisons of large tables of one slave into several of ranges, in the order of their keys.
+
+    Args:
+        tasks: how many work at a time.
+    """
+    if not jobs:
+        return []
+    connections = open_sealed(jobs[0].sealed)
+    origin, replica = jobs[0].master, jobs[0].replica
+    with (
+        translated("cutting tables"),
+        reading(connections[origin.connection], origin.snapshot_id) as ours,
+        reading(connections[replica.connection], replica.snapshot_id, origin.snapshot_id) as theirs,
+    ):
+        read_tables_alone(ours)
+
+        def cut_one(job: Comparison) -> Iterator[Comparison]:
+            blocks = _blocks(ours, job)
+            if blocks < _BLOCKS or not job.view.layout.key or job.view.shaped or not job.checksums:
+                yield job
+                return
+            planned_code.expect_none_now(connections[origin.connection], [job.view.master.name], origin.trusted)
+            keep_shape(ours, job.view.master.name)
+            column = ranged_column(
+                job,
+                ChecksumSide(ours, job.view.ours, job.percent),
+                ChecksumSide(theirs, job.view.layout, job.percent),
+            )
+            if column is None:
+                yield job
+                return
+            cuts = _cuts(ours, job, column, blocks)
+            count = min(_TASKS, 4 * tasks, blocks // _BLOCKS + 1)
+            ends = [cuts[len(cuts) * n // count] for n in range(1, count)] if len(cuts) >= count else []
+            for low, high in zip([None, *ends], [*ends, None], strict=True):
+                first = 0 if low is None else cuts.index(low) + 1
+                until = len(cuts) if high is None else cuts.index(high)
+                yield replace(job, within=KeyColumnRange(column, low, high, tuple(cuts[first:until])))
+
+        return [one for job in jobs for one in cut_one(job)]
+
+
+def _blocks(session: Connection, job: Comparison) -> int:
+    found = session.execute(composed("read/compare/pages"), {"relation": regclass(job.view.master.name)}).fetchone()
+    return int(found[0] or 0) if found else 0
+
+
+def _cuts(session: Connection, job: Comparison, column: int, blocks: int) -> list[str]:
+    asked = composed(
+        "read/compare/sampled",
+        column=sql.Identifier(job.view.ours.columns[column].name),
+        rows=relations.rows_of(session, job.view.master.name),
+        percent=sql.Literal(min(100.0, 100 * _BLOCKS_SAMPLED / blocks)),
+        parts=sql.Literal(_PARTS),
+    )
+    return [value for (value,) in keys(session.execute(asked))]
