@@ -133,8 +133,11 @@ def _refused(name: str, written: object, right: str) -> ConfigError:
 
 
 def _excluded(name: str, by: str) -> ConfigError:
-    fact = f"the option {name!r} of logical decoding excludes {by}"
-    return ConfigError(424, fact, "change or remove one of the two in the configuration")
+    return ConfigError(
+        424,
+        f"the option {name!r} of logical decoding excludes {by}",
+        "change or remove one of the two in the configuration",
+    )
 
 
 def _text(value: Value) -> str:
