@@ -90,6 +90,7 @@ class BinlogCapture:
             "server": server(session),
             "place": str(end_of_log(session)),
             "wanted": written(wanted.entries),
+            "layouts": "{}",
         }
         state.make(session, self._resources, values)
 
