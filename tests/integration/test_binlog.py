@@ -19,6 +19,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
+from sluice.monitor.check import findings
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -174,6 +175,11 @@ def test_tables_whose_changes_are_not_in_the_log_are_refused_by_name(binlog, why
 
 def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog, maria_server):
     world, _ = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), update=False)
+    (text,) = [one.text for one in findings(world.context) if one.subject == "source flights"]
+    assert text == (
+        "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand, or by "
+        "initial_update"
+    )
     wrong = {"binlog_format": "MIXED", "binlog_row_image": "MINIMAL", "binlog_row_metadata": "MINIMAL"}
     right = {"binlog_format": "ROW", "binlog_row_image": "FULL", "binlog_row_metadata": "FULL"}
     for name, value in {**wrong, "sync_binlog": "0"}.items():

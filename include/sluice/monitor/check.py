@@ -275,7 +275,9 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     finally:
         source.close()
     master = masters[name] = MasterTables.for_source(context, name)
-    if can.event_triggers:
+    if not can.sends_ddl:
+        ddl = "DDL is not carried out on slaves: make and alter their tables by hand, or by initial_update"
+    elif can.event_triggers:
         ddl = "DDL is seen as it happens"
     elif outdated:
         ddl = advice.outdated_events(name).replace("\nHINT: ", "; ")

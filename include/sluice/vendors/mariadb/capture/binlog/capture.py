@@ -42,7 +42,7 @@ class BinlogCapture:
         """The capabilities of this source. Raises ConfigError SLC-443, its log does not tell all that is needed."""
         with translated("asking for capabilities"):
             expect_telling(self._session.open())
-        return Capabilities()
+        return Capabilities(sends_ddl=False)
 
     def install(
         self,
@@ -140,8 +140,8 @@ class BinlogCapture:
             return state.found(self._session.open(), self._parts) is not None
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """What a master of this kind does not do."""
-        return ["captured by its binary log: definitions of tables are not carried out on slaves"]
+        """None: what is not captured is refused."""
+        return []
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """None: the log has every old row."""
