@@ -27,8 +27,8 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WHERE wanted.actions <> ''
       AND (way.by_log AND (
         EXISTS (
-            SELECT FROM unnest({partitions}(entry.relid::oid) || entry.relid) AS member
-            JOIN pg_class AS one ON one.oid = member
+            SELECT FROM {tree}(entry.relid::oid) AS tree (relid)
+            JOIN pg_class AS one ON one.oid = tree.relid
             WHERE one.relkind = 'f' OR one.relpersistence = 'u' OR one.relkind = 'r' AND one.relreplident <> 'f')
         OR NOT EXISTS (
             SELECT FROM pg_publication_rel AS listed

@@ -183,14 +183,16 @@ def _reconcile(
         for entry in added
         if (names := triggers.surplus(existing[entry.name], entry.trigger, entry.actions, by_log=by_log))
     }
-    surplus |= {entry.name: list(existing[entry.name]) for entry in removed}
+    # By the log a table may have none, and be read all the same.
+    surplus |= {entry.name: list(dict.fromkeys([entry.trigger, *existing[entry.name]])) for entry in removed}
     planned_code.expect_capturable(connection, [entry.name for entry in added], settings.trusted_code)
     # A table's replica identity changes under the stronger one.
     mode = "ACCESS EXCLUSIVE" if by_log else "SHARE ROW EXCLUSIVE"
     triggers.lock(connection, [entry.name for entry in added], mode)
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
     # A table that is gone has none.
-    surplus = {name: names for name, names in surplus.items() if names}
+    there = relations.existing(connection, list(surplus))
+    surplus = {name: names for name, names in surplus.items() if existing[name] or name in there}
     oids = registry.oids(connection, parts, {*surplus, *(entry.name for entry in added)})
     for name, names in surplus.items():
         triggers.drop(connection, parts, oids[name], names)

@@ -95,9 +95,10 @@ def stand(found: Mapping[str, str], trigger: str, actions: str, *, by_log: bool 
 
 
 def surplus(found: Iterable[str], trigger: str, actions: str, *, by_log: bool = False) -> list[str]:
-    """Our triggers of a table that are not needed: left from other settings, or renamed."""
+    """Our triggers of a table that are not needed: left from other settings, or renamed. By the log, the names of the
+    row triggers that they would stand beside."""
     kept = _needed(trigger, actions, by_log) | ({_last(trigger)} if actions and not by_log else set())
-    return [name for name in found if name not in kept]
+    return [name.removesuffix("_t") if by_log else name for name in found if name not in kept]
 
 
 def silenced(
