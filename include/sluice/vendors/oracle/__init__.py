@@ -1,0 +1,1 @@
+"""The vendor Oracle: a master whose changes triggers capture."""

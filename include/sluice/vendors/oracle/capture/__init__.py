@@ -1,0 +1,1 @@
+"""The DbResources and the triggers of a master."""

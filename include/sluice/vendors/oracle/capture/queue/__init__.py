@@ -1,0 +1,1 @@
+"""The queue that triggers fill, as the publisher reads it."""

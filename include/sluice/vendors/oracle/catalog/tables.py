@@ -1,0 +1,71 @@
+"""Tables as the catalog has them, as far as capturing goes."""
+
+from __future__ import annotations
+
+import oracledb
+
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.catalog.columns import OracleColumn
+from sluice.vendors.oracle.names import composed
+from sluice.vendors.oracle.session import Row, execute
+
+_LENGTH_IN_CHARACTERS = "C"
+
+
+def table(session: oracledb.Connection, name: TableName) -> CapturedTable:
+    """A table to capture. Virtual columns are not in it: every slave computes its own, or has none.
+
+    Raises:
+        SluiceError: SLC-485, there is no such table, or none that can be watched.
+    """
+    values = {"schema": name.schema, "name": name.table}
+    found = execute(session, composed("catalog/table"), values)
+    if not found:
+        raise missing(name, [TableName(*row) for row in execute(session, composed("catalog/spelled_alike"), values)])
+    (relation, *obstacles) = found[0]
+    expect_plain(name, *obstacles)
+    columns = [column_of(row) for row in execute(session, composed("catalog/columns"), values)]
+    key = [str(row[0]) for row in execute(session, composed("catalog/primary_key"), values)]
+    return CapturedTable(name, int(relation), tuple(one for one in columns if not one.virtual), tuple(key))
+
+
+def column_of(row: Row) -> OracleColumn:
+    """A row of `catalog/columns`."""
+    name, type_, owner, length, precision, scale, chars, used, nullable, virtual, hidden = row
+    return OracleColumn(
+        name=name,
+        type=type_,
+        # Types of the server itself have an owner there, too, as XMLTYPE does.
+        type_owner=owner,
+        length=length or 0,
+        precision=precision,
+        scale=scale,
+        chars=chars or 0,
+        by_char=used == _LENGTH_IN_CHARACTERS,
+        not_null=nullable == "N",
+        virtual=virtual == "YES",
+        hidden=hidden == "YES",
+    )
+
+
+def expect_plain(name: TableName, temporary: str, nested: str, external: str) -> None:
+    """See that a table has rows of its own that last. Raises SluiceError SLC-485."""
+    kinds = {"temporary": temporary == "Y", "the rows of a collection": nested == "YES", "external": external == "YES"}
+    if found := [kind for kind, is_so in kinds.items() if is_so]:
+        raise _unwatchable(name, f"it is {' and '.join(found)}")
+
+
+def missing(name: TableName, alike: list[TableName]) -> SluiceError:
+    """The error for a table that is not there, with those whose names differ in their case."""
+    others = ", ".join(f'"{one.schema}"."{one.table}"' for one in alike if one != name)
+    return _unwatchable(name, f"there is none of this name{', only ' if others else ''}{others}")
+
+
+def _unwatchable(name: TableName, why: str) -> SluiceError:
+    return SluiceError(
+        485,
+        f"{name} cannot be watched: {why}",
+        "mend its name in the configuration, which is taken letter by letter, or set `exclude` of the table",
+    )

@@ -1,0 +1,91 @@
+"""Errors of the server and of its driver, as errors of ours: a code, transient or terminal, and a hint (R8)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import oracledb
+
+from sluice.errors import AGAIN, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
+
+# If this is set, errors say values of rows, too.
+VALUES_ENV = "SLUICE_LOG_VALUES"
+# Errors whose text may quote a value of a row.
+_TELLING = {"ORA-00001", "ORA-01722", "ORA-12899", "ORA-01438"}
+_VALUES = re.compile(r"row with column values .*|'[^']*'|\(actual: .*", re.DOTALL)
+_GONE = f"start the database, or mend the way to it; nothing is lost, {AGAIN}"
+_FULL = f"the server is out of sessions, memory or disk; free some, {AGAIN}"
+_SERVICE = "mend the service name of the Airflow connection: its schema, or `service_name` or `sid` in its extra"
+_LOGIN = "mend login and password of the Airflow connection; the DBA unlocks an account and renews a password"
+_RIGHTS = 'grant the user of the connection what is missing; see oracle.md, "Rights"'
+_LOCK = f"another session holds the lock; {AGAIN}. Look in V$LOCKED_OBJECT for whose it is"
+_CANCELLED = f"the statement was cancelled; {AGAIN}"
+_PRIMARY = "point the connection at the primary database"
+_QUOTA = "let the DBA type ALTER USER ... QUOTA for the table space of the user; then run the DAG again"
+_UNDO = (
+    f"{AGAIN}, as of a later moment. If that fails, too, let the DBA raise UNDO_RETENTION above the time that the "
+    "longest table takes to copy, with an undo table space that is large enough"
+)
+
+Known = tuple[int, type[SluiceError], str]
+# Source: Database Error Messages; python-oracledb's manual, "Error Handling".
+_CODES: dict[str, Known] = {
+    **dict.fromkeys(
+        ("DPY-1001", "DPY-4011", "DPY-6000", "DPY-6005", "ORA-01033", "ORA-01034", "ORA-01089", "ORA-01090"),
+        (30, TransientError, _GONE),
+    ),
+    **dict.fromkeys(
+        ("ORA-03113", "ORA-03114", "ORA-03135", "ORA-12170", "ORA-12541", "ORA-12543", "ORA-12537", "ORA-12528"),
+        (30, TransientError, _GONE),
+    ),
+    **dict.fromkeys(("DPY-4000", "DPY-4026", "DPY-4027", "DPY-6001", "DPY-6003"), (32, SluiceError, _SERVICE)),
+    **dict.fromkeys(("ORA-12154", "ORA-12505", "ORA-12514"), (32, SluiceError, _SERVICE)),
+    **dict.fromkeys(("ORA-01017", "ORA-28000", "ORA-28001", "ORA-01045", "DPY-4001"), (31, SluiceError, _LOGIN)),
+    **dict.fromkeys(("ORA-00942", "ORA-01031", "ORA-01720", "ORA-41900"), (33, SluiceError, _RIGHTS)),
+    **dict.fromkeys(("ORA-00060", "ORA-08176", "ORA-08177"), (34, RolledBack, AGAIN)),
+    **dict.fromkeys(("ORA-00018", "ORA-00020", "ORA-12516", "ORA-12519", "ORA-12520"), (35, TransientError, _FULL)),
+    **dict.fromkeys(("ORA-04030", "ORA-04031", "ORA-01652", "ORA-01653", "ORA-01654"), (35, TransientError, _FULL)),
+    **dict.fromkeys(("ORA-00054", "ORA-04021", "ORA-30006"), (36, LockTimeout, _LOCK)),
+    **dict.fromkeys(("ORA-01013", "DPY-4024"), (37, TransientError, _CANCELLED)),
+    **dict.fromkeys(("ORA-16000", "ORA-01456"), (38, SluiceError, _PRIMARY)),
+}
+# No room is left that the user may take; rows cannot be shown any more as they were.
+_NO_QUOTA = ("ORA-01536", "ORA-01950", "ORA-30041")
+_NOT_AS_IT_WAS = ("ORA-01466", "ORA-01555", "ORA-08180", "ORA-22924")
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn a driver's error into one of ours, with its class: transient or terminal."""
+    try:
+        yield
+    except oracledb.Error as error:
+        raise explained(error, doing) from error
+
+
+def code_of(error: oracledb.Error) -> str:
+    """What the server or the driver calls an error, such as ``ORA-01017``; empty if it has no name."""
+    return str(getattr(error.args[0], "full_code", "")) if error.args else ""
+
+
+def explained(error: oracledb.Error, doing: str) -> SluiceError:
+    """The SluiceError for a driver's error, by its code."""
+    code = code_of(error)
+    message = str(error).partition("\nHelp: ")[0]
+    if code in _TELLING and not os.environ.get(VALUES_ENV):
+        message = _VALUES.sub("'...'", message)
+    if code in _NO_QUOTA:
+        return SluiceError(481, f"{doing}: {message}", _QUOTA)
+    if code in _NOT_AS_IT_WAS:
+        return TransientError(482, f"{doing}: {message}", _UNDO)
+    if known := _CODES.get(code):
+        number, kind, hint = known
+        return kind(number, f"{doing}: {message}", hint)
+    return UnclassifiedError(
+        39,
+        f"{doing}: {message} [error {code or 'without a code'}]",
+        "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
+    )

@@ -1,0 +1,27 @@
+"""The script that gives the user of a source the rights that it needs, and no more; a DBA runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sluice.model.names import TableName
+from sluice.vendors.oracle.names import composed, qualified, quoted
+
+# The room for the queue, unless the DBA takes another one.
+TABLE_SPACE = "USERS"
+
+
+def script(login: str, tables: Collection[TableName], table_space: str = TABLE_SPACE) -> str:
+    """The script for the user of a source's connection, which is there already, and the tables that are watched.
+
+    Args:
+        login: as the connection has it. Without quotes around it, it is in upper case.
+    """
+    user = quoted(login.strip('"') if login.startswith('"') else login.upper())
+    statements = [
+        composed("capture/grants/system", user=user),
+        composed("capture/grants/flashback", user=user),
+        composed("capture/grants/quota", user=user, table_space=quoted(table_space)),
+        *(composed("capture/grants/table", user=user, table=qualified(table)) for table in sorted(tables)),
+    ]
+    return "".join(f"{one};\n" for one in statements)

@@ -1,0 +1,1 @@
+"""Rows of a master as they were at a change number."""

@@ -1,0 +1,153 @@
+"""Sessions on an Oracle database: settings that are pinned and read back, TLS, and the driver's two modes (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import oracledb
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError, SluiceError
+from sluice.vendors.oracle.errors import explained
+from sluice.vendors.oracle.names import LONGEST, LONGEST_BEFORE, composed, literal
+
+Row = tuple[Any, ...]
+
+OLDEST = (12, 1)
+# Every text that leaves the database in a session of ours is written under these; texts are compared by their bytes.
+PINNED: Mapping[str, str] = {
+    "NLS_LANGUAGE": "AMERICAN",
+    "NLS_TERRITORY": "AMERICA",
+    "NLS_CALENDAR": "GREGORIAN",
+    "NLS_NUMERIC_CHARACTERS": ".,",
+    "NLS_DATE_FORMAT": "SYYYY-MM-DD HH24:MI:SS",
+    "NLS_DATE_LANGUAGE": "AMERICAN",
+    "NLS_TIMESTAMP_FORMAT": "SYYYY-MM-DD HH24:MI:SS.FF9",
+    "NLS_TIMESTAMP_TZ_FORMAT": "SYYYY-MM-DD HH24:MI:SS.FF9 TZR",
+    "NLS_SORT": "BINARY",
+    "NLS_COMP": "BINARY",
+    "NLS_LENGTH_SEMANTICS": "BYTE",
+    "NLS_NCHAR_CONV_EXCP": "TRUE",
+    "TIME_ZONE": "+00:00",
+}
+# In the extra of a connection, under the driver's own names.
+_EXTRA = (
+    "ssl_server_dn_match",
+    "ssl_server_cert_dn",
+    "https_proxy",
+    "https_proxy_port",
+    "config_dir",
+    "wallet_location",
+)
+_PROTOCOLS = ("tcp", "tcps")
+
+
+def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
+    """What the driver is given to connect, but for the password.
+
+    In the extra: `service_name` or `sid`, if the schema of the connection is not the service; or `dsn`, which says it
+    all; `protocol` `tcps` for TLS, and what TLS needs.
+
+    Raises:
+        ConfigError: SLC-483, nothing says which database it is, or `protocol` is none.
+    """
+    extra = info.extra
+    how: dict[str, Any] = {"user": info.login, "program": f"sluice-{application}"[:48], "tcp_connect_timeout": 10.0}
+    how |= {name: extra[name] for name in _EXTRA if extra.get(name) is not None}
+    if dsn := extra.get("dsn"):
+        return {**how, "dsn": str(dsn)}
+    protocol = str(extra.get("protocol", "tcp")).lower()
+    service = extra.get("service_name") or (info.database if not extra.get("sid") else None)
+    if protocol not in _PROTOCOLS or not (service or extra.get("sid")):
+        raise ConfigError(
+            483,
+            f"the connection to {info.host or 'nowhere'} "
+            + (f"has `protocol` {protocol}" if protocol not in _PROTOCOLS else "names no database"),
+            "mend it: its schema is the service name; or set `service_name`, `sid` or `dsn` in its extra, and "
+            "`protocol` to tcp or tcps",
+        )
+    named = {"sid": str(extra["sid"])} if not service else {"service_name": str(service)}
+    default = 2484 if protocol == "tcps" else 1521
+    return {**how, "host": info.host, "port": info.port or default, "protocol": protocol, **named}
+
+
+def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
+    """A session with pinned settings, that commits when it is told to.
+
+    Raises:
+        TransientError: SLC-030, it cannot be reached.
+        ConfigError: SLC-483.
+        SluiceError: SLC-031, it is not let in; SLC-480, it has other settings; SLC-484, the server is too old.
+    """
+    how = parameters(info, application)
+    address = f"{info.host}:{info.port or 1521}"
+    try:
+        _choose_mode(info)
+        secret = {"wallet_password": info.extra["wallet_password"]} if info.extra.get("wallet_password") else {}
+        session = oracledb.connect(password=info.password, **secret, **how)
+        found = _pinned(session)
+    except oracledb.Error as error:
+        raise explained(error, f"connecting to {address}") from error
+    if others := [
+        f"{name} is {found.get(name)}, not {value}" for name, value in PINNED.items() if found.get(name) != value
+    ]:
+        session.close()
+        raise SluiceError(
+            480,
+            f"a session at {address} does not have the settings that it was given: {', '.join(others)}",
+            "nothing was read or written. A trigger AFTER LOGON, or a pooler in between, sets others: let it leave "
+            "this user alone",
+        )
+    expect_new_enough(session.version, address)
+    return session
+
+
+def expect_new_enough(version: str, address: str) -> None:
+    """See that a server has what the DbResources need. Raises SluiceError SLC-484."""
+    if _numbers(version) < OLDEST:
+        raise SluiceError(
+            484,
+            f"the server at {address} is Oracle {version}",
+            f"nothing was read or written; point the connection at Oracle {OLDEST[0]}.{OLDEST[1]} or later",
+        )
+
+
+def longest_name(version: str) -> int:
+    """The most bytes of an identifier."""
+    return LONGEST if _numbers(version) >= (12, 2) else LONGEST_BEFORE
+
+
+def pinning() -> str:
+    """The statement that pins the settings of a session."""
+    settings = " ".join(f"{name} = {literal(value)}" for name, value in PINNED.items())
+    return composed("session/pin", settings=settings)
+
+
+def execute(session: oracledb.Connection, statement: str, values: Mapping[str, object] | None = None) -> list[Row]:
+    """The rows of a statement, if it gives some.
+
+    Raises:
+        DatabaseError: PL/SQL that does not compile is one, too.
+    """
+    with session.cursor() as cursor:
+        cursor.execute(statement, dict(values or {}))
+        if cursor.warning:
+            raise oracledb.DatabaseError(cursor.warning)
+        return list(cursor.fetchall()) if cursor.description else []
+
+
+def _choose_mode(info: ConnectionInfo) -> None:
+    # For the whole process: a thick client cannot be left again.
+    if info.extra.get("thick_mode") in (True, "true", "True") and oracledb.is_thin_mode():
+        directory = info.extra.get("thick_mode_lib_dir")
+        oracledb.init_oracle_client(**({"lib_dir": str(directory)} if directory else {}))
+
+
+def _pinned(session: oracledb.Connection) -> dict[str, str]:
+    execute(session, pinning())
+    return dict(execute(session, composed("session/settings")))
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")[:2])

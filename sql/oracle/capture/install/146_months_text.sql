@@ -1,0 +1,9 @@
+-- An INTERVAL YEAR TO MONTH as its number of months. Manual: SQL Language Reference, "EXTRACT (datetime)".
+CREATE OR REPLACE FUNCTION {months_text}(value IN YMINTERVAL_UNCONSTRAINED) RETURN VARCHAR2 DETERMINISTIC AUTHID DEFINER
+IS
+BEGIN
+    IF value IS NULL THEN
+        RETURN NULL;
+    END IF;
+    RETURN {number_text}(EXTRACT(YEAR FROM value) * 12 + EXTRACT(MONTH FROM value));
+END;

@@ -1,0 +1,17 @@
+-- Adds a piece to an image: to a buffer, and to a CLOB only when that is full, since a CLOB costs many times more.
+-- Manual: PL/SQL Packages and Types Reference, "DBMS_LOB", "WRITEAPPEND Procedures".
+CREATE OR REPLACE PROCEDURE {append}(image IN OUT NOCOPY CLOB, buffer IN OUT NOCOPY VARCHAR2, piece IN VARCHAR2) AUTHID DEFINER
+IS
+BEGIN
+    IF NVL(LENGTHB(buffer), 0) + LENGTHB(piece) > 32000 THEN
+        IF image IS NULL THEN
+            DBMS_LOB.CREATETEMPORARY(image, TRUE);
+        END IF;
+        IF buffer IS NOT NULL THEN
+            DBMS_LOB.WRITEAPPEND(image, LENGTH(buffer), buffer);
+        END IF;
+        buffer := piece;
+    ELSE
+        buffer := buffer || piece;
+    END IF;
+END;

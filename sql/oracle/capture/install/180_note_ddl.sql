@@ -1,0 +1,33 @@
+-- DDL at its place in the stream. What it has changed the publisher finds by a comparison with the catalog, and writes it into
+-- CONTENT before it publishes it. A statement on partitions may take rows away, or bring some, which no trigger of rows sees: the
+-- table is LOST. The statement is for information, and not for passwords that stand near it. A new table that cannot be noted is
+-- found by the comparison. Manual: PL/SQL Language Reference, "Event Attribute Functions"; PL/SQL Packages and Types Reference,
+-- "DBMS_TRANSACTION".
+CREATE OR REPLACE PROCEDURE {note_ddl}(event IN VARCHAR2, owner IN VARCHAR2, name IN VARCHAR2, statement IN VARCHAR2) AUTHID DEFINER
+IS
+    relation NUMBER;
+    wished   PLS_INTEGER;
+    said     VARCHAR2(4000 BYTE);
+BEGIN
+    SELECT MAX(known.relid) INTO relation FROM {current_tables} known WHERE known.schemaname = owner AND known.relname = name;
+    IF relation IS NULL THEN
+        SELECT COUNT(*) INTO wished
+        FROM {wanted} entry
+        WHERE entry.schemaname = owner AND entry.excluded = 'N'
+          AND (entry.tablename = name OR (entry.wildcard = 'Y' AND (entry.tablename = ' ' OR INSTR(name, entry.tablename) = 1)));
+        IF wished = 0 THEN
+            RETURN;
+        END IF;
+    ELSIF REGEXP_LIKE(statement, '(truncate|drop|exchange)[[:space:]]+(sub)?partition', 'i') THEN
+        {lose}(relation);
+    END IF;
+    IF NOT REGEXP_LIKE(statement, 'password|identified', 'i') THEN
+        said := SUBSTRB(statement, 1, 4000);
+    END IF;
+    INSERT INTO {items} (repl_key, trans_key, tablename, db_action, db_schema, oldcontent, relid)
+    VALUES ({seq}.NEXTVAL, DBMS_TRANSACTION.LOCAL_TRANSACTION_ID(TRUE), name, CASE event WHEN 'RENAME' THEN 'ALTER' ELSE event END,
+            owner, said, NVL(relation, 0));
+EXCEPTION
+    WHEN OTHERS THEN
+        {lose}(relation);
+END;

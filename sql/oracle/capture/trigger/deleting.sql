@@ -1,0 +1,2 @@
+        ELSIF DELETING THEN
+            keep_('DELETE', NULL, {old}, NULL);

@@ -1,0 +1,2 @@
+        ELSIF INSERTING THEN
+            keep_('INSERT', {new}, NULL, {guid});

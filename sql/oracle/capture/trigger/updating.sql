@@ -1,0 +1,2 @@
+        ELSIF UPDATING THEN
+            keep_('UPDATE', {new}, {old}, {guid});
