@@ -295,7 +295,7 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
         drained = runtime.context().dags().trigger(drain, {})
         wait_until(lambda: state(drain, drained, "drain") == "skipped", "a drain that does not look busy", seconds=60)
         note = api.ask(f"/api/v2/dags/{drain}/dagRuns/{quote(drained)}")["note"]
-        assert note.startswith("INCONSISTENT, ACTIVE: ")
+        assert note.startswith("INCONSISTENT, STANDBY (INCONSISTENT): ")
         assert "by admin: cancelled" in note
     finally:
         give(before)

@@ -180,7 +180,9 @@ def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
     replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
     ended = world.drain(once=False)
     assert ended["idle"] == "the replication is INCONSISTENT"
-    assert ended["note"].startswith("INCONSISTENT, ACTIVE: position 0/0, holdback 0, lag 0 s\nINCONSISTENT since ")
+    assert ended["note"].startswith(
+        "INCONSISTENT, STANDBY (INCONSISTENT): position 0/0, holdback 0, lag 0 s\nINCONSISTENT since "
+    )
     assert "SLC-048: another source" in ended["note"]
 
 

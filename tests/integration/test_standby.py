@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from threading import Event
 
 import pytest
 from support.world import SOURCE
@@ -12,7 +12,9 @@ from sluice import steps
 from sluice.airflow_api import pause
 from sluice.commands import dispatcher
 from sluice.errors import SluiceError, TransientError
+from sluice.monitor.signals import ACTIVE, of_drain
 from sluice.state.dispatcher import Hold
+from sluice.state.replication import Event
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -120,8 +122,22 @@ def test_a_hold_of_an_update_is_not_lifted_by_unpausing(world):
     assert set(holds(world)) == {Hold.INITIAL}
 
 
+def test_a_slave_that_has_to_be_filled_is_on_standby_whatever_a_person_activates(world):
+    store, pair = world.context.store, world.pair("zurich")
+    replications.happen(store, pair, Event.BREAK, "for a test")
+    assert world.standing().dispatcher == "STANDBY (INCONSISTENT)"
+    assert [one.value for one in of_drain(world.context, pair) if one.signal is ACTIVE] == [0]
+    assert world.drain()["transactions"] == 0
+    with pytest.raises(SluiceError, match="SLC-391: the gate of flights->zurich is shut since it is INCONSISTENT"):
+        dispatcher.activate(world.context, world.context.dags(), pair, "eva")
+    dispatcher.standby(world.context, world.context.dags(), pair, "eva")
+    assert world.standing().dispatcher == "STANDBY (ADMIN, INCONSISTENT)"
+    dispatcher.activate(world.context, world.context.dags(), pair, "eva")
+    assert world.standing().dispatcher == "STANDBY (INCONSISTENT)"
+
+
 def test_all_of_a_source_are_switched_in_bounded_time_and_who_is_late_is_named(build, airflow):
-    world, go_on = build(DDL, ["public.t"], slaves=("zurich", "geneva", "bern")), Event()
+    world, go_on = build(DDL, ["public.t"], slaves=("zurich", "geneva", "bern")), threading.Event()
     world.infos[world.context.config.airflow_api] = airflow.info()
 
     def command(context, dags, pair, who):

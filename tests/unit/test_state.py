@@ -55,7 +55,21 @@ def test_every_status_has_the_lamp_of_the_guide():
 )
 def test_a_gate_is_open_only_if_nothing_holds_it(holds, state, text):
     assert dispatcher(frozenset(holds)) is state
-    assert shown(frozenset(holds)) == text
+    assert shown(frozenset(holds), Status.NORMAL) == text
+
+
+@pytest.mark.parametrize(
+    ("status", "holds", "text"),
+    [
+        (Status.TRANSITION, [], "ACTIVE"),
+        (Status.INITIAL, [Hold.INITIAL], "STANDBY (INITIAL)"),
+        (Status.INCONSISTENT, [], "STANDBY (INCONSISTENT)"),
+        (Status.INCONSISTENT, [Hold.ADMIN], "STANDBY (ADMIN, INCONSISTENT)"),
+        (Status.UNCONFIGURED, [], "STANDBY (UNCONFIGURED)"),
+    ],
+)
+def test_a_slave_that_has_to_be_filled_gets_nothing_and_says_so(status, holds, text):
+    assert shown(frozenset(holds), status) == text
 
 
 # What each event leads to; a cancelled update stays as it is, and one that was refused never began.

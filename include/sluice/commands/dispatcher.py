@@ -16,7 +16,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import UNDER_WAY
+from sluice.state.replication import DELIVERING, UNDER_WAY
 from sluice.store import replications
 
 Command = Callable[[Context, Dags, Pair, str], None]
@@ -122,6 +122,8 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
     context.config.replication(pair.source, pair.slave)
     held = replications.holds(context.store, pair)
     others = [why for kind, why in _OPENS.items() if kind in held]
+    status = replications.get(context.store, pair).status
+    others += [] if status in DELIVERING or others else [f"since it is {status}, and opens when it was filled"]
     if others and not held.keys() & set(_BY_PEOPLE) and not context.switch(pair).paused():
         raise SluiceError(
             391,

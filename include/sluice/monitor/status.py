@@ -213,7 +213,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         slave=known.pair.slave,
         status=known.status,
         colour=known.status.colour,
-        dispatcher=shown(kinds),
+        dispatcher=shown(kinds, known.status),
         why="",
         position=str(known.position),
         holdback=one.holdback,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from sluice.state.replication import DELIVERING, Status
+
 
 class Hold(StrEnum):
     """Why a gate is shut. ADMIN: a person paused the drain DAG. EXCEPTION: a terminal error. INITIAL: an update.
@@ -29,8 +31,7 @@ def dispatcher(holds: frozenset[Hold]) -> Dispatcher:
     return Dispatcher.STANDBY if holds else Dispatcher.ACTIVE
 
 
-def shown(holds: frozenset[Hold]) -> str:
-    """The gate as people read it: ``ACTIVE``, ``STANDBY (ADMIN)``."""
-    if not holds:
-        return Dispatcher.ACTIVE
-    return f"{Dispatcher.STANDBY} ({', '.join(sorted(holds))})"
+def shown(holds: frozenset[Hold], status: Status) -> str:
+    """The gate as people read it: ``ACTIVE``, ``STANDBY (ADMIN)``; or with a status that lets nothing through."""
+    reasons = {*map(str, holds), *(() if status in DELIVERING else (str(status),))}
+    return f"{Dispatcher.STANDBY} ({', '.join(sorted(reasons))})" if reasons else Dispatcher.ACTIVE
