@@ -69,6 +69,29 @@ def test_what_is_more_than_a_day_ago_becomes_one_row(build):
     }
 
 
+def test_a_table_that_is_gone_is_forgotten_a_day_after_its_last_change(build):
+    world = build(DDL, ["public.t", "public.u"])
+    control, store = world.session("control"), world.context.store
+
+    def pass_by(hours):
+        control.execute("UPDATE activity SET at = at - %s WHERE at > to_timestamp(0)", [timedelta(hours=hours)])
+        activities.roll_up(store, SOURCE)
+        # A publisher rolls up as it begins, and looks then which tables are gone.
+        world.publish()
+
+    world.master.execute("INSERT INTO t VALUES (1, 1); INSERT INTO u VALUES (1)")
+    world.publish()
+    pass_by(26)
+    world.master.execute("INSERT INTO u VALUES (2)")
+    world.publish()
+    world.master.execute("DROP TABLE u")
+    world.publish()
+    pass_by(1)
+    assert activities.by_table(store, SOURCE).keys() == {T, U}, "u was busy an hour ago"
+    pass_by(26)
+    assert activities.by_table(store, SOURCE).keys() == {T}
+
+
 def test_copies_are_found_under_the_names_that_slaves_have(build):
     world = build(DDL, ["public.t", "public.u"], slaves=("zurich", "geneva"))
     world.configure(lambda one: one["slaves"]["zurich"].update(tables={"public.t": {"as": "elsewhere"}}))

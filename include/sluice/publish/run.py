@@ -193,6 +193,8 @@ class _Run:
             self._rolled = now
             history.roll_up(self._context.store, self._source)
             activities.roll_up(self._context.store, self._source)
+            watched = self._database.capture.present(list(self._context.watched(self._source)))
+            activities.trim(self._context.store, self._source, watched)
 
     def close(self) -> None:
         """End every snapshot still held."""

@@ -4,11 +4,11 @@ A row of the store counts ten minutes; those of more than a day ago are one row.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, select, text
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from sluice.model.activity import RowCounts
 from sluice.model.names import TableName
@@ -65,6 +65,17 @@ def roll_up(store: Store, source: str) -> None:
         connection.execute(text(statement("control", "activity_rolled")), {"source": source})
 
 
+def trim(store: Store, source: str, watched: Collection[TableName]) -> None:
+    """Forget tables that are gone, a day after their last change.
+
+    Args:
+        watched: the tables that are not gone.
+    """
+    names = {"schemas": [one.schema for one in watched], "tables": [one.table for one in watched]}
+    with store.begin() as connection:
+        connection.execute(text(statement("control", "activity_trimmed")), {"source": source, **names})
+
+
 def by_table(store: Store, source: str) -> dict[TableName, Activity]:
     """The activity of each table of the master that had any."""
     with store.begin() as connection:
@@ -100,7 +111,7 @@ def comparisons(store: Store, source: str) -> dict[tuple[str, str], Compared]:
     last = (
         select(*which, comparison.c.compared, comparison.c.different, comparison.c.at)
         .where(comparison.c.source == source)
-        .distinct(*which)
+        .ext(distinct_on(*which))
         .order_by(*which, comparison.c.point.desc())
     )
     with store.begin() as connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from sluice.model.names import TableName
 from sluice.store.engine import Store
@@ -34,7 +34,7 @@ def counted(store: Store, source: str) -> dict[str, int]:
     newest = (
         select(comparison.c.table, comparison.c.compared)
         .where(comparison.c.source == source)
-        .distinct(comparison.c.table)
+        .ext(distinct_on(comparison.c.table))
         .order_by(comparison.c.table, comparison.c.point.desc())
     )
     with store.begin() as connection:
