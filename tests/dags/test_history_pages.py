@@ -65,11 +65,32 @@ def test_a_list_of_500_costs_one_query_of_the_store(pages_world, visit, asked):
     assert [text.splitlines()[0][:32] for text in asked] == ["-- Where replications stand: one"]
 
 
-def test_a_person_sees_how_it_was(pages_world, people, address, tmp_path_factory):
+def test_a_deployment_has_a_title_and_columns_of_its_own(pages_world, people, address, tmp_path):
+    pages_world.session("control").execute(MINUTES)
+    own = {"title": "<b>Production</b>", "columns": ["status", "rate"]}
+    (pages_world.path / "replication.yaml").write_text(yaml.safe_dump({**pages_world.settings, "pages": own}))
+    url = f"http://127.0.0.1:{address}"
+    with opened(url, viewport={"width": 1300, "height": 600}) as page:
+        page.context.add_cookies([{"name": "_token", "value": token(people, "eva"), "url": url}])
+        page.goto("/sluice/")
+        expect(page.get_by_text("<b>Production</b>", exact=True)).to_be_visible()
+        expect(page).to_have_title(re.compile("<b>Production</b>"))
+        heads = [re.compile(rf"^\s*{name}") for name in ("Name", "Status", "Rate, 1 h")]
+        expect(page.get_by_role("columnheader")).to_have_text(heads)
+        shot(page, tmp_path, "own")
+
+
+def test_a_person_sees_how_it_was(pages_world, people, visit, address, tmp_path_factory):
     control = pages_world.session("control")
     for put in (MINUTES, HOURS):
         control.execute(put)
     control.execute("UPDATE replication SET segment = 9, ordinal = 2000000 WHERE slave = 'zurich'")
+    told = visit("eva").get("/api/v1/replications/flights/zurich/history", params={"span": "1d"}).json()
+    assert (told["step_s"], len(told["moments"]) > 200, told["moments"][0].keys()) == (
+        300,
+        True,
+        {"at", "lag_s", "holdback", "ordinal"},
+    )
     pictures, url = tmp_path_factory.mktemp("charts"), f"http://127.0.0.1:{address}"
     with opened(url, viewport={"width": 1300, "height": 900}) as page:
         page.context.add_cookies([{"name": "_token", "value": token(people, "eva"), "url": url}])

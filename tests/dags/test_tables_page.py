@@ -42,3 +42,7 @@ def test_a_person_sees_which_tables_are_busy_and_which_copies_are_odd(
     assert busiest.index("public.t<") < busiest.index("&lt;script")
     assert "<script>alert" not in busiest
     assert visit("eva").get("/tables/nowhere").status_code == 404
+    told = {one["name"]: one for one in visit("eva").get("/api/v1/sources/flights/tables").json()}
+    assert told["public.t"]["activity"]["ever"] == {"inserts": 1500, "updates": 0, "deletes": 100}
+    assert [one["conflicts"] for one in told["public.t"]["copies"]] == [4, 0]
+    assert visit("eva").get("/api/v1/sources/nowhere/tables").status_code == 404

@@ -10,6 +10,7 @@ from sluice.config.fields import Actions, Identifier, Label, Location, RoleName,
 from sluice.model.access import Role
 from sluice.model.action import Existing, Filled, Policies, Policy
 from sluice.model.limits import MOST_SIGNS
+from sluice.model.list_column import ListColumn
 from sluice.model.row_conflict import ConflictAction
 
 # Masks that are no constant.
@@ -333,6 +334,12 @@ class Pages(Part):
     """The pages in Airflow's UI."""
 
     refresh_s: Annotated[float, Field(ge=1, le=3_600, description="seconds until a page looks again")] = 5
+    title: Annotated[
+        str, Field(max_length=60, description="a text at the top of each page, such as production or test")
+    ] = ""
+    columns: Annotated[
+        tuple[ListColumn, ...], Field(min_length=1, description="columns of the list beside the name, in this order")
+    ] = tuple(ListColumn)
     user: Annotated[
         tuple[RoleName, ...], Field(description="roles in Airflow that may look, and switch dispatchers")
     ] = ("user",)

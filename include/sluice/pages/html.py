@@ -19,6 +19,7 @@ from sluice.context import Context
 from sluice.model.access import Right
 from sluice.model.byte_size import size
 from sluice.model.history import Moment
+from sluice.model.list_column import ListColumn
 from sluice.model.names import Pair, TableName
 from sluice.model.progress import TableState
 from sluice.model.watched import chosen
@@ -58,7 +59,7 @@ def _environment() -> Environment:
         "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
     }
     made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
-    made.globals["TableState"] = TableState
+    made.globals |= {"TableState": TableState, "Column": ListColumn}
     return made
 
 
@@ -79,7 +80,8 @@ def replications(
     hour: LastHour = request.app.state.hour
     rows = overview.listed(airflow(request), _reach(request), hour)
     counts = {one: sum(row.status == one for row in rows) for one in Status}
-    shown = {"rows": rows, "groups": view.of(rows), "counts": counts, "sparks": hour.sparks}
+    columns = airflow(request).context().config.pages.columns
+    shown = {"rows": rows, "groups": view.of(rows), "counts": counts, "sparks": hour.sparks, "columns": columns}
     return page(request, "list.html", view=view, by=_by(view), **shown)
 
 
@@ -130,13 +132,13 @@ def page(request: Request, template: str, status_code: int = 200, /, **values: A
     """A page, with what each of them has: the person, their rights, and where everything is."""
     who = visitor(request)
     base = {"who": who, "root": request.scope.get("root_path", ""), "now": datetime.now(UTC), "refresh_s": 5.0}
-    base |= {"rights": frozenset(), "role": None, "reach": _reach(request)}
+    base |= {"deployment": "", "rights": frozenset(), "role": None, "reach": _reach(request)}
     base["here"] = request.url.path.rpartition("/")[2]
     if template != "error.html":
         context = airflow(request).context()
         role = entry.role(context, who)
         base |= {"role": role, "rights": role.rights if role else frozenset()}
-        base["refresh_s"] = context.config.pages.refresh_s
+        base |= {"refresh_s": context.config.pages.refresh_s, "deployment": context.config.pages.title}
     base["token"] = entry.page_token(airflow(request).secret, who.user)
     return HTMLResponse(_TEMPLATES.get_template(template).render(**base | values), status_code)
 

@@ -19,15 +19,20 @@ from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.model.access import Right
+from sluice.model.history import Moment
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
+from sluice.monitor import table_status
 from sluice.monitor.health import Report
 from sluice.monitor.status import ReplicationStatus
+from sluice.monitor.table_status import TableStatus
 from sluice.pages import health as _health
 from sluice.pages import overview
 from sluice.pages.audit import Asked
+from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.store import cascades, trail
+from sluice.store import history as _history
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/replications/{source}/{slave}"
@@ -60,6 +65,13 @@ class Done(BaseModel):
     run: str | None = None
     runs: list[str] = []
     slaves: list[Outcome] = []
+
+
+class History(BaseModel):
+    """A replication over some time; `at` is in seconds of the epoch, and `step_s` the length of a step."""
+
+    step_s: int
+    moments: list[Moment]
 
 
 class InitialUpdate(BaseModel):
@@ -217,6 +229,21 @@ def standby_all(request: Request, source: str) -> Done:
 def activate_all(request: Request, source: str) -> Done:
     """Deliver to every slave of the source again, except where something else shuts the gate."""
     return _switched(request, source, dispatcher.activate, "active")
+
+
+@router.get(f"{_ONE}/history", dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def history(request: Request, source: str, slave: str, span: Span = Span.HOURS) -> History:
+    """How a replication was, as the charts show it: the most of each step. Steps that nobody wrote down are missing."""
+    context = airflow(request).context()
+    context.config.replication(source, slave)
+    found = _history.series(context.store, Pair(source, slave), seconds=span.seconds, step_s=span.step_s)
+    return History(step_s=span.step_s, moments=found)
+
+
+@router.get(f"{_ALL}/tables", dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def tables(request: Request, source: str) -> list[TableStatus]:
+    """The tables of a source: their activity, and how each slave's copy of them is."""
+    return table_status.tables(airflow(request).context(), source)
 
 
 @router.get("/audit", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
