@@ -15,8 +15,8 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
+from sluice.values.float_text import float_text
 from sluice.vendors.mariadb.session import quoted
-from sluice.vendors.mariadb.types import float_text
 
 INTEGERS = {"tinyint": "smallint", "smallint": "smallint", "mediumint": "integer", "int": "integer", "bigint": "bigint"}
 UNSIGNED = INTEGERS | {"smallint": "integer", "int": "bigint", "bigint": "numeric(20,0)"}
