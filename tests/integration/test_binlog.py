@@ -139,6 +139,22 @@ def test_a_table_that_is_altered_between_rows_is_read_by_its_columns_of_then(bin
         world.publish()
 
 
+def test_a_wildcard_takes_tables_to_come_and_no_sequences_or_histories(binlog):
+    world, master = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["*"], slaves=("zurich",), update=False)
+    master.execute(
+        "CREATE SEQUENCE s",
+        "SELECT NEXTVAL(s)",
+        "CREATE TABLE h (id int PRIMARY KEY) WITH SYSTEM VERSIONING",
+        "INSERT INTO h VALUES (1)",
+        "UPDATE h SET id = 2",
+        "CREATE TABLE more (id int PRIMARY KEY)",
+        "INSERT INTO more VALUES (3)",
+        "INSERT INTO t VALUES (4)",
+    )
+    world.publish()
+    assert [one["new"] for one in world.log()] == [["3"], ["4"]]
+
+
 def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publisher(binlog):
     world, master = binlog(DDL, TABLES, slaves=("zurich",))
     master.execute(
@@ -158,6 +174,7 @@ def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publishe
 
 REFUSED = {
     "engine": ("CREATE TABLE t (id int PRIMARY KEY) ENGINE = MyISAM", "SLC-444.*engine is MyISAM"),
+    "history": ("CREATE TABLE t (id int PRIMARY KEY) WITH SYSTEM VERSIONING", "SLC-444.*it is a SYSTEM VERSIONED"),
     "cascade": (
         "CREATE TABLE p (id int PRIMARY KEY);\n"
         "CREATE TABLE t (id int PRIMARY KEY, p int, CONSTRAINT fk FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE)",

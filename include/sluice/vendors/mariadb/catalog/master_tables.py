@@ -13,6 +13,9 @@ from sluice.vendors.mariadb.master_types import MasterColumn
 from sluice.vendors.mariadb.session import Connection, Row, composed, execute
 from sluice.vendors.protocol.read import TEXT, RowFormat
 
+# How the catalog calls a table that keeps no history.
+PLAIN = "BASE TABLE"
+
 
 @dataclass(frozen=True)
 class MasterTable:
@@ -78,6 +81,12 @@ def eligible(session: Connection, schemas: Iterable[str]) -> list[TableName]:
     ]
 
 
+def kind_of(session: Connection, name: TableName) -> str | None:
+    """What bears a name: a table, a view, a sequence; None if nothing does."""
+    rows = execute(session, composed("catalog/kind"), {"schema": name.schema, "table": name.table})
+    return str(rows[0][0]) if rows else None
+
+
 def expect_capturable(session: Connection, name: TableName) -> None:
     """See that all changes of a table are in the log.
 
@@ -86,7 +95,9 @@ def expect_capturable(session: Connection, name: TableName) -> None:
     """
     named = {"schema": name.schema, "table": name.table}
     for kind, engine, _ in execute(session, composed("catalog/kind"), named):
-        if kind == "BASE TABLE" and engine != "InnoDB":
+        if kind != PLAIN:
+            raise _refused(name, f"it is a {kind}", "take it out of `tables`")
+        if engine != "InnoDB":
             raise _refused(
                 name,
                 f"its engine is {engine}, which knows no transactions",

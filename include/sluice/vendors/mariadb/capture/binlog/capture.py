@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from sluice.errors import SluiceError
+from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -62,8 +62,15 @@ class BinlogCapture:
         with translated("installing"):
             session = self._session.open()
             expect_telling(session)
+            if wanted.drained_into:
+                raise ConfigError(
+                    402,
+                    "a drain with `block_loop` writes into the database of this source, and its binary log does not "
+                    "tell whose changes are whose",
+                    "nothing was changed; take `block_loop` out of that replication",
+                )
             present = [name for name in self._present(session, watched) if watched[name].actions != "none"]
-            for name in present:
+            for name in watched:
                 expect_capturable(session, name)
             if state.found(session, self._parts) is None:
                 self._begin(session, wanted)

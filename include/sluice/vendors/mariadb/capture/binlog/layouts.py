@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 
 from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
@@ -18,7 +19,7 @@ from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, TableMap
 from sluice.vendors.mariadb.capture.binlog.values import FIXED, ColumnReader, Reads, Unreadable, reader
-from sluice.vendors.mariadb.catalog.master_tables import MasterTable
+from sluice.vendors.mariadb.catalog.master_tables import PLAIN, MasterTable
 from sluice.vendors.mariadb.charsets import BINARY, Charsets
 
 REBASE = (
@@ -45,6 +46,7 @@ class Layouts:
     Args:
         altered: tables of which a definition stands behind their layouts.
         catalog: a table as it is now.
+        kind: what bears a name now; None if nothing does.
     """
 
     def __init__(
@@ -53,13 +55,19 @@ class Layouts:
         altered: Collection[TableName],
         charsets: Callable[[], Charsets],
         catalog: Callable[[TableName], MasterTable | None],
+        kind: Callable[[TableName], str | None] = lambda name: None,
     ) -> None:
         self.current = dict(current)
         self._charsets = charsets
         self._catalog = catalog
+        self._kind = cache(kind)
         self._defined = set(altered)
         self.met: set[TableName] = set()
         self._read: dict[tuple[TableMap, bool], Described] = {}
+
+    def is_table(self, name: TableName) -> bool:
+        """Whether rows under a name are those of a plain table, and not of a sequence or of what keeps its history."""
+        return name in self.current or self._kind(name) in (None, PLAIN)
 
     @property
     def altered(self) -> list[TableName]:

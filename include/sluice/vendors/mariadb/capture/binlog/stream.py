@@ -121,7 +121,7 @@ class Stream:
         for one in log:
             try:
                 self._read(one)
-            except (Malformed, UnicodeDecodeError) as error:
+            except ValueError as error:
                 size = len(one.event.data)
                 why = f"{error}; the event is of the kind {one.event.kind}, with {size} bytes"
                 raise unreadable(f"{one.file}:{one.event.end}", why) from None
@@ -244,8 +244,8 @@ class Stream:
 
     def _described(self, said: TableMap) -> None:
         name = TableName(said.schema, said.table)
-        known = self._wanted(name)
-        self._maps[said.number] = (said, self._layouts.at(said)) if known else None
+        is_watched = self._wanted(name) is not None and self._layouts.is_table(name)
+        self._maps[said.number] = (said, self._layouts.at(said)) if is_watched else None
 
     def _changes(self, found: Event) -> None:
         if self._number is None:

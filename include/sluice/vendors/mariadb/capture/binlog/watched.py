@@ -9,6 +9,9 @@ from functools import cache
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Pattern, Watch, chosen
 
+# Names of our tables in a slave, which may be in the same database.
+_OF_SLAVES = "sluice_"
+
 
 def written(entries: Mapping[Pattern, Watch]) -> str:
     """The text of the patterns."""
@@ -33,7 +36,7 @@ class Watched:
         if name.schema == self._resources.schema and name.table.startswith(self._resources.folded):
             return None
         pattern = chosen(self.entries, name)
-        if pattern is None:
+        if pattern is None or (pattern.wildcard and name.table.startswith(_OF_SLAVES)):
             return None
         actions = self.entries[pattern]
         return None if actions == "none" else actions or "IUD"
