@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 from support.gauss import gauss, needed, standing_in
 from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
-from sluice.errors import StrangeSource
+from sluice.errors import ConfigError, StrangeSource
 from sluice.state.replication import Status
-from sluice.vendors.gaussdb.capture.slot import sweep as slot_sweep
+from sluice.vendors.gaussdb.capture.slot import pending, stream
+from sluice.vendors.gaussdb.capture.slot.reading import ByFunction, ByProtocol
 
 pytestmark = [pytest.mark.postgres, needed]
 __all__ = ["gauss", "standing_in"]
 PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
+
+WAYS = {"functions": ByFunction, "protocol": ByProtocol}
+by_both = pytest.mark.parametrize("read_by", WAYS)
 
 
 def changes(world, after=0):
     return [(one["action"], one["new"], one["old"]) for one in world.log(after)]
 
 
-def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(gauss):
-    world = gauss()
+@by_both
+def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(gauss, read_by):
+    world = gauss(source={"decoding": {"read_by": read_by}})
     late = world.session()
     late.execute("BEGIN; INSERT INTO t VALUES (1, 'late')")
     world.master.execute("INSERT INTO t VALUES (2, 'early'), (3, NULL)")
@@ -52,21 +61,36 @@ def test_a_value_out_of_line_that_did_not_change_arrives_all_the_same(gauss):
     assert world.differences() == {}
 
 
-def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twice(gauss, monkeypatch):
-    world = gauss()
+@by_both
+def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twice(gauss, monkeypatch, read_by):
+    world = gauss(source={"decoding": {"read_by": read_by}})
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
 
     def dies(*_):
         raise RuntimeError("the publisher is dead")
 
     with monkeypatch.context() as patched:
-        patched.setattr(slot_sweep.server_slot, "advance", dies)
+        patched.setattr(WAYS[read_by], "forget", dies)
         with pytest.raises(RuntimeError):
             world.publish()
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.let_leases_expire()
     world.catch_up()
     assert changes(world) == [("I", ["1", "a"], None), ("I", ["2", "b"], None)]
+
+
+@by_both
+def test_long_transactions_and_many_short_ones_are_published_in_bounded_pieces(gauss, monkeypatch, read_by):
+    monkeypatch.setattr(pending, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(stream, "_BATCH_ROWS", 100)
+    world = gauss(source={"decoding": {"read_by": read_by}, "segments": {"max_changes": 500}})
+    world.master.execute("INSERT INTO t SELECT g, repeat('x', 50) FROM generate_series(1, 5000) AS g")
+    for number in range(300):
+        world.master.execute("UPDATE t SET v = %s WHERE id <= 3", [str(number)])
+    world.catch_up()
+    assert world.differences() == {}
+    assert len(world.log()) == 5900
+    assert world.position("zurich").segment > 2
 
 
 def test_a_table_that_is_altered_stops_its_slaves(gauss):
@@ -90,3 +114,52 @@ def test_a_source_is_left_as_it_was(gauss):
         assert world.master.execute(query).fetchall() == []
     found = world.master.execute("SELECT relname, relreplident::text FROM pg_class WHERE relname IN ('t', 'u')")
     assert dict(found.fetchall()) == {"t": "d", "u": "n"}
+
+
+@pytest.mark.parametrize(
+    ("harm", "code"),
+    [
+        ("SELECT pg_drop_replication_slot(slot) FROM repl.repl_state", 457),
+        ("SELECT pg_replication_slot_advance(slot, pg_current_wal_lsn()) FROM repl.repl_state", 457),
+        ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v text)", 427),
+    ],
+    ids=["dropped", "advanced", "made anew"],
+)
+def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(gauss, harm, code):
+    world = gauss()
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.master.execute(harm)
+    with pytest.raises(StrangeSource, match=f"SLC-{code}"):
+        world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+    bootstrap(world.context, SOURCE, rebase=True)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    assert changes(world) == [("I", ["2", "b"], None)]
+
+
+def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):
+    with standing_in.cluster.admin() as admin:
+        admin.execute("SELECT pg_create_physical_replication_slot('taken')")
+    with pytest.raises(ConfigError, match="SLC-456"):
+        gauss(source={"decoding": {"slot": "Taken"}})
+    with standing_in.cluster.admin() as admin:
+        admin.execute("SELECT pg_drop_replication_slot('taken')")
+
+
+def test_a_table_keeps_its_whole_old_rows_whatever_somebody_says(gauss):
+    world = gauss()
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t REPLICA IDENTITY DEFAULT")
+    world.publish()
+    assert world.status("zurich") is Status.INCONSISTENT
+    world.master.execute("UPDATE t SET v = 'b'")
+    world.publish()
+    assert changes(world)[-1] == ("U", ["1", "b"], ["1", "a"])
+
+
+def test_a_role_that_may_not_is_told_what_to_type(gauss, standing_in):
+    weak = SimpleNamespace(
+        create_database=partial(standing_in.create_database, superuser=False), connect=standing_in.connect
+    )
+    with pytest.raises(ConfigError, match=r"SLC-429.*REPLICATION"):
+        gauss(elsewhere={"master": weak})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 import psycopg
 import pytest
@@ -14,6 +15,7 @@ from support.values import GROUPS
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
+from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.gaussdb import vendor
@@ -110,3 +112,17 @@ def known(session, kind, texts):
         except (psycopg.errors.DataError, psycopg.errors.UndefinedObject):
             continue
         yield text
+
+
+def test_a_dump_knows_when_all_that_it_shows_is_published(updated):
+    world = updated("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (a int)", ["public.t"])
+    world.publish()
+    # Of a table that nobody watches.
+    world.master.execute("INSERT INTO u VALUES (1); INSERT INTO t VALUES (1)")
+    with closing(world.context.source(SOURCE)) as source:
+        log_end = world.context.manifest(SOURCE).end
+        with source.master.dump_snapshot([[TableName("public", "t")]], log_end) as snapshot:
+            assert not snapshot.published()
+            assert not snapshot.published()
+            world.publish()
+            assert snapshot.published()

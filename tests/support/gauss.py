@@ -33,6 +33,6 @@ def gauss(build, standing_in, monkeypatch):
 
     def one(ddl="CREATE TABLE t (id int PRIMARY KEY, v text)", tables=("public.t",), **more):
         source = {"vendor": "gaussdb", "capture": "log", **more.pop("source", {})}
-        return build(ddl, tables, source=source, elsewhere={"master": standing_in}, **more)
+        return build(ddl, tables, source=source, **{"elsewhere": {"master": standing_in}, **more})
 
     return one

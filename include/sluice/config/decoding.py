@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
@@ -15,5 +15,8 @@ OptionValue = StrictBool | StrictInt | StrictStr | list[StrictInt] | list[Strict
 class Decoding(Part):
     """Reading a log by the server's own decoding."""
 
+    read_by: Annotated[
+        Literal["functions", "protocol"], Field(description="SQL functions, or the replication protocol")
+    ] = "functions"
     slot: Annotated[str | None, Field(description="name of the slot; by default one by prefix and database")] = None
     options: dict[str, OptionValue] = Field({}, description="options of the server's decoding, by its names")

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
+import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from sluice.errors import FencedError, SluiceError, StrangeSource
+from sluice.errors import AGAIN, FencedError, SluiceError, StrangeSource, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -20,7 +21,8 @@ from sluice.model.watched import Wanted, Watch
 from sluice.vendors.gaussdb.capture import grants, install, registry
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
-from sluice.vendors.gaussdb.capture.slot.sweep import SlotSweep, arguments
+from sluice.vendors.gaussdb.capture.slot.reading import arguments
+from sluice.vendors.gaussdb.capture.slot.sweep import SlotSweep
 from sluice.vendors.gaussdb.catalog.tables import described, tables
 from sluice.vendors.gaussdb.session import composed
 from sluice.vendors.gaussdb.source_session import SourceSession
@@ -29,8 +31,9 @@ from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
 
-# What an idle source lets the slot keep for nothing: what we record is a transaction of the log itself.
-_IDLE_STATEMENTS = 1_000
+# Statements of the slot that a look counts. So many of an idle source are let go, even if none is a change: not fewer,
+# since what we record is a transaction of the log itself.
+_LOOKED_AT = 1_000
 
 
 class SlotCapture:
@@ -41,6 +44,7 @@ class SlotCapture:
         self._settings = settings
         self._resources = session.resources
         self._parts = session.parts
+        self._counted: int | None = None
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this source. Raises ConfigError SLC-429, its log cannot be read."""
@@ -166,44 +170,67 @@ class SlotCapture:
 
     def queued(self) -> bool:
         """Whether a change waits in the slot, or much of the log that has none of the watched tables."""
-        changes, statements = self._waiting(_IDLE_STATEMENTS)
-        return changes > 0 or statements >= _IDLE_STATEMENTS
+        with translated("looking what waits in the slot"):
+            session = self._session.open()
+            try:
+                known = server_slot.catch_up(session, registry.state(session, self._parts).recorded, self._settings)
+                self._counted, statements = self._waiting(session, known.slot)
+            except psycopg.errors.ObjectInUse:
+                # Somebody reads it at this moment, so there is something.
+                return True
+        return self._counted > 0 or statements >= _LOOKED_AT
 
     def count_queued(self, most: int) -> int:
-        """How many changes wait in the slot, counted up to about so many."""
-        return self._waiting(most)[0]
+        """How many changes waited in the slot at the last look, counted up to about a thousand: it cannot be read while
+        a sweep reads it."""
+        if self._counted is None:
+            with translated("counting what waits in the slot"):
+                session = self._session.open()
+                known = registry.state(session, self._parts).recorded
+                try:
+                    self._counted = self._waiting(session, known.slot)[0] if known else 0
+                except psycopg.errors.ObjectInUse:
+                    return 0
+        return min(self._counted, most)
 
-    def _waiting(self, most: int) -> tuple[int, int]:
-        with translated("counting what waits in the slot"):
-            session = self._session.open()
-            known = server_slot.catch_up(session, registry.state(session, self._parts).recorded, self._settings)
-            watched = registry.registered(session, self._parts)
-            waiting = composed(
-                "capture/log/waiting",
-                slot=sql.Literal(known.slot),
-                most=sql.Literal(most),
-                options=arguments(self._settings, watched, self._resources),
-            )
-            changes, statements = session.execute(waiting).fetchone() or (0, 0)
-            return int(changes), int(statements)
+    def _waiting(self, session: Connection, slot: str) -> tuple[int, int]:
+        """How many changes and how many statements wait, counted up to about so many."""
+        watched = [*registry.registered(session, self._parts), registry.emptied(self._resources)]
+        waiting = composed(
+            "capture/log/waiting",
+            slot=sql.Literal(slot),
+            most=sql.Literal(_LOOKED_AT),
+            options=arguments(self._settings, watched),
+        )
+        changes, statements = session.execute(waiting).fetchone() or (0, 0)
+        return int(changes), int(statements)
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[SlotSweep]:
         """Read the slot, up to what a snapshot shows; what is not purged is given again."""
         with translated("reading the slot"):
             session = self._session.open()
-            sweep = SlotSweep(session, self._resources, self._parts, self._settings, epoch)
+            sweep = SlotSweep(session, self._session.info, self._resources, self._parts, self._settings, epoch)
             try:
                 sweep.begin(max_changes, until)
                 yield sweep
                 if _is_open(session):
                     sweep.settle()
-            except BaseException:
+            except BaseException as error:
                 # Perhaps in the middle of its COPY, where a ROLLBACK would wait for the rest of it for ever.
+                with suppress(SluiceError, psycopg.Error):
+                    sweep.close()
                 self.close()
+                if isinstance(error, psycopg.errors.ObjectInUse):
+                    raise TransientError(
+                        459,
+                        f"the slot of the decoded log is read by somebody else: {str(error).strip()}",
+                        f"nothing of it was taken, {AGAIN}; look in pg_replication_slots who reads it",
+                    ) from error
                 raise
             if _is_open(session):
                 session.execute("ROLLBACK")
+            sweep.close()
 
     def kept_log(self) -> None:
         """It is not asked: the functions that say how far the log is are called otherwise in each of these servers."""
@@ -229,7 +256,7 @@ class SlotCapture:
             known = registry.state(session, self._parts)
             recorded = server_slot.catch_up(session, known.recorded, self._settings)
             watched = registry.registered(session, self._parts)
-            options = arguments(self._settings, watched, self._resources)
+            options = arguments(self._settings, [*watched, registry.emptied(self._resources)])
             found = composed("capture/log/waiting_xids", slot=sql.Literal(recorded.slot), options=options)
             if not listed <= {int(xid) for (xid,) in session.execute(found)}:
                 return False

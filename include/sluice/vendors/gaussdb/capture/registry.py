@@ -183,18 +183,16 @@ def silenced(
 ) -> list[TableName]:
     """Watched tables whose log has no whole old rows any more, or does not tell when they are emptied."""
     relations = {"relations": [one.table.relation for one in known]}
-    full = {
-        relation
-        for relation, identity in connection.execute(composed("capture/log/identities"), relations)
-        if identity == _FULL
-    }
+    there: dict[int, str] = dict(connection.execute(composed("capture/log/identities"), relations).fetchall())
+    full = {relation for relation, identity in there.items() if identity == _FULL}
     told = {
         relation
         for (relation,) in connection.execute(
             composed("capture/registry/firing", trigger=parts["trigger_name"]), relations
         )
     }
-    return [one.table.name for one in known if one.table.relation not in full & told]
+    # Of one that is gone a sweep tells.
+    return [one.table.name for one in known if one.table.relation in there.keys() - (full & told)]
 
 
 def _trigger(resources: Resources) -> str:

@@ -9,7 +9,7 @@ from sluice.config.decoding import Decoding
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.option_kinds import OPTIONS
-from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions, slot_name
+from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions, excluded, slot_name
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,11 @@ class Plugin:
 
 
 MPPDB = Plugin("mppdb_decoding", frozenset(OPTIONS))
-# Of these Sluice says itself what they are.
+# These exclude something that every source has.
 _OURS = {
     "white-table-list": "the watched tables, of which it is made",
-    "include-xids": "what Sluice needs: transactions are told apart by their ids",
+    "include-xids": "what Sluice needs, to tell transactions apart by their ids",
+    "standby-connection": "the connection of the source, which leads to the primary",
 }
 
 
@@ -37,6 +38,7 @@ class CaptureSettings:
     """The settings of one source."""
 
     options: DecodingOptions
+    by_protocol: bool = False
     slot: str | None = None
     plugin: Plugin = MPPDB
 
@@ -57,14 +59,11 @@ class CaptureSettings:
         options = DecodingOptions.of(given.options)
         for name, by in _OURS.items():
             if name in given.options:
-                raise ConfigError(
-                    424,
-                    f"the option {name!r} of logical decoding excludes {by}",
-                    "remove it from `options` in the configuration",
-                )
-        # Those of the replication protocol are refused.
-        options.arguments()
-        return cls(options, slot_name(given.slot) if given.slot else None, plugin)
+                raise excluded(name, by)
+        by_protocol = given.read_by == "protocol"
+        if not by_protocol:
+            options.arguments()
+        return cls(options, by_protocol, slot_name(given.slot) if given.slot else None, plugin)
 
     def watching(self, tables: Iterable[TableName]) -> DecodingOptions:
         """The options with which these tables are read, as far as the plugin knows them.

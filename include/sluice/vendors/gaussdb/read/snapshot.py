@@ -19,7 +19,6 @@ from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.session import Connection, translated
-from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.protocol.read import Key, KeyRange, Leaf
 
 # A table is one leaf, and not cut: not every way of storing one has addresses.
@@ -43,6 +42,7 @@ class GaussSnapshot:
         self._parts = parts
         self._tables = [name for stage in stages for name in stage]
         self._at = at
+        self._is_marked = False
 
     def __enter__(self) -> GaussSnapshot:
         with translated("taking the dump's snapshot"), ExitStack() as opened:
@@ -102,15 +102,14 @@ class GaussSnapshot:
         return [self._leaf(self._described[name], *found[self._described[name].relation]) for name in self._tables]
 
     def published(self) -> bool:
-        """Whether the change log has everything that the snapshot shows."""
-        sees = read_snapshot(self.snapshot).sees
-        with translated("looking at the slot"), closing(connect(self._info, "dump")) as session:
-            recorded = registry.state(session, self._parts).recorded
-            if recorded is None:
-                return True
-            waiting = composed("read/waiting_xids", slot=sql.Literal(recorded.slot))
-            xids = {int(xid) for (xid,) in session.execute(waiting)}
-        return not any(sees(str(xid)) for xid in xids - recorded.place.ahead)
+        """Whether the change log has all that the snapshot shows: a sweep has seen a mark that was made later."""
+        with translated("looking what is published"), closing(connect(self._info, "dump")) as session:
+            parts = {"queue": self._parts["queue"], "mark": sql.Literal(self.id)}
+            if not self._is_marked:
+                session.execute(composed("read/mark", **parts))
+                self._is_marked = True
+                return False
+            return session.execute(composed("read/marked", **parts)).fetchone() == (False,)
 
     def dropped(self) -> list[str]:
         """None: a watched table that is dropped ends the stream (SLC-427)."""

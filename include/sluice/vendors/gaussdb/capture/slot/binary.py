@@ -82,7 +82,7 @@ class BinaryDecoder:
         self._forms: KnownForms[_Reader] = KnownForms()
         self.records = Records()
 
-    def feed(self, message: bytes) -> None:
+    def feed(self, message: bytes, lsn: int | None = None) -> None:
         """Take a message.
 
         Raises:

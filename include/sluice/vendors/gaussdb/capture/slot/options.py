@@ -65,8 +65,13 @@ class DecodingOptions:
         """
         for name, _ in self.given:
             if OPTIONS[name].way is Way.STREAM:
-                raise _excluded(name, "reading by SQL functions, which have no such option")
+                raise excluded(name, "reading by SQL functions, which have no such option")
         return [part for name, value in self._sent() for part in (name, _text(value))]
+
+    @property
+    def by_functions(self) -> DecodingOptions:
+        """Those that SQL functions know, too."""
+        return DecodingOptions(tuple(one for one in self.given if OPTIONS[one[0]].way is Way.EVERYWHERE))
 
     def start_replication(self, slot: str, lsn: int) -> str:
         """The command that starts the stream of a slot at an LSN; 0 is where it stands. The protocol binds nothing, so
@@ -84,11 +89,11 @@ class DecodingOptions:
         if not self.is_parallel:
             for name in names:
                 if OPTIONS[name].parallel:
-                    raise _excluded(name, "parallel-decode-num 1, which is serial decoding")
+                    raise excluded(name, "parallel-decode-num 1, which is serial decoding")
         timeout = self.value("sender-timeout")
         # Zero is no limit. One status a limit is too few: one that is late would end the stream.
         if isinstance(timeout, int) and 0 < timeout <= int(str(self.value("status-interval"))):
-            raise _excluded("status-interval", f"a sender-timeout of {timeout} ms, which is not longer")
+            raise excluded("status-interval", f"a sender-timeout of {timeout} ms, which is not longer")
 
     def _expect_memory(self, max_process_memory_kb: int | None) -> None:
         for name, (part, unit) in _LIMITS.items():
@@ -132,7 +137,8 @@ def _refused(name: str, written: object, right: str) -> ConfigError:
     return ConfigError(423, fact, "change the option in the configuration, or remove it to leave it to the server")
 
 
-def _excluded(name: str, by: str) -> ConfigError:
+def excluded(name: str, by: str) -> ConfigError:
+    """The error for an option that cannot be given together with something else."""
     return ConfigError(
         424,
         f"the option {name!r} of logical decoding excludes {by}",

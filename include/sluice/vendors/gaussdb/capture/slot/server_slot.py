@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from dataclasses import dataclass
 
 import psycopg
@@ -21,6 +22,7 @@ from sluice.vendors.postgresql.session import Connection
 _LONGEST = 63
 # How long a slot that is made waits for transactions that are open.
 _WAIT = "60s"
+_FREE_S = 10.0
 # How servers of this kind call the place up to which a slot was read.
 _READ_UP_TO = ("confirmed_flush_lsn", "confirmed_flush")
 _REBASE = (
@@ -153,6 +155,16 @@ def catch_up(connection: Connection, known: Recorded | None, settings: CaptureSe
 def advance(connection: Connection, slot: str, lsn: int) -> None:
     """Let the server forget what is published, and recorded as that."""
     connection.execute(composed("capture/log/advance", slot=sql.Literal(slot), lsn=sql.Literal(written(lsn))))
+
+
+def await_free(connection: Connection, slot: str) -> None:
+    """Wait for a moment until a stream that ended has let go of its slot."""
+    until = time.monotonic() + _FREE_S
+    while time.monotonic() < until:
+        found = _found(connection, slot)
+        if found is None or not found["active"]:
+            return
+        time.sleep(0.02)
 
 
 def _found(connection: Connection, slot: str) -> dict[str, object] | None:

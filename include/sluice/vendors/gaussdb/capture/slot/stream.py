@@ -23,7 +23,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.images import images
 from sluice.vendors.gaussdb.capture.slot.pending import Pending
-from sluice.vendors.gaussdb.capture.slot.records import Begin, Commit, Decoded, Form
+from sluice.vendors.gaussdb.capture.slot.records import Begin, Commit, Decoded, Form, Records
 from sluice.vendors.gaussdb.catalog.tables import Described
 
 _BATCH_ROWS = 10_000
@@ -32,6 +32,10 @@ _BATCH_BYTES = 4 * 1024 * 1024
 
 class Decoder(Protocol):
     """A decoder of one format."""
+
+    @property
+    def records(self) -> Records:
+        """What was decoded."""
 
     def feed(self, message: bytes, lsn: int | None = None) -> None:
         """Take a message that stands at `lsn`."""
@@ -91,11 +95,6 @@ class Stream:
     def end(self) -> Place:
         """Where the stream is, once all that was given is published."""
         return Place(self._lsn, frozenset(self._ahead))
-
-    @property
-    def is_within(self) -> bool:
-        """Whether a transaction has begun and not ended."""
-        return self._begin is not None
 
     def batches(self, messages: Iterable[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
         """The changes of these messages, each with its place.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from struct import Struct
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 from psycopg import sql
 
+from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
@@ -15,20 +15,15 @@ from sluice.model.position import Snapshot
 from sluice.vendors.gaussdb.capture import registry
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
-from sluice.vendors.gaussdb.capture.slot.either import EitherDecoder
 from sluice.vendors.gaussdb.capture.slot.images import altered
+from sluice.vendors.gaussdb.capture.slot.reading import ByFunction, ByProtocol, Reading, arguments
 from sluice.vendors.gaussdb.capture.slot.server_slot import Recorded
 from sluice.vendors.gaussdb.capture.slot.stream import Known, Stream
 from sluice.vendors.gaussdb.catalog.tables import described
 from sluice.vendors.gaussdb.session import composed
-from sluice.vendors.postgresql.read.copy_out import CopyOut
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.protocol.sweep import Purge, SourceState
-
-_BUFFER_BYTES = 256 * 1024
-# Of a COPY in binary form: what comes before the first row; the number of columns, -1 at the end; a length.
-_HEADER, _COLUMNS, _LENGTH = 19, Struct(">h"), Struct(">i")
 
 
 class SlotSweep:
@@ -41,18 +36,21 @@ class SlotSweep:
     def __init__(
         self,
         connection: Connection,
+        info: ConnectionInfo,
         resources: Resources,
         parts: Mapping[str, sql.Composable],
         settings: CaptureSettings,
         epoch: int,
     ) -> None:
         self._connection = connection
+        self._info = info
         self._resources = resources
         self._parts = parts
         self._settings = settings
         self._epoch = epoch
         self._most: int | None = None
         self._stream: Stream | None = None
+        self._reading: Reading | None = None
         self.more = False
 
     def begin(self, max_changes: int | None, until: str | None) -> None:
@@ -64,7 +62,7 @@ class SlotSweep:
         """
         known = registry.state(self._connection, self._parts).recorded
         server_slot.catch_up(self._connection, known, self._settings)
-        self._most = max_changes
+        self._most, self._is_all = max_changes, until is None
         self._connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         state = registry.state(self._connection, self._parts)
         if state.epoch != self._epoch:
@@ -100,20 +98,28 @@ class SlotSweep:
         """The changes in order, `SWEPT` columns. Raises what `Stream.batches` does."""
         most = self._most
         while True:
-            stream = self._stream = Stream(self._known, self._recorded.place, EitherDecoder())
-            query = composed(
-                "capture/log/peek",
-                slot=sql.Literal(self._recorded.slot),
-                most=sql.Literal(most),
-                options=arguments(self._settings, self._known.tables, self._resources),
-            )
-            copy = CopyOut(self._connection, query, _BUFFER_BYTES)
-            yield from stream.batches(statements(iter(copy)))
-            self.more = most is not None and copy.rows >= most
+            self.close()
+            reading = self._reading = self._begun(most)
+            stream = self._stream = Stream(self._known, self._recorded.place, reading.decoder)
+            yield from stream.batches(reading.statements())
+            self.more = reading.more
             if stream.taken or most is None or not self.more or stream.end != self._recorded.place:
                 return
             # Nothing but transactions that the snapshot does not show, or that are published: look further.
             most *= 2
+
+    def _begun(self, most: int | None) -> Reading:
+        watched = [*self._known.tables, registry.emptied(self._resources)]
+        if self._settings.by_protocol:
+            options = self._settings.watching(watched)
+            return ByProtocol(self._info, self._connection, self._recorded, options, most)
+        return ByFunction(self._connection, self._recorded, arguments(self._settings, watched), most)
+
+    def close(self) -> None:
+        """End the reading."""
+        if self._reading is not None:
+            self._reading.close()
+        self._reading = None
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
@@ -143,38 +149,13 @@ class SlotSweep:
     def _record(self, stream: Stream, source: SourceState) -> None:
         self._connection.execute("SET LOCAL synchronous_commit = on")
         registry.record(self._connection, self._parts, stream.end, source, self._epoch)
-        # The log has these rows, whoever reads it next.
-        self._connection.execute(sql.SQL("DELETE FROM {}").format(self._parts["queue"]))
+        if self._is_all and not self.more:
+            # The log has these rows; and there may be a mark of somebody who waits for this.
+            self._connection.execute(sql.SQL("DELETE FROM {}").format(self._parts["queue"]))
         self._connection.execute("COMMIT")
-        server_slot.advance(self._connection, self._recorded.slot, stream.end.lsn)
+        if self._reading:
+            self._reading.forget(stream.end.lsn)
 
     def deletion(self, column: str, number: object) -> str:
         """What an administrator can do about a change that nobody may publish: nothing is deleted from a log."""
         return "trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source"
-
-
-def arguments(settings: CaptureSettings, watched: Iterable[TableName], resources: Resources) -> sql.Composed:
-    """The options of a SQL function that reads the slot, behind its other arguments."""
-    options = settings.watching([*watched, registry.emptied(resources)])
-    return sql.SQL("").join(sql.SQL(", {}").format(sql.Literal(part)) for part in options.arguments())
-
-
-def statements(buffers: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
-    """The rows of a COPY in binary form of two texts: the place of each statement, and the statement.
-
-    Source: PostgreSQL manual, "COPY", "Binary Format".
-    """
-    at = _HEADER
-    for buffer in buffers:
-        while at + _COLUMNS.size <= len(buffer):
-            if _COLUMNS.unpack_from(buffer, at) == (-1,):
-                return
-            (size,) = _LENGTH.unpack_from(buffer, at + _COLUMNS.size)
-            begin = at + _COLUMNS.size + _LENGTH.size
-            place = server_slot.number(buffer[begin : begin + size].decode())
-            begin += size
-            (size,) = _LENGTH.unpack_from(buffer, begin)
-            begin += _LENGTH.size
-            yield place, buffer[begin : begin + size]
-            at = begin + size
-        at = 0

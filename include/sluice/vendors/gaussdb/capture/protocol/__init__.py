@@ -1,0 +1,1 @@
+"""Reading a slot over the streaming replication protocol."""

@@ -1,0 +1,1 @@
+SELECT EXISTS (SELECT 1 FROM {queue} WHERE schemaname = '' AND tablename = {mark}::text)
