@@ -22,6 +22,7 @@ from sluice_airflow_dags.housekeeping import housekeeping
 from sluice_airflow_dags.initial_update import initial_update
 from sluice_airflow_dags.publish import publish
 from sluice_airflow_dags.receive_initial_files import receive_initial_files
+from sluice_airflow_dags.repair import repair
 from sluice_airflow_dags.verify import verify
 
 _COMMON = (
@@ -33,6 +34,7 @@ _COMMON = (
     housekeeping,
     initial_update,
     receive_initial_files,
+    repair,
     verify,
 )
 

@@ -92,6 +92,10 @@ class Refused(SluiceError):
     """A person may not do that, or did not ask for it."""
 
 
+class RowsDiffer(SluiceError):
+    """A comparison found rows of slaves that are not the master's."""
+
+
 class FencedError(TransientError):
     """Somebody else holds a newer lease on what we were writing (R6); this process ends, the next one looks again."""
 

@@ -23,7 +23,7 @@ from sluice.errors import ConfigError
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(
-    {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "verify"}
+    {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "repair", "verify"}
 )
 
 # DAGs run from the moment that the configuration names them, and people add connections afterwards.

@@ -34,6 +34,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("capture", "statements", "steps", "relay"),
     ("publish", "drain", "verify"),
     ("initial_update",),
+    ("repair",),
     ("commands",),
     ("monitor",),
     ("pages",),

@@ -42,6 +42,7 @@ DAG_IDS = {
     "drain__flights__geneva",
     "initial_update",
     "receive_initial_files",
+    "repair",
     "verify",
 }
 TASKS = [
@@ -60,6 +61,7 @@ TASKS = [
     ("receive_initial_files", "receive"),
     ("receive_initial_files", "release"),
     ("receive_initial_files", "verify"),
+    ("repair", "repair"),
     ("verify", "verify"),
     ("administer", "administer"),
     ("decide", "question"),
@@ -321,6 +323,7 @@ replications:
             "housekeeping",
             "initial_update",
             "receive_initial_files",
+            "repair",
             "verify",
         }
         | per_pair

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice import paths, shell
-from sluice.cli import checkout_commands
+from sluice.cli import checkout_commands, repair_options
 from sluice.cli.arguments import number, ordinal, seconds
 from sluice.errors import SluiceError
 
@@ -112,6 +112,8 @@ def parser() -> argparse.ArgumentParser:
     airflow = commands.add_parser("airflow", help="Airflow's own command line, where our Airflow is")
     airflow.add_argument("words", nargs="*", metavar="...", help="such as: dags list")
     airflow.set_defaults(run=_airflow)
+
+    repair_options.add(commands)
 
     export = commands.add_parser("export", help="write a range of a source's change log as XML or JSON lines")
     export.add_argument("source", metavar="SOURCE", help="name of the source in the configuration")

@@ -124,6 +124,7 @@ COMMON_DAGS = (
     "housekeeping",
     INITIAL_UPDATE,
     RECEIVE_INITIAL_FILES,
+    "repair",
     "verify",
 )
 

@@ -31,6 +31,9 @@ class TableReport:
         counts: missing, extra and changed rows, and `more` that differ and are not kept.
         ranges: where these are: pairs of leading values of keys, the last one excluded.
         share_moved: the share of both sides' data that was sent to the comparing task.
+        update: the initial update that had filled the slave.
+        on_slave: what the slave calls the table.
+        key: the slave's columns of its key.
     """
 
     id: int
@@ -45,6 +48,9 @@ class TableReport:
     counts: dict[str, int]
     ranges: list[Any]
     share_moved: float
+    update: int | None
+    on_slave: TableName
+    key: tuple[str, ...]
 
     @property
     def more(self) -> int:
@@ -129,4 +135,7 @@ def _report(row: Row[Any]) -> TableReport:
         body.get("counts", {}),
         body.get("ranges", []),
         body.get("share_moved", 1.0),
+        body.get("update"),
+        TableName(*body.get("on_slave", ["", ""])),
+        tuple(body.get("key", ())),
     )

@@ -20,6 +20,7 @@ from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
+from sluice.vendors.protocol.repair import RowRepair
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
 from sluice.vendors.protocol.visibility import ReadSnapshot
@@ -97,6 +98,8 @@ class Vendor:
             their tables; None if readers block no statement.
         cut: comparisons of one slave with a master of the same kind, of which those of large tables are cut into ranges
             of keys for so many tasks; None if a table is compared by one.
+        repair: the slave while rows of some keys are repaired, with the masters that are not to hear of it; None if
+            they cannot be.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -116,6 +119,7 @@ class Vendor:
     is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing
     is_one_piece: bool = False
     cut: Callable[[list[Comparison], int], list[Comparison]] | None = None
+    repair: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], RowRepair] | None = None
 
 
 @cache

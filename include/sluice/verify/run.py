@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import Filled
 from sluice.model.layout import Layout
@@ -297,7 +297,7 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
 
 def _record(context: Context, request: VerifyRequest, point: Point, job: Comparison, found: Difference) -> None:
     counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
-    name = job.view.master.name
+    name, pair = job.view.master.name, Pair(request.source, job.slave)
     body = {
         "schema": name.schema,
         "name": name.table,
@@ -305,12 +305,15 @@ def _record(context: Context, request: VerifyRequest, point: Point, job: Compari
         "ordinal": point.position.ordinal,
         "layout": comparisons.shape_of(job.view.layout),
         "percent": request.percent,
+        "update": replications.get(context.store, pair).update_id,
+        "on_slave": [job.view.layout.name.schema, job.view.layout.name.table],
+        "key": job.view.layout.key_names,
         "counts": counts,
         "ranges": found.ranges,
         "share_moved": round(found.share_moved, 6),
     }
     values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
-    comparisons.record(context.store, point.id, Pair(request.source, job.slave), str(name), values, found.rows)
+    comparisons.record(context.store, point.id, pair, str(name), values, found.rows)
 
 
 def _differs(tables: dict[str, Difference]) -> bool:
@@ -326,7 +329,7 @@ def _complain(source: str, results: dict[str, dict[str, Difference]], refused: d
         if found.different
     ]
     if faults:
-        raise SluiceError(
+        raise RowsDiffer(
             90,
             f"the slaves are not what the master is: {'; '.join(faults)}",
             "nothing was changed; find out who else writes to them, then type: "

@@ -14,6 +14,7 @@ from sluice.vendors.postgresql.capture.log.capture import LogCapture
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
+from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 from sluice.vendors.postgresql.master import PostgresMaster
 from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
@@ -88,4 +89,5 @@ VENDOR = Vendor(
     giving_way=LockYield,
     is_ours=migrations.is_ours,
     cut=cut,
+    repair=PostgresRepair,
 )

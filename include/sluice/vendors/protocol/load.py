@@ -150,6 +150,13 @@ class Reading(Chunks, Protocol):
     def table(self, name: TableName, columns: Sequence[str]) -> CopyStream:
         """Every row of a table, in the text format, in no order."""
 
+    def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> CopyStream:
+        """The rows of these keys, in the text format.
+
+        Args:
+            key: the columns of the key.
+        """
+
     def shape(self, within: KeyRange) -> Layout | None:
         """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
 

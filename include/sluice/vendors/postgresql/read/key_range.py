@@ -30,6 +30,21 @@ def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -
     return sql.SQL(" AND ").join(asked) if asked else sql.SQL("true")
 
 
+def among(columns: Sequence[str], wanted: Sequence[Key]) -> sql.Composable:
+    """The condition for rows of these keys; texts get the columns' types."""
+    names = list(map(sql.Identifier, columns))
+    if len(names) == 1:
+        values = sql.SQL(", ").join(sql.Literal(value) for (value,) in wanted)
+        return sql.SQL("({} IN ({}))").format(names[0], values)
+    each = (
+        sql.SQL(" AND ").join(
+            sql.SQL("{} = {}").format(name, sql.Literal(value)) for name, value in zip(names, key, strict=True)
+        )
+        for key in wanted
+    )
+    return sql.SQL("({})").format(sql.SQL(" OR ").join(sql.SQL("({})").format(one) for one in each))
+
+
 def keys(found: psycopg.Cursor[Any]) -> list[Key]:
     """The rows that were found, as texts of the server's own: no cast of a user's is in between."""
     rows, result = range(found.rowcount), found.pgresult

@@ -18,7 +18,7 @@ from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.copy_formats import copy_format
 from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
-from sluice.vendors.postgresql.read.key_range import between, keys
+from sluice.vendors.postgresql.read.key_range import among, between, keys
 from sluice.vendors.postgresql.session import (
     Connection,
     composed,
@@ -62,6 +62,13 @@ class PostgresReading:
         self._begin(name)
         rows = relations.rows_of(self._session, name)
         return self._rows(composed("read/compare/unsorted", columns=listed(columns), rows=rows), name)
+
+    def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> CopyOut:
+        """The rows of these keys, in the text format."""
+        self._begin(name)
+        rows = relations.rows_of(self._session, name)
+        out = composed("read/rows", columns=listed(columns), rows=rows, within=among(key, wanted))
+        return self._rows(out, name)
 
     def shape(self, within: KeyRange) -> Layout | None:
         """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""

@@ -1,0 +1,55 @@
+"""DAG `repair`: rows of a slave that differ become those of its master."""
+
+from airflow.sdk import DAG
+
+from sluice.config import pools
+from sluice.config.configuration import Config
+from sluice_airflow import conventions, trigger_form
+from sluice_airflow.operator import SluiceSparkOperator
+
+DOC = """
+### Repair the rows of a slave that differ from its master's
+
+The master's rows come at a point of the stream, while everything keeps running, so no newer change is undone. The slave
+has to be NORMAL. Afterwards the tables are compared again. The task's result (XCom) holds how many rows were deleted,
+inserted or updated.
+
+* **source**, **slave**: what to repair
+* **tables**: nothing chosen means every table that differs
+* **report**: the number of a comparison; empty: compare first
+* **dry_run**: nothing is changed; the result holds the statements
+"""
+
+
+def repair(settings: Config) -> DAG:
+    """The DAG."""
+    with DAG(
+        dag_id=settings.dag_id("repair"),
+        description="make the rows of a slave that differ those of its master",
+        doc_md=DOC,
+        tags=conventions.tags(conventions.OPERATION),
+        schedule=None,
+        params={
+            **trigger_form.source(settings),
+            **trigger_form.slave(settings),
+            **trigger_form.tables(settings, what="is repaired"),
+            "report": trigger_form.optional(
+                "integer",
+                minimum=1,
+                title="Report",
+                description="Number of a comparison whose rows are repaired. Empty: compare first.",
+            ),
+            "dry_run": trigger_form.switch("Dry run", "Change nothing; the result has the statements."),
+        },
+        **conventions.DAG_SETTINGS,
+    ) as dag:
+        SluiceSparkOperator(
+            task_id="repair",
+            job="repair",
+            arguments={
+                **conventions.chosen("source", "slave", "tables", "report", "dry_run"),
+                "who": conventions.WHO,
+            },
+            pool=pools.BULK,
+        )
+    return dag

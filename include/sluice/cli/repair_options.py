@@ -1,0 +1,26 @@
+"""The words of the command `repair`."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add(commands: Commands) -> None:
+    """Add the command to a parser."""
+    repair = commands.add_parser("repair", help="make the rows of a slave that differ those of its master")
+    repair.add_argument("source", metavar="SOURCE", help="its name in the configuration")
+    repair.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
+    repair.add_argument("--from", dest="report", type=int, metavar="REPORT", help="of a comparison; else compare first")
+    repair.add_argument("--table", dest="tables", action="append", default=[], metavar="TABLE", help="repeatable")
+    repair.add_argument("--dry-run", action="store_true", help="print the statements for the last report, or this one")
+    repair.set_defaults(run=_repair)
+
+
+def _repair(options: argparse.Namespace) -> int:
+    from sluice.cli import repair_command
+
+    return repair_command.repair(options.source, options.slave, options.tables, options.report, dry_run=options.dry_run)

@@ -1,0 +1,174 @@
+"""Plans of repairs: the rows of a report, and the reasons why they cannot be repaired."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from sluice import shell
+from sluice.apply.mapping.table_view import TableView
+from sluice.config.mapper import Mapper
+from sluice.context import Context
+from sluice.errors import SluiceError, said
+from sluice.model.names import Pair, TableName
+from sluice.model.row_difference import RowDifference
+from sluice.state.replication import Status
+from sluice.store import comparisons, replications
+from sluice.store.comparisons import TableReport
+from sluice.store.replications import ReplicationState
+from sluice.vendors.protocol.read import Key
+
+KINDS = ("extra", "changed", "missing")
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """The rows of one table that are to be repaired.
+
+    Attributes:
+        more: rows that differ as well, and that the report does not name.
+    """
+
+    report: TableReport
+    rows: tuple[RowDifference, ...]
+    more: int
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys of these rows, those of extra rows first: a row that is to come may have a value of theirs that is
+        unique."""
+        found = (tuple(str(value) for value in row.key) for kind in KINDS for row in self.rows if row.kind == kind)
+        return list(dict.fromkeys(found))
+
+    def statements(self) -> Iterator[str]:
+        """What a repair does, as SQL; ``:column`` stands for the master's value of that time."""
+        table = f"{_quoted(self.report.on_slave.schema)}.{_quoted(self.report.on_slave.table)}"
+        for row in self.rows:
+            pairs = zip(self.report.key, row.key, strict=True)
+            where = " AND ".join(f"{_quoted(name)} = {_literal(value)}" for name, value in pairs)
+            if row.kind == "extra":
+                yield said(f"DELETE FROM {table} WHERE {where};")
+            elif row.kind == "missing":
+                yield said(f"INSERT INTO {table} SELECT :row; -- {where}")
+            else:
+                values = ", ".join(f"{_quoted(name)} = :{_quoted(name)}" for name in row.columns)
+                yield said(f"UPDATE {table} SET {values} WHERE {where};")
+
+
+def ready(context: Context, pair: Pair) -> ReplicationState:
+    """The replication, if rows of its slave may be repaired.
+
+    Raises:
+        SluiceError: SLC-465, it is not NORMAL: it is being filled, or nobody knows how its rows came to be.
+    """
+    known = replications.get(context.store, pair)
+    if known.status is not Status.NORMAL:
+        raise SluiceError(
+            465,
+            f"slave {pair.slave} is {known.status}, and rows are repaired only of one that is NORMAL",
+            f"nothing was changed. If an initial update is under way, wait for its end; else type: "
+            f"{shell.update(pair.source, [pair.slave])}",
+        )
+    return known
+
+
+def plan(
+    context: Context, pair: Pair, report: int, tables: Collection[TableName] = (), kinds: Collection[str] = KINDS
+) -> list[TablePlan]:
+    """The rows of a report that are to be repaired, table by table.
+
+    Args:
+        tables: of the master; all of the report if none is named.
+
+    Raises:
+        SluiceError: SLC-466, there is no such report, or it is too old; SLC-467, rows of a table cannot be repaired.
+    """
+    known = ready(context, pair)
+    found = comparisons.tables_of(context.store, report, pair)
+    unknown = sorted(set(tables) - {one.table for one in found})
+    if not found or unknown:
+        missing = f"says nothing of {', '.join(map(str, unknown))}" if found else f"is none of slave {pair.slave}"
+        raise _unusable(pair, report, missing)
+    chosen = [one for one in found if one.different and (not tables or one.table in tables)]
+    _expect_recent(context, pair, report, chosen, known)
+    return [_table(context, pair, one, kinds) for one in chosen]
+
+
+def expect_keyed(pair: Pair, view: TableView, mapper: Mapper) -> tuple[str, ...]:
+    """The master's columns that a row of the slave is found by, in the order of the slave's key.
+
+    Raises:
+        SluiceError: SLC-467, a key of the slave does not tell which row of the master's it is.
+    """
+    entry, master = view.entry, view.master
+    names = {name: column for column, name in mapper.columns(master.name, (c.name for c in master.columns)).items()}
+    why = ""
+    if not view.layout.key:
+        why = "its rows have no key on the slave"
+    elif view.style is not None or entry.plugin is not None:
+        why = "a stylesheet or a plugin makes its rows"
+    elif entry.chooses:
+        why = "the slave leaves out some of its changes (`actions`, `when` or `veto`)"
+    elif made := [
+        name
+        for name in view.layout.key_names
+        if name in entry.compute or name not in names or names[name] in entry.mask
+    ]:
+        why = f"the slave's key is computed or masked ({', '.join(made)})"
+    if why:
+        raise unrepairable(pair, master.name, why)
+    return tuple(names[name] for name in view.layout.key_names)
+
+
+def unrepairable(pair: Pair, table: TableName, why: str) -> SluiceError:
+    """Rows of a table cannot be repaired one by one."""
+    fill = shell.update(pair.source, [pair.slave], tables=[str(table)])
+    return SluiceError(
+        467,
+        f"rows of {table} on slave {pair.slave} cannot be repaired one by one: {why}",
+        f"nothing was changed in it; name other tables, or fill this one as a whole: {fill}",
+    )
+
+
+def outdated(pair: Pair, report: int, table: TableName, why: str) -> SluiceError:
+    """A report is older than something that happened to a table."""
+    return _unusable(pair, report, f"is older than what happened to {table}: {why}")
+
+
+def _table(context: Context, pair: Pair, report: TableReport, kinds: Collection[str]) -> TablePlan:
+    rows = comparisons.rows_of(context.store, report.id)
+    if len(rows) + report.more < report.different:
+        raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
+    if not report.key:
+        raise unrepairable(pair, report.table, "its rows have no key on the slave")
+    return TablePlan(report, tuple(row for row in rows if row.kind in kinds), report.more)
+
+
+def _expect_recent(
+    context: Context, pair: Pair, number: int, chosen: list[TableReport], known: ReplicationState
+) -> None:
+    manifest = context.manifest(pair.source)
+    kept = [segment.first_ordinal for segment in manifest.kept()]
+    begins = min(kept) if kept else manifest.end().ordinal + 1
+    for one in chosen:
+        if one.update != known.update_id:
+            raise outdated(pair, number, one.table, "an initial update has filled the slave since")
+        if one.position.ordinal + 1 < begins:
+            raise outdated(pair, number, one.table, "the change log no longer has what came after it")
+
+
+def _unusable(pair: Pair, report: int, why: str) -> SluiceError:
+    return SluiceError(
+        466,
+        f"report {report} {why}",
+        f"nothing was changed; repair without a report, which compares first: "
+        f"{shell.sluice('repair', pair.source, pair.slave)}",
+    )
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _literal(value: str | None) -> str:
+    return "NULL" if value is None else "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,239 @@
+"""Repairing a slave: the master's rows of some keys come at points of the stream (R10).
+
+At a point the slave has applied exactly what the snapshot shows. So its rows of these keys have to be those of the
+snapshot there, and the stream goes on from them: no newer change is undone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from sluice import shell
+from sluice.apply.mapping.table_view import TableView, shaped_lines, view
+from sluice.changelog import points
+from sluice.changelog.points import Point, PointWait
+from sluice.connections import salt_of
+from sluice.context import Context
+from sluice.errors import ConfigError, FencedError, RowsDiffer, SluiceError, TransientError
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.repair.plan import KINDS, TablePlan, expect_keyed, outdated, plan, ready
+from sluice.store import comparisons, replications
+from sluice.store.replications import ReplicationState
+from sluice.vendors.protocol.load import Reading
+from sluice.vendors.protocol.read import Key
+from sluice.vendors.protocol.repair import RowRepair, RowsRepaired
+from sluice.vendors.registry import master, vendor
+from sluice.verify.run import PATIENCE_S, CompareAll, VerifyRequest, verify
+
+# Keys of one transaction of the slave's, and of one point.
+_BATCH = 500
+_ROUND = 20_000
+# How often a batch is tried at another point, if a lock is in its way or the slave did not come.
+_TRIES = 5
+# Statements in the result of a dry run.
+_SHOWN = 1_000
+
+
+@dataclass(frozen=True)
+class RepairRequest:
+    """The rows to repair: of a report, or of a comparison that is made first.
+
+    Attributes:
+        tables: of the master; all that differ if none is named.
+        dry_run: nothing is changed; the result has the first statements.
+        who: if not this run.
+    """
+
+    source: str
+    slave: str
+    tables: tuple[TableName, ...] = ()
+    report: int | None = None
+    kinds: tuple[str, ...] = KINDS
+    dry_run: bool = False
+    who: str | None = None
+
+    @property
+    def pair(self) -> Pair:
+        """The replication."""
+        return Pair(self.source, self.slave)
+
+
+@dataclass
+class _Done:
+    keys: int = 0
+    deleted: int = 0
+    written: int = 0
+    tables: list[str] = field(default_factory=list)
+
+    def add(self, keys: int, rows: RowsRepaired) -> None:
+        self.keys += keys
+        self.deleted += rows.deleted
+        self.written += rows.written
+
+    def __str__(self) -> str:
+        return f"{self.keys:,} keys: {self.deleted:,} rows deleted, {self.written:,} inserted or updated"
+
+
+def repair(
+    context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float = PATIENCE_S
+) -> dict[str, object]:
+    """Repair rows of a slave, and compare its tables again.
+
+    Raises:
+        SluiceError: SLC-465 to SLC-468, it cannot be done, nothing was changed; SLC-469, rows differ afterwards.
+        TransientError: the slave does not come to a point, or the like; what is repaired already stays.
+    """
+    pair = request.pair
+    began = ready(context, pair)
+    _expect_kind(context, pair)
+    report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
+    if report is None:
+        return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
+    planned = plan(context, pair, report, request.tables, request.kinds)
+    if request.dry_run:
+        statements = [text for one in planned for text in one.statements()]
+        note = f"report {report}: {len(statements):,} statements, nothing was changed"
+        return {"note": note, "statements": statements[:_SHOWN]}
+    what = ", ".join(f"{len(one.rows):,} rows of {one.report.table}" for one in planned)
+    _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
+    done = _Done()
+    try:
+        for one in planned:
+            _repair(context, pair, one, began, done, patience_s)
+    finally:
+        _note(context, request, "repaired", str(done))
+    event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
+    _expect_equal(context, request, planned, compare_all, patience_s)
+    note = f"{pair.slave}: {done}; compared again: equal" if planned else f"{pair.slave}: nothing differs"
+    return {"note": note, "report": report, "deleted": done.deleted, "written": done.written}
+
+
+def _expect_kind(context: Context, pair: Pair) -> None:
+    slave = context.config.slave(pair.slave)
+    opened = vendor(slave.vendor).repair
+    if opened is None or slave.keeps == "history":
+        raise ConfigError(
+            468,
+            f"rows of slave {pair.slave} cannot be repaired one by one: its kind of database has no such way",
+            f"nothing was changed; fill its tables: {shell.update(pair.source, [pair.slave])}",
+        )
+
+
+def _compared(context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float) -> int | None:
+    """Compare; the number of the report, or None if nothing differs."""
+    try:
+        verify(context, VerifyRequest(request.source, (request.slave,), request.tables), compare_all, patience_s)
+    except RowsDiffer:
+        return comparisons.last(context.store, request.pair)
+    return None
+
+
+def _repair(
+    context: Context, pair: Pair, planned: TablePlan, began: ReplicationState, done: _Done, patience_s: float
+) -> None:
+    """Repair the rows of one table, so many at a point."""
+    batches = [planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)]
+    tries = 0
+    while batches:
+        some = batches[: _ROUND // _BATCH]
+        try:
+            with points.held(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point:
+                for keys, rows in _round(context, pair, planned, began, point, some, patience_s):
+                    done.add(len(keys), rows)
+                    batches.remove(keys)
+                    tries = 0
+        except FencedError:
+            raise
+        except TransientError as error:
+            tries += 1
+            if tries >= _TRIES:
+                raise
+            event("repair put off", slave=pair.slave, table=planned.report.table, why=error.fact)
+
+
+def _round(
+    context: Context,
+    pair: Pair,
+    planned: TablePlan,
+    began: ReplicationState,
+    point: Point,
+    batches: Sequence[list[Key]],
+    patience_s: float,
+) -> Iterator[tuple[list[Key], RowsRepaired]]:
+    mapper, slave, source = context.mapper(pair), context.config.slave(pair.slave), context.config.source(pair.source)
+    seen = _seen(context, pair, planned, point)
+    key = expect_keyed(pair, seen, mapper)
+    opened = vendor(slave.vendor).repair
+    assert opened is not None
+    salt = salt_of(context.connections, slave.salt)
+
+    def expect_allowed() -> None:
+        now = replications.get(context.store, pair)
+        if (now.status, now.update_id) != (began.status, began.update_id):
+            raise FencedError(
+                470,
+                f"slave {pair.slave} is {now.status}: something else began to fill it",
+                "nothing of this was changed; trigger the repair again when that has ended",
+            )
+
+    info = context.connection(slave.connection)
+    origin = context.connection(source.connection)
+    with (
+        master(source.vendor).read(origin, point.snapshot_id, tuple(source.trusted_code)) as reading,
+        closing(opened(info, pair, slave.schema_, mapper, context.unheard(pair))) as rows,
+    ):
+        for keys in batches:
+            rows.begin(seen)
+            _copy(reading, rows, seen, key, keys, salt)
+            yield keys, rows.end(keys, PointWait(pair, point.position, patience_s, nearing=True), expect_allowed)
+
+
+def _copy(
+    reading: Reading, rows: RowRepair, seen: TableView, key: Sequence[str], keys: Sequence[Key], salt: bytes
+) -> None:
+    shape = seen.shape(salt) if seen.shaped else None
+    for buffer in reading.keyed(seen.master.name, seen.read, key, keys):
+        rows.write(shaped_lines(seen, shape, buffer, seen.written)[0] if shape else buffer)
+
+
+def _seen(context: Context, pair: Pair, planned: TablePlan, point: Point) -> TableView:
+    """The slave's view of the table, as the point shows it. Raises SluiceError SLC-466 if that is not the report's."""
+    report, database = planned.report, context.source(pair.source)
+    try:
+        layout = database.master.shape(point.snapshot_id, report.table)
+    finally:
+        database.close()
+    if layout is None:
+        raise outdated(pair, report.report, report.table, "it is not there any more")
+    seen = view(context.mapper(pair), layout)
+    if comparisons.shape_of(seen.layout) != report.layout:
+        raise outdated(pair, report.report, report.table, "it was altered")
+    return seen
+
+
+def _expect_equal(
+    context: Context, request: RepairRequest, planned: Collection[TablePlan], compare_all: CompareAll, patience_s: float
+) -> None:
+    """Compare the tables again. Raises SluiceError SLC-469 if rows differ."""
+    if not planned:
+        return
+    tables = tuple(one.report.table for one in planned)
+    try:
+        verify(context, VerifyRequest(request.source, (request.slave,), tables), compare_all, patience_s)
+    except RowsDiffer as error:
+        left = sum(one.more for one in planned)
+        raise SluiceError(
+            469,
+            f"rows were repaired, and rows differ: {error.fact}",
+            (f"the report did not name {left:,} of them; " if left else "")
+            + f"look who else writes to the slave, then type again: "
+            f"{shell.sluice('repair', request.source, request.slave)}",
+        ) from None
+
+
+def _note(context: Context, request: RepairRequest, what: str, detail: str) -> None:
+    with context.store.begin() as connection:
+        replications.note(connection, request.pair, what, detail, request.who)

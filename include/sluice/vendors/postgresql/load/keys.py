@@ -1,0 +1,127 @@
+"""Rows of some keys on a slave become those of the master, at a point of the stream (R10)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import ExitStack
+
+from psycopg import sql
+
+from sluice.apply.mapping.table_view import TableView
+from sluice.changelog.points import PointWait
+from sluice.config.mapper import Mapper
+from sluice.connections import ConnectionInfo
+from sluice.crash import CrashPoint, reached
+from sluice.errors import SluiceError
+from sluice.model.names import Pair, Resources
+from sluice.vendors.postgresql import migrations
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
+from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.catalog.definition import identifier, listed
+from sluice.vendors.postgresql.ddl.compatibility import fitting
+from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.load.receiver import loader, merge
+from sluice.vendors.postgresql.read.key_range import among
+from sluice.vendors.postgresql.session import composed, expect_same_session, translated
+from sluice.vendors.postgresql.write import side_effects
+from sluice.vendors.postgresql.write.staging import missing
+from sluice.vendors.protocol.read import Key
+from sluice.vendors.protocol.repair import RowsRepaired
+
+_LOOK_S = 0.02
+# The slave stands at the point meanwhile. Less than the second after which servers look for deadlocks: no statement of
+# a user is ended for a repair.
+_LOCK_WAIT = "400ms"
+
+
+class PostgresRepair:
+    """See `sluice.vendors.protocol.repair.RowRepair`."""
+
+    def __init__(
+        self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper, masters: Collection[Resources]
+    ) -> None:
+        self._pair = pair
+        self._mapper = mapper
+        self._masters = masters
+        self._parts = migrations.parts_of_slave(schema)
+        self._doing = f"repairing {pair.slave}"
+        self._copying = ExitStack()
+        with translated(self._doing):
+            # A job that takes the slave over finds the session by its name, and ends it (R6).
+            self._session = loader(info, pair, schema, masters, in_blocks=True)
+            self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
+            # A repair that was reported is not to be lost in a crash: no log delivers it again.
+            self._session.execute("SET synchronous_commit = on")
+
+    def begin(self, view: TableView) -> None:
+        """Begin with rows of a table."""
+        layout = view.layout
+        with translated(self._doing):
+            self._copying.close()
+            if not fitting(self._session, layout, names_of(self._session, self._mapper)):
+                raise missing(f"the slave has no table {layout.name}")
+            if not relations.enforced(self._session, layout.name, layout.key_names):
+                raise SluiceError(
+                    472,
+                    f"no index of {layout.name} on slave {self._pair.slave} tells rows apart by "
+                    f"{', '.join(layout.key_names)}",
+                    "nothing was changed in it; make a unique index of these columns, or fill the table by "
+                    "initial_update with `tables`",
+                )
+            side_effects.expect_none(self._session, [layout.name], silent=side_effects.is_silent(self._session))
+            self._view = view
+            columns = listed(view.written)
+            self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
+            stage = composed(
+                "load/stage", table=identifier(layout.name), columns=columns, kept=sql.SQL("PRESERVE ROWS")
+            )
+            self._session.execute(stage)
+            staged = sql.Identifier("pg_temp", "sluice_merged")
+            into = composed("load/copy_in", table=staged, columns=columns, format=sql.SQL("text"))
+            self._copy = self._copying.enter_context(self._session.cursor().copy(into))
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows."""
+        with translated(self._doing):
+            self._copy.write(buffer)
+
+    def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
+        """Make the slave's rows of these keys those that were written."""
+        with translated(self._doing):
+            self._copying.close()
+            while not self._arrived(at, "position/position"):
+                time.sleep(_LOOK_S)
+            reached(CrashPoint.STAGED)
+            with self._session.transaction():
+                expect_same_session(self._session)
+                # The position's row stays locked: no drain moves the slave on, and no job takes it over (R6).
+                while not self._arrived(at, "load/blocks/at"):
+                    time.sleep(_LOOK_S)
+                expect_allowed()
+                loop_filter = LoopFilter(self._session, self._masters)
+                deleted = self._session.execute(self._gone(keys)).rowcount
+                written = self._session.execute(merge(self._view, upserted=True)).rowcount
+                loop_filter.remove()
+                reached(CrashPoint.MERGED)
+        reached(CrashPoint.COMMITTED)
+        return RowsRepaired(deleted, written)
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.close()
+
+    def _gone(self, keys: Sequence[Key]) -> sql.Composed:
+        layout = self._view.layout
+        return composed(
+            "load/blocks/gone",
+            rows=relations.rows_of(self._session, layout.name),
+            within=among(layout.key_names, keys),
+            key=listed(layout.key_names),
+            its=sql.SQL(", ").join(sql.Identifier("there", name) for name in layout.key_names),
+        )
+
+    def _arrived(self, at: PointWait, look: str) -> bool:
+        names = {"source": self._pair.source, "slave": self._pair.slave}
+        row = self._session.execute(composed(look, position=self._parts["position"]), names).fetchone()
+        return at.over(int(row[1]) if row else 0)

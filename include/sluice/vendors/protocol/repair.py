@@ -1,0 +1,44 @@
+"""A slave whose rows of some keys become those of the master, at a point of the stream (R10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sluice.apply.mapping.table_view import TableView
+from sluice.changelog.points import PointWait
+from sluice.vendors.protocol.read import Key
+
+
+@dataclass(frozen=True)
+class RowsRepaired:
+    """How many rows of the slave were deleted, and how many were inserted or updated."""
+
+    deleted: int = 0
+    written: int = 0
+
+
+class RowRepair(Protocol):
+    """The master's rows of some keys come beside the table, and at the point into it."""
+
+    def begin(self, view: TableView) -> None:
+        """Begin with rows of a table.
+
+        Raises:
+            SluiceError: SLC-472, no index of the slave's table tells rows apart by that key; or what else is in the
+                way of writing to it.
+        """
+
+    def write(self, buffer: bytes) -> None:
+        """Write some rows, in the text format, with the columns that the view writes."""
+
+    def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
+        """Wait for the slave to be at the point; there make its rows of these keys those that were written.
+
+        Args:
+            expect_allowed: called when no other job can move the slave any more; it raises if that is not to be.
+        """
+
+    def close(self) -> None:
+        """End, without what was not committed."""

@@ -1,0 +1,38 @@
+"""Spark job: repair rows of a slave that differ from the master's, and compare again."""
+
+import argparse
+
+from sluice.context import Context
+from sluice.repair.plan import KINDS
+from sluice.repair.run import RepairRequest, repair
+from sluice.spark.compare_tasks import compare_all
+from sluice.spark.job import arguments, run, table_options
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments of this job."""
+    options = arguments(__doc__, slaves="1")
+    table_options(options)
+    options.add_argument("--report", type=int, help="of a comparison; else one is made first")
+    options.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="the rows to repair")
+    options.add_argument("--dry-run", action="store_true", help="print the statements, and change nothing")
+    options.add_argument("--who", help="who asked for it, if not this run")
+    return options
+
+
+def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """The request that the arguments stand for."""
+    wanted = RepairRequest(
+        options.source,
+        options.slave,
+        tuple(sorted(options.tables)),
+        options.report,
+        tuple(options.kinds),
+        options.dry_run,
+        options.who,
+    )
+    return repair(context, wanted, compare_all)
+
+
+if __name__ == "__main__":
+    run(parser(), call)

@@ -1,0 +1,186 @@
+"""A repair makes exactly the rows that differ what the master's are, while both sides are written to (R10)."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from support.updating import background, compare_here
+from support.world import SOURCE
+
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.repair.run import RepairRequest, repair
+from sluice.state.replication import Event, Status
+from sluice.store import comparisons, replications, trail
+from sluice.vendors.postgresql.load.keys import PostgresRepair
+from sluice.verify.run import VerifyRequest, verify
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE legs (day date, nr int, note text, score float8, PRIMARY KEY (day, nr));
+CREATE TABLE planes (id int PRIMARY KEY, tail text UNIQUE, seats int);
+CREATE TABLE heap (a int, note text);
+INSERT INTO legs SELECT date '2013-01-01' + g % 7, g, 'leg, ' || g, g / 10.0 FROM generate_series(1, 1500) AS g;
+INSERT INTO planes SELECT g, 'N' || g, 100 FROM generate_series(1, 300) AS g;
+INSERT INTO heap VALUES (1, 'a');
+"""
+LEGS, PLANES, HEAP = (TableName("public", name) for name in ("legs", "planes", "heap"))
+HARM = """
+DELETE FROM branch.legs WHERE nr % 3 = 1;
+UPDATE branch.legs SET note = NULL, score = -1 WHERE nr % 3 = 2;
+INSERT INTO branch.legs VALUES ('2020-01-01', 1, 'extra', 0);
+UPDATE branch.planes SET seats = 0 WHERE id IN (1, 300);
+DELETE FROM branch.planes WHERE id = 7;
+INSERT INTO branch.planes VALUES (1000, 'N7', 1);
+"""
+
+
+@pytest.fixture
+def world(updating):
+    """A slave that is NORMAL, under other names."""
+    made = updating(DDL, {"public.legs": {}, "public.planes": {}, "public.heap": {}}, slaves=["geneva"])
+    made.update()
+    assert made.verify(initial=True) == {"geneva": 0}
+    return made
+
+
+def mend(world, *tables, compare=compare_here, **more):
+    """A repair, beside which publisher and drain run."""
+    with world.running():
+        return repair(world.context, RepairRequest(SOURCE, "geneva", tables, **more), compare, patience_s=60)
+
+
+def report_of(world, *tables):
+    """The number of a report of what differs."""
+    with world.running(), pytest.raises(SluiceError, match=r"SLC-090"):
+        verify(world.context, VerifyRequest(SOURCE, ("geneva",), tables), compare_here, 60)
+    return comparisons.last(world.context.store, world.pair("geneva"))
+
+
+def test_all_rows_that_differ_are_repaired_and_nothing_else_is_written(world):
+    slave = world.reader("geneva")
+    kept = slave.execute("SELECT ctid, nr FROM branch.legs WHERE nr % 3 = 0 ORDER BY nr").fetchall()
+    slave.execute(HARM)
+    found = mend(world)
+    assert (found["deleted"], found["written"]) == (2, 1000 + 3)
+    assert "compared again: equal" in found["note"]
+    assert slave.execute("SELECT ctid, nr FROM branch.legs WHERE nr % 3 = 0 ORDER BY nr").fetchall() == kept
+    assert world.verify() == {"geneva": 0}
+    entries = {one.event: one for one in trail.last(world.context.store, world.pair("geneva"), 10)}
+    assert "1,001 rows of public.legs, 4 rows of public.planes" in entries["repair"].detail
+    assert entries["repaired"].detail == "1,005 keys: 2 rows deleted, 1,003 inserted or updated"
+    assert entries["repair"].actor
+    assert mend(world)["note"] == "geneva: nothing differs"
+
+
+def test_under_constant_writes_to_the_same_rows_no_newer_change_is_undone(world):
+    world.reader("geneva").execute(HARM)
+    session, turns = world.session(), itertools.count()
+
+    def write():
+        n = next(turns)
+        nr = n * 7 % 1500 + 1
+        session.execute("UPDATE legs SET score = %s, note = 'turn' WHERE nr = %s", [n, nr])
+        session.execute("DELETE FROM legs WHERE nr = %s", [(nr + 1) % 1500 + 1])
+        session.execute("UPDATE planes SET seats = %s WHERE id IN (1, 300)", [n])
+        session.execute(
+            "INSERT INTO legs VALUES (date '2013-01-01' + %s, %s, 'again', 0) ON CONFLICT DO NOTHING",
+            [(nr + 30) % 7, (nr + 30) % 1500 + 1],
+        )
+
+    with background(write, pause_s=0.002):
+        assert "compared again: equal" in mend(world)["note"]
+        assert world.verify() == {"geneva": 0}
+    assert next(turns) > 20
+
+
+def test_a_report_is_repaired_in_part_by_tables_and_kinds(world):
+    world.reader("geneva").execute(HARM)
+    report = report_of(world)
+    with pytest.raises(
+        SluiceError, match=r"SLC-469: rows were repaired, and rows differ: .*legs on geneva: 500 m"
+    ) as told:
+        mend(world, LEGS, report=report, kinds=("changed", "extra"))
+    assert "repair" in told.value.hint
+    assert "compared again: equal" in mend(world, LEGS, report=report)["note"]
+    assert world.reader("geneva").execute("SELECT seats FROM branch.planes WHERE id = 1").fetchone() == (0,)
+
+
+def test_a_dry_run_says_the_statements_and_changes_nothing(world):
+    slave = world.reader("geneva")
+    slave.execute(HARM)
+    found = mend(world, PLANES, dry_run=True)
+    assert sorted(found["statements"]) == [
+        """DELETE FROM "branch"."planes" WHERE "id" = '1000';""",
+        """INSERT INTO "branch"."planes" SELECT :row; -- "id" = '7'""",
+        """UPDATE "branch"."planes" SET "seats" = :"seats" WHERE "id" = '1';""",
+        """UPDATE "branch"."planes" SET "seats" = :"seats" WHERE "id" = '300';""",
+    ]
+    assert slave.execute("SELECT seats FROM branch.planes WHERE id = 1").fetchone() == (0,)
+
+
+def test_computed_and_filtered_rows_are_repaired_as_they_are_delivered(world):
+    world.settings["slaves"]["geneva"]["tables"] = {
+        "public.planes": {"where": "id <= 200", "compute": {"tail": "lower(tail)"}}
+    }
+    world.configure(lambda _: None)
+    found = mend(world, PLANES)
+    assert (found["deleted"], found["written"]) == (100, 200)
+    assert world.reader("geneva").execute("SELECT count(*), min(tail) FROM branch.planes").fetchone() == (200, "n1")
+
+
+def test_what_cannot_be_repaired_is_refused_before_anything_is_changed(world):
+    slave = world.reader("geneva")
+    slave.execute("INSERT INTO branch.heap VALUES (2, 'b'); DELETE FROM branch.planes WHERE id = 7")
+    with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.heap .* have no key") as told:
+        mend(world)
+    assert "public.heap" in told.value.hint
+    with pytest.raises(SluiceError, match=r"SLC-466: report 99999 is none of slave geneva"):
+        mend(world, report=99999)
+    report = report_of(world, PLANES)
+    with pytest.raises(SluiceError, match=rf"SLC-466: report {report} says nothing of public\.legs"):
+        mend(world, LEGS, report=report)
+    world.master.execute("ALTER TABLE planes ADD owner text")
+    with pytest.raises(SluiceError, match=rf"SLC-466: report {report} is older .*public\.planes: it was altered"):
+        mend(world, PLANES, report=report)
+    control = world.reader("control")
+    control.execute("DELETE FROM row_difference")
+    with pytest.raises(SluiceError, match=r"SLC-466.* housekeeping deleted its rows"):
+        mend(world, PLANES, report=report)
+    control.execute("UPDATE comparison SET body = jsonb_set(body, '{update}', '0')")
+    with pytest.raises(SluiceError, match=r"SLC-466.* an initial update has filled the slave since"):
+        mend(world, PLANES, report=report)
+    assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
+    replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+    assert world.status("geneva") is Status.INITIAL
+    with pytest.raises(SluiceError, match=r"SLC-465: slave geneva is INITIAL"):
+        mend(world)
+
+
+def test_a_report_that_the_log_has_left_behind_is_refused(world):
+    world.reader("geneva").execute("DELETE FROM branch.planes WHERE id = 7")
+    report = report_of(world, PLANES)
+    world.master.execute("UPDATE planes SET seats = 3")
+    world.catch_up()
+    world.reader("control").execute("UPDATE segment SET trimmed_at = clock_timestamp()")
+    with pytest.raises(SluiceError, match=r"SLC-466.* the change log no longer has what came after it"):
+        mend(world, PLANES, report=report)
+
+
+def test_an_update_that_begins_meanwhile_keeps_the_rows_from_being_written(world, monkeypatch):
+    slave = world.reader("geneva")
+    slave.execute("DELETE FROM branch.planes WHERE id = 7")
+    report = report_of(world, PLANES)
+    arrived = PostgresRepair._arrived
+
+    def begun(repair, at, look):
+        if world.status("geneva") is Status.NORMAL and look == "load/blocks/at":
+            replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+        return arrived(repair, at, look)
+
+    monkeypatch.setattr(PostgresRepair, "_arrived", begun)
+    with pytest.raises(SluiceError, match=r"SLC-470: slave geneva is INITIAL: something else began to fill it"):
+        mend(world, PLANES, report=report)
+    assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
