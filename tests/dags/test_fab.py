@@ -1,0 +1,99 @@
+"""The pages in an Airflow whose users are FAB's: their roles, their names, and their browsers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import httpx
+import pytest
+import yaml
+from playwright.sync_api import expect
+from support import fab_airflow, places
+from support.browser import opened, quiet, shot
+from support.fab_airflow import PASSWORD
+from support.sparkserver import LOG, await_port
+from support.world import SOURCE
+
+from sluice.runtime import ports
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+ZURICH = f"/replications/{SOURCE}/zurich"
+PEOPLE = {"paul": "Public", "vera": "Viewer", "eva": "User", "otto": "Viewer+Op", "anna": "Admin", "fred": "Viewer"}
+
+
+@pytest.fixture
+def fab(pages_world, monkeypatch, tmp_path):
+    """The address of its API server, which has the configuration and the connections of the world."""
+    port = ports.choose("the API server with FAB", places.port(30))
+    name = f"AIRFLOW_CONN_{pages_world.context.config.airflow_api.upper()}"
+    known = json.loads(os.environ[name]) | {"port": port, "login": "anna", "password": PASSWORD}
+    monkeypatch.setenv(name, json.dumps(known))
+    pages_world.settings["pages"] = {"users": {"fred": "initiator"}}
+    (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(pages_world.settings))
+    home = tmp_path / "fab"
+    home.mkdir()
+    command = [
+        sys.executable,
+        "-m",
+        fab_airflow.__name__,
+        str(port),
+        *(f"{who}={roles}" for who, roles in PEOPLE.items()),
+    ]
+    with (home / LOG).open("w") as log:
+        process = subprocess.Popen(command, env=fab_airflow.environment(home), stdout=log, stderr=log)
+    try:
+        await_port(process, port, home)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def client(url: str, who: str) -> httpx.Client:
+    """Of somebody who has logged in."""
+    made = httpx.Client(base_url=url, timeout=120)
+    answer = made.post("/auth/token", json={"username": who, "password": PASSWORD})
+    made.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+    return made
+
+
+def test_people_have_the_rights_of_their_roles_in_fab(pages_world, fab, tmp_path):
+    url = f"http://127.0.0.1:{fab}"
+    assert httpx.get(f"{url}/sluice/", timeout=120).status_code == 401
+    clients = {who: client(url, who) for who in PEOPLE}
+
+    def asked(path: str, method: str = "GET") -> str:
+        return " ".join(who for who, one in clients.items() if one.request(method, path).status_code == 200)
+
+    assert asked("/sluice/") == asked("/sluice/api/v1/replications") == "eva otto anna fred"
+    assert asked("/sluice/initial-update") == "otto anna fred"
+    assert asked("/sluice/audit") == "anna"
+    # Without this right the entry of the navigation is missing.
+    assert asked("/api/v2/plugins") == "eva otto anna"
+    assert asked(f"/sluice/api/v1{ZURICH}/standby", "POST") == "eva otto anna"
+    answer = clients["otto"].post("/sluice/api/v1/initial-updates", json={"source": SOURCE, "slaves": ["geneva"]})
+    dag, _, run = answer.json()["run"].partition("/")
+    begun = clients["anna"].get(f"/api/v2/dags/{dag}/dagRuns/{run}").json()
+    assert begun["triggering_user_name"] == "otto"
+    trail = "SELECT actor FROM audit WHERE event = 'refused' ORDER BY id"
+    assert pages_world.reader("control").execute(trail).fetchall() == [("paul",), ("vera",)]
+
+    with opened(url, viewport={"width": 1300, "height": 900}) as page:
+        page.goto("/auth/login/")
+        page.get_by_label("Username").fill("eva")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign In").click()
+        page.wait_for_url(f"{url}/")
+        page.get_by_role("button", name="Browse").click()
+        page.get_by_role("menuitem", name="Replications").click()
+        frame = page.frame_locator("iframe")
+        expect(frame.get_by_text("for eva (user)")).to_be_visible()
+        shot(page, tmp_path, "list")
+        with quiet(page, url, "/sluice/"):
+            frame.get_by_role("link", name="zurich").click()
+            frame.get_by_role("button", name="Activate", exact=True).click()
+            expect(frame.locator("#banner")).to_contain_text("zurich is active")
+        shot(page, tmp_path, "active")
