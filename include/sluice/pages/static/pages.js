@@ -58,13 +58,15 @@ function morph(old, fresh) {
   while (old.childNodes.length > theirs.length) old.lastChild.remove();
 }
 
+// Whether the banner tells of a refresh that failed: the next one that works hides it, and no other message.
+let failing = false;
 function say(text, kind = "bad") {
+  failing = false;
   banner.hidden = !text;
   banner.className = kind;
   banner.textContent = text || "";
 }
 
-let failing = false;
 async function refresh() {
   if (document.querySelector("[data-submit]")) return;
   try {
@@ -80,10 +82,9 @@ async function refresh() {
     morph(document.getElementById("live"), live);
     body.dataset.token = page.body.dataset.token;
     if (failing) say("");
-    failing = false;
   } catch (error) {
-    failing = true;
     say(`${error instanceof TypeError ? "Airflow does not answer." : error.message} What is shown may be old.`);
+    failing = true;
   }
 }
 
