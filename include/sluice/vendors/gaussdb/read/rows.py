@@ -11,6 +11,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.values.keyed_rows import KeyedRows
 from sluice.vendors.gaussdb.read.snapshot import read_as_of
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.catalog.definition import listed
@@ -34,6 +35,10 @@ class GaussReading:
         relation = sql.Identifier(name.schema, name.table)
         out = composed("read/copy_out", columns=listed(columns), relation=relation)
         return CopyOut(self._session, out, BUFFER_BYTES)
+
+    def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> KeyedRows:
+        """The rows of these keys, in the text format; all of the table are read for them."""
+        return KeyedRows(self.table(name, columns), columns, key, wanted)
 
     def shape(self, within: KeyRange) -> Layout | None:
         """Ranges of keys are not loaded. Raises ConfigError SLC-088."""

@@ -22,6 +22,7 @@ from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.values.copy_text import lines_of
+from sluice.values.keyed_rows import KeyedRows
 from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
 from sluice.vendors.mariadb.capture.binlog.stream import Stream
@@ -119,6 +120,10 @@ class MariaReading:
                 raise differs(name, f"it has no {', '.join(sorted(missing))}")
             came, went = self._between(name, columns)
         return MariaRows(self._session, found, [by_name[column] for column in columns], came, went)
+
+    def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> KeyedRows:
+        """The rows of these keys, in the text format; all of the table are read for them."""
+        return KeyedRows(self.table(name, columns), columns, key, wanted)
 
     def shape(self, within: KeyRange) -> Layout | None:
         """No table here is loaded in blocks."""
