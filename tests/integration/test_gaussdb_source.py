@@ -9,6 +9,7 @@ import pytest
 from support.gauss import gauss, needed, standing_in
 from support.world import SOURCE
 
+from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
 from sluice.errors import ConfigError, StrangeSource
@@ -136,6 +137,14 @@ def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.publish()
     assert changes(world) == [("I", ["2", "b"], None)]
+
+
+def test_the_script_of_grants_is_one_that_the_server_takes(gauss, standing_in):
+    world = gauss()
+    script = grants(world.context, SOURCE)
+    assert "REPLICATION" in script
+    with standing_in.cluster.admin(world.infos["master"].database) as admin:
+        admin.execute(script.encode())
 
 
 def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):

@@ -13,7 +13,9 @@ from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot import records
+from sluice.vendors.gaussdb.capture.slot.json_text import JsonDecoder
 from sluice.vendors.gaussdb.capture.slot.records import Begin, Commit, Field, Form, Heartbeat, Message
+from sluice.vendors.gaussdb.capture.slot.text import TextDecoder
 
 OLD = (Cell("id", "integer", "1"),)
 NEW = (*OLD, Cell("é", "character varying", "it's\n'"), Cell("b", "bit varying", "01"), Cell("t", "boolean", "t"))
@@ -292,3 +294,14 @@ def test_what_is_kept_at_once_has_a_limit(monkeypatch):
     for _ in range(1_990 // len(SAYS["t"])):
         reader.feed(SAYS["t"])
     assert refused(reader, SAYS["t"]).code == 422
+
+
+@pytest.mark.parametrize("decoder", [TextDecoder, JsonDecoder])
+@pytest.mark.parametrize(
+    ("prefix", "content"), [(b"a, sz: 3 content:b", b"xy"), (b"", b"\0\xff\n"), (b"it's\n\"", b""), (b"\xc3", b"\xa4")]
+)
+def test_a_logical_message_of_any_bytes_stops_nothing(decoder, prefix, content):
+    reader = decoder()
+    head = b"message: transactional: 0 prefix: " + prefix
+    reader.feed(head + f", sz: {len(content)} content:".encode() + content)
+    assert len(reader.taken().marks) == 1
