@@ -2,6 +2,7 @@
 
 The triggers capture it as they capture everything, so the application's sessions pay nothing and nobody can switch the
 capture off. The transaction that writes takes its own rows out of the queue before it ends, and nobody else sees them.
+Where the server's log is read, the transaction begins with a mark: only who may write to the queue can set it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from psycopg import sql
 
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import install, own_ddl
+from sluice.vendors.postgresql.capture.log.slot import commands_name
 from sluice.vendors.postgresql.session import ALL_CHECKED, PURGE, Connection, composed
 
 
@@ -25,7 +27,11 @@ class LoopFilter:
     def __init__(self, connection: Connection, masters: Collection[Resources]) -> None:
         self._connection = connection
         self._masters = masters
-        self._first = self._installed()
+        self._first: dict[Resources, int] = {}
+        for master, (last, by_log) in self._installed().items():
+            self._first[master] = last
+            if by_log:
+                self._mark(master)
         self._others: dict[Resources, list[int]] = {}
 
     def expect_recorded(self, names: Sequence[TableName]) -> None:
@@ -57,12 +63,17 @@ class LoopFilter:
                 prepare=False,
             )
 
-    def _installed(self) -> dict[Resources, int]:
+    def _mark(self, master: Resources) -> None:
+        queue = sql.Identifier(master.schema, master.name("queue"))
+        self._connection.execute(composed("capture/log/mark_own", queue=queue))
+
+    def _installed(self) -> dict[Resources, tuple[int, bool]]:
         if not self._masters:
             return {}
         wanted = {
             "schemas": [master.schema for master in self._masters],
             "prefixes": [master.folded for master in self._masters],
+            "publications": [commands_name(master) for master in self._masters],
         }
         rows = self._connection.execute(composed("write/masters"), wanted).fetchall()
-        return {Resources(schema, prefix): last for schema, prefix, last in rows}
+        return {Resources(schema, prefix): (last, by_log) for schema, prefix, last, by_log in rows}

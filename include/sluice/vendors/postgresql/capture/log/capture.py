@@ -84,7 +84,7 @@ class LogCapture(QueueCapture):
         """Install or reconcile everything in one transaction; then make the slot, if there was none yet.
 
         Raises:
-            ConfigError: SLC-400, SLC-401 or SLC-402, it cannot be captured by its log.
+            ConfigError: SLC-400 or SLC-401, it cannot be captured by its log.
         """
         session, is_new = self._session.open(), not self.is_installed()
         with translated("looking whether the log tells all"):
@@ -92,13 +92,6 @@ class LogCapture(QueueCapture):
                 slot.expect_possible(session)
             slot.expect_fit(
                 session, list(self.present([name for name, one in watched.items() if one.actions != "none"]))
-            )
-        if wanted.drained_into:
-            raise ConfigError(
-                402,
-                "a drain with `block_loop` writes into the database of this source, and its log does not tell whose "
-                "changes are whose",
-                "nothing was changed; take `capture: log` out of the source",
             )
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         with translated("making the slot"):

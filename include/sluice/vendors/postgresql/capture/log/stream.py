@@ -22,6 +22,8 @@ _BATCH_BYTES = 4 * 1024 * 1024
 _HALF = 2**32
 _ACTIONS = {pgoutput.INSERT: Action.INSERT, pgoutput.UPDATE: Action.UPDATE, pgoutput.DELETE: Action.DELETE}
 _EVERY_ACTION = "IUD"
+# The action in the queue by which a transaction of ours begins that is not to be published (`mark_own.sql`).
+OWN = b"O"
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,9 @@ class Stream:
         """A command, or the rows of a table that came with it."""
         row = self._named(change)
         self.keys.append(int(row["repl_key"] or 0))
+        if row["db_action"] == OWN:
+            # Nothing of this transaction came before, and nothing that follows is published.
+            self._was_published, self._is_taken = self._was_published or self._is_taken, False
         if not self._is_taken:
             return
         action = Action((row["db_action"] or b"").decode()[:1])
