@@ -13,6 +13,7 @@ SQL = PROJECT / "sql"
 # A vendor whose statements only its own code names; those of the first one may be named anywhere else.
 FIRST, *OTHERS = VENDORS = ("postgresql", "mariadb", "gaussdb", "oracle")
 FILES = sorted(file for vendor in VENDORS for file in (SQL / vendor).rglob("*.sql"))
+PLSQL = re.compile(r"\s*(BEGIN|CREATE OR REPLACE (FUNCTION|PROCEDURE) \S+[^$]*\sIS\s)")
 NAME = re.compile(r"(?:[a-z_]+/)+[a-z0-9_]+")
 
 
@@ -66,6 +67,8 @@ def test_every_name_used_is_a_file(vendor):
 @pytest.mark.parametrize("file", [file for file in FILES if not file.is_relative_to(SQL / "oracle")], ids=label)
 def test_a_file_holds_one_statement(file):
     text = re.sub(r"--[^\n]*", "", file.read_text(encoding="utf-8"))
+    # The statements of a program of PL/SQL, and of pieces of one, end with semicolons: a parser counts these.
+    text = "" if PLSQL.match(text) or file.is_relative_to(SQL / "oracle" / "capture" / "trigger") else text
     text = re.sub(r"\$(\w+)\$.*?\$\1\$", "", text, flags=re.DOTALL)
     text = re.sub(r"'[^']*'", "", text)
     assert ";" not in text.strip().rstrip(";")

@@ -1,8 +1,8 @@
 -- Rows are read after each row, and written after the statement: only then foreign keys were checked, and whoever waits for a row
 -- of ours draws a later key (R1). Of a long statement images are written on the way, always but for the last: the largest key of
--- the transaction is drawn at the end. It fires in every edition. Whatever fails here fails no statement of the application (R9).
--- Manual: PL/SQL Language Reference, "Compound DML Triggers", "CREATE TRIGGER Statement", "Triggers and Editions".
-CREATE OR REPLACE NONEDITIONABLE TRIGGER {trigger}
+-- the transaction is drawn at the end. Whatever fails here fails no statement of the application (R9). Manual: PL/SQL Language
+-- Reference, "Compound DML Triggers", "CREATE TRIGGER Statement".
+CREATE OR REPLACE TRIGGER {trigger}
 FOR {events} ON {table}
 COMPOUND TRIGGER
     TYPE actions_t IS TABLE OF VARCHAR2(10) INDEX BY PLS_INTEGER;
