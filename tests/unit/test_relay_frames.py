@@ -59,7 +59,7 @@ def test_a_reply_is_decoded_as_it_was_encoded_and_not_if_a_byte_is_another(reply
     frame = reply.encoded()
     header = ReplyHeader.decoded(frame[:REPLY_BYTES])
     assert Reply.decoded(header, frame[REPLY_BYTES:]) == reply
-    payload = bytearray(reply.payload or b"x")
+    payload = bytearray(reply.payload or b"\0")
     payload[place % len(payload)] = (payload[place % len(payload)] + by) % 256
     with pytest.raises(MalformedFrame):
         Reply.decoded(header, bytes(payload))
