@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -50,6 +51,17 @@ def test_copies_of_a_step_deliver_each_change_once(world):
     last = StepDone(**deliver(world.context, pair, world.context.mapper(pair), draining.epoch, 30.0))
     assert last.position == world.position() == world.context.manifest(SOURCE).end()
     assert world.differences() == {}
+
+
+def test_a_copy_of_a_publisher_that_lists_a_segment_later_is_refused(world):
+    world.publish()
+    manifest = world.context.manifest(SOURCE)
+    first = manifest.since(1, 1)[0]
+    held = acquire(world.context.store, f"publish {SOURCE}", force=True)
+    late = replace(first, written=replace(first.written, name=f"{first.written.name} of a copy"))
+    with pytest.raises(FencedError, match="by a copy of itself"):
+        manifest.list_segment(held, late, {})
+    assert manifest.since(1, 1) == [first]
 
 
 def test_a_step_whose_driver_was_replaced_changes_nothing(world):

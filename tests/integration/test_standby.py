@@ -42,6 +42,12 @@ def audited(world):
     return rows.fetchall()
 
 
+def test_who_shuts_a_gate_that_is_shut_is_not_in_the_trail(world):
+    for who in ("eva", "eva", "fred"):
+        replications.shut(world.context.store, world.pair("zurich"), Hold.ADMIN, "paused", who)
+    assert [(who, event) for who, event, _ in audited(world)] == [("eva", "standby")]
+
+
 def test_a_paused_dag_is_standby_by_the_person_who_paused_it(world, airflow):
     airflow.pause("eva")
     ended = world.drain()

@@ -17,7 +17,7 @@ from sluice.model.names import TableName
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
 from sluice.store import activities, notify, publishers
-from sluice.store.engine import Store
+from sluice.store.engine import Store, is_new
 from sluice.store.leases import Lease
 from sluice.store.tables import barrier, layout, lease, point, segment
 
@@ -114,7 +114,7 @@ class Manifest:
                 sequences=[value.to_json() for value in new.sequences],
                 epoch=held.epoch,
             )
-            if not connection.execute(listed.on_conflict_do_nothing()).rowcount:
+            if not is_new(connection, listed):
                 raise FencedError(
                     50, f"{held.name} was taken over by a copy of itself, which listed segment {new.number}"
                 )

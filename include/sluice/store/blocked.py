@@ -12,7 +12,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import Pair, TableName
 from sluice.store import replications
-from sluice.store.engine import Store
+from sluice.store.engine import Store, is_new
 from sluice.store.tables import for_pair, skipped, stuck
 
 
@@ -45,7 +45,7 @@ def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
     """Leave a table of the master out from now on; not while a drain is at work, which would not hear of it."""
     values = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table, "actor": who}
     with store.begin() as connection:
-        if connection.execute(insert(skipped).values(values).on_conflict_do_nothing()).rowcount:
+        if is_new(connection, insert(skipped).values(values)):
             replications.note(connection, pair, "skip", str(table), who)
 
 

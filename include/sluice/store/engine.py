@@ -8,7 +8,8 @@ from functools import cache, cached_property
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy import Connection, Engine, column, create_engine, exc, func, select, table, text
+from sqlalchemy import Connection, Engine, column, create_engine, exc, func, literal, select, table, text
+from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
@@ -32,6 +33,11 @@ def newest() -> int:
     """The version that this code works with: the number of the last migration."""
     names = (file.name for file in FILES.joinpath(_MIGRATIONS, "versions").iterdir())
     return max(int(name[:4]) for name in names if name.endswith(".py"))
+
+
+def is_new(connection: Connection, row: Insert) -> bool:
+    """Insert a row unless its key is there; whether it was not. SQLAlchemy does not say how many rows were inserted."""
+    return connection.execute(row.on_conflict_do_nothing().returning(literal(1))).first() is not None
 
 
 class Store:

@@ -22,7 +22,7 @@ from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
 from sluice.store import pending_runs
-from sluice.store.engine import Store
+from sluice.store.engine import Store, is_new
 from sluice.store.tables import (
     REMOVED_UNSEEN,
     audit,
@@ -328,7 +328,7 @@ def _current(pair: Pair, recorded: int | None, update_id: int) -> None:
 
 def _shut(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> None:
     values = {"source": pair.source, "slave": pair.slave, "kind": kind, "actor": who or actor(), "reason": reason}
-    if connection.execute(insert(hold).values(values).on_conflict_do_nothing()).rowcount:
+    if is_new(connection, insert(hold).values(values)):
         note(connection, pair, "standby", f"{kind}: {reason}", who)
 
 
