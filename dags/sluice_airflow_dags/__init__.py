@@ -23,6 +23,7 @@ from sluice_airflow_dags.initial_update import initial_update
 from sluice_airflow_dags.publish import publish
 from sluice_airflow_dags.receive_initial_files import receive_initial_files
 from sluice_airflow_dags.repair import repair
+from sluice_airflow_dags.statement import statement
 from sluice_airflow_dags.verify import verify
 
 _COMMON = (
@@ -35,6 +36,7 @@ _COMMON = (
     initial_update,
     receive_initial_files,
     repair,
+    statement,
     verify,
 )
 

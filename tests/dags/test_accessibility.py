@@ -14,8 +14,9 @@ from support.pages import pages, token
 from support.world import SOURCE
 
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
+from sluice.model.statement import Answer, Statement, WantedStatement, compared
 from sluice.state.dispatcher import Hold
-from sluice.store import blocked, replications, trail
+from sluice.store import blocked, replications, statement_results, trail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 LOADING = """INSERT INTO initial_update (source, state, run, chunks, chunks_done)
@@ -46,6 +47,10 @@ def eventful(pages_world):
     pair = world.pair("zurich")
     replications.shut(store, pair, Hold.EXCEPTION, "SLC-120: no\nHINT: mend it", "drain__flights__zurich/r/drain/1")
     blocked.stand(store, pair, BlockingTransaction(1, "5017", 1, 2, (Touched("public.t", {"I": 1}, ("id",)),)))
+    number = statement_results.begin(store, SOURCE, ["zurich", "geneva"], WantedStatement("SELECT 1"))
+    master, odd = Answer(("id",), (("1",), (None,))), Answer(("id",), (("2",),))
+    done = Statement(number, "SELECT 1", "public", reads=True, max_rows=10, answer=master)
+    statement_results.answered(store, pair, done, compared(master, odd))
     trail.refuse(store, SOURCE, "zurich", "eva", "POST /sluice: eva is user here")
     return world
 

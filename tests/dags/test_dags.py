@@ -43,6 +43,7 @@ DAG_IDS = {
     "initial_update",
     "receive_initial_files",
     "repair",
+    "statement",
     "verify",
 }
 TASKS = [
@@ -64,6 +65,7 @@ TASKS = [
     ("repair", "repair"),
     ("verify", "verify"),
     ("administer", "administer"),
+    ("statement", "statement"),
     ("decide", "question"),
     ("decide", "decide"),
     ("approve_losses", "losses"),
@@ -246,7 +248,7 @@ def test_a_form_explains_each_field_in_a_sentence_and_requires_only_what_nobody_
             assert re.fullmatch(r"[A-Z].*\.", param.description)
             if "null" not in param.schema["type"]:
                 required.add(name)
-        assert required <= {"source", "slave", "slaves", "change"}
+        assert required <= {"source", "slave", "slaves", "change", "statement"}
         # Whoever triggers it picks the slaves.
         assert all(dag.params.get_param(name).value is NOTSET for name in required & {"slave", "slaves"})
 
@@ -324,6 +326,7 @@ replications:
             "initial_update",
             "receive_initial_files",
             "repair",
+            "statement",
             "verify",
         }
         | per_pair

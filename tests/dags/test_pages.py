@@ -20,10 +20,11 @@ from support.world import SOURCE
 
 from sluice.model.access import Right
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
+from sluice.model.statement import WantedStatement
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
-from sluice.store import blocked, replications
+from sluice.store import blocked, replications, statement_results
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ROUTES = routes()
@@ -45,7 +46,8 @@ def right(route) -> Right | None:
 
 @pytest.fixture
 def world(pages_world):
-    """Two slaves, which Airflow has the connections of."""
+    """Two slaves, which Airflow has the connections of, and a statement that waits for its run."""
+    statement_results.begin(pages_world.context.store, SOURCE, ["zurich"], WantedStatement("SELECT 1"), begun=False)
     return pages_world
 
 
@@ -202,7 +204,7 @@ def test_pages_offer_a_person_all_that_rest_lets_them_do_and_no_more(world, visi
     blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     replications.request(world.context.store, [world.pair("geneva")], 7)
     shown = [visit(name).get(one).text for one in (*pages(), f"/replications/{SOURCE}/geneva")]
-    offered = re.findall(r'data-(?:post|submit)="/sluice([^"]+)"', "".join(shown))
+    offered = re.findall(r'data-(?:post|submit|json)="/sluice([^"]+)"', "".join(shown))
     commands = {one.path_regex: one for one in ROUTES if "POST" in one.methods}
     found = {route.path for regex, route in commands.items() if any(map(regex.match, offered))}
     assert found == {one.path for one in commands.values() if right(one) in GRANTED[name]}

@@ -18,6 +18,7 @@ from sluice_airflow.operator import SluiceSparkOperator
         ("verify", "sluice_bulk"),
         ("cancel_update", "sluice_reserved"),
         ("administer", "default_pool"),
+        ("statement", "default_pool"),
         ("decide", "default_pool"),
     ],
 )

@@ -52,6 +52,7 @@ FORMS: dict[str, tuple[Fill, str, str]] = {
     "decide": (a_command, "Failed", "question: SLC-172: "),
     "approve_losses": (lambda form: form.pick("slave", "geneva"), "Failed", "losses: SLC-221: "),
     "receive_initial_files": (lambda form: form.pick("slave", "geneva"), "Failed", "expected: SLC-181: "),
+    "statement": (lambda form: form.write("statement", "7"), "Failed", "SLC-111: "),
     "housekeeping": (lambda form: None, "Success", "deleted 0 runs"),
 }
 

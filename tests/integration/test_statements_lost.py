@@ -13,6 +13,7 @@ from support.world import SOURCE
 
 from sluice.cli.parser import main
 from sluice.errors import SluiceError, TransientError
+from sluice.model.statement import WantedStatement
 from sluice.store import statement_results
 from sluice.store.statement_results import StatementStatus
 
@@ -118,7 +119,7 @@ def test_what_cannot_be_found_out_at_once_is_found_out_later(
 
 
 def test_a_process_that_died_before_the_commit_leaves_no_question_open(world):
-    left = statement_results.begin(world.context.store, SOURCE, ["zurich", "geneva"], UPDATE, "public")
+    left = statement_results.begin(world.context.store, SOURCE, ["zurich", "geneva"], WantedStatement(UPDATE))
     world.publish()
     assert newest(world) == {"": StatementStatus.FAILED}
     assert number(world) == left

@@ -23,6 +23,8 @@ BODIES = {
     "initial-updates": {"source": SOURCE, "slaves": ["zurich"]},
     "remove-first": {"ordinal": 1},
     "remove": {"extent": "position"},
+    # Of the statements of a source.
+    "{source}": {"sql": "SELECT 1"},
 }
 QUERIES = {"preview": {"source": SOURCE, "slave": "zurich"}}
 
@@ -82,7 +84,7 @@ def routes() -> list[APIRoute]:
 
 def at(route: APIRoute, **names: str) -> str:
     """The address of a route, of one replication if it is of one."""
-    known = {"source": SOURCE, "slave": "zurich", "name": "pages.css"} | names
+    known = {"source": SOURCE, "slave": "zurich", "name": "pages.css", "number": "1"} | names
     return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sluice import shell
 from sluice.capture.grants import grants, slave_grants
@@ -55,10 +56,14 @@ def export(source: str, first: int | None, last: int | None, form: str, to: Path
     return 0
 
 
-def issue_statement(source: str, text: str, *, schema: str, varying: bool, patience_s: float) -> int:
-    """Execute a statement everywhere and print what each node answered. 0 unless it failed on one of them."""
+def issue_statement(source: str, text: str, patience_s: float, **choices: Any) -> int:
+    """Execute a statement everywhere and print what each node answered. 0 unless it failed on one of them.
+
+    Args:
+        choices: those of `issue.issue`.
+    """
     context = _context()
-    done = issue.issue(context, source, text, schema=schema, varying=varying)
+    done = issue.issue(context, source, text, **choices)
     return _answers(source, done.id, issue.awaited(context, done.id, patience_s))
 
 

@@ -137,6 +137,8 @@ def parser() -> argparse.ArgumentParser:
     statement.add_argument(
         "--allow-varying", action="store_true", help="although it may do something else on each node"
     )
+    statement.add_argument("--max-entries", type=number, metavar="ROWS", help="keep no more rows of each answer")
+    statement.add_argument("--prio", action="store_true", help="ask for a publisher at once")
     statement.add_argument(
         "--wait", type=seconds, default=60, metavar="S", help="wait so long for slaves (default: 60)"
     )
@@ -313,9 +315,8 @@ def _statement(options: argparse.Namespace) -> int:
         text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SluiceError(106, f"the statement cannot be read: {error}", "name a file of UTF-8 text, or -") from None
-    return commands.issue_statement(
-        options.source, text, schema=options.schema, varying=options.allow_varying, patience_s=options.wait
-    )
+    choices = {"varying": options.allow_varying, "max_entries": options.max_entries, "hurried": options.prio}
+    return commands.issue_statement(options.source, text, options.wait, schema=options.schema, **choices)
 
 
 def _rejected(options: argparse.Namespace) -> int:

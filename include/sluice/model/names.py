@@ -114,6 +114,7 @@ INITIAL_UPDATE = "initial_update"
 RECEIVE_INITIAL_FILES = "receive_initial_files"
 APPROVE_LOSSES = "approve_losses"
 DECIDE = "decide"
+STATEMENT = "statement"
 # The DAGs that every configuration has, by their names; those of sources and replications come on top.
 COMMON_DAGS = (
     "administer",
@@ -125,6 +126,7 @@ COMMON_DAGS = (
     INITIAL_UPDATE,
     RECEIVE_INITIAL_FILES,
     "repair",
+    STATEMENT,
     "verify",
 )
 

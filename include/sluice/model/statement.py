@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
@@ -69,6 +70,24 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class WantedStatement:
+    """A statement that a person wants to be executed.
+
+    Attributes:
+        schema: where names without a schema are looked up, on every node.
+        varying: execute it although it may do something else on another node.
+        max_rows: the number of rows of each answer that are kept.
+        hurried: the answers are wanted soon: a publisher is asked for at once. It passes nothing in the stream.
+    """
+
+    sql: str
+    schema: str = "public"
+    varying: bool = False
+    max_rows: int = 10
+    hurried: bool = False
+
+
+@dataclass(frozen=True)
 class NodeOutcome:
     """The outcome of a statement on a slave: whether its answer equals the master's, and if not, why."""
 
@@ -124,6 +143,13 @@ def compared(master: Answer, slave: Answer) -> NodeOutcome:
     if slave.more != master.more or _sorted(slave.rows) != _sorted(master.rows):
         return NodeOutcome(False, "other rows than on the master", slave)
     return NodeOutcome(True, "only the first rows were compared" if slave.more else "", slave)
+
+
+def lacking(rows: Sequence[Row], of: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows that are in one answer and not in another, each as often as it is missing there."""
+    left = Counter(of)
+    left.subtract(rows)
+    return tuple(row for row, times in left.items() for _ in range(times))
 
 
 def _sorted(rows: tuple[Row, ...]) -> list[Row]:

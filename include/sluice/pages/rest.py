@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from sluice import shell
 from sluice.airflow_api.dags import Dags
@@ -22,8 +22,10 @@ from sluice.model.access import Right
 from sluice.model.history import Moment
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
+from sluice.model.statement import WantedStatement
 from sluice.monitor import table_status
 from sluice.monitor.health import Report
+from sluice.monitor.statement_status import StatementPage, StatementStatusReport
 from sluice.monitor.status import ReplicationStatus
 from sluice.monitor.table_status import TableStatus
 from sluice.pages import health as _health
@@ -31,6 +33,9 @@ from sluice.pages import overview
 from sluice.pages.audit import Asked
 from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
+from sluice.pages.statements import Listed, Shown
+from sluice.statements import issue
+from sluice.statements import request as requests
 from sluice.store import cascades, trail
 from sluice.store import history as _history
 
@@ -39,6 +44,15 @@ _ONE = "/replications/{source}/{slave}"
 _ALL = "/sources/{source}"
 # So many slaves are named in a sentence.
 _NAMED = 12
+
+
+def _storable(text: str) -> str:
+    """A text that a database keeps as it is. Raises ValueError."""
+    # Half of a character has no bytes.
+    text.encode()
+    if "\x00" in text:
+        raise ValueError("it has a character that no database keeps")
+    return text
 
 
 class Problem(BaseModel):
@@ -87,6 +101,31 @@ class InitialUpdate(BaseModel):
     cascade: Annotated[
         str | None, Field(description="`source/slave` of what is filled next, now and later; `none` forgets it")
     ] = None
+
+
+class Issue(BaseModel):
+    """An SQL statement for the master and its slaves.
+
+    Attributes:
+        schema_: where names without a schema are looked up, on every node.
+        allow_varying: execute it although it may do something else on each node.
+        max_entries: rows of each answer that are kept; as many as the configuration allows, if nothing is said.
+        prio: start a publisher at once, if none is at work. Nothing in the stream is passed.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: Annotated[str, Field(min_length=1, max_length=50_000), AfterValidator(_storable)]
+    schema_: Annotated[str, Field(alias="schema", min_length=1, max_length=63), AfterValidator(_storable)] = "public"
+    allow_varying: bool = False
+    max_entries: Annotated[int | None, Field(ge=0, le=1_000)] = None
+    prio: bool = False
+
+
+class Issued(Done):
+    """A statement that is executed by `run`; its `number` leads to the answers."""
+
+    number: int
 
 
 class First(BaseModel):
@@ -267,6 +306,37 @@ def check_again(request: Request) -> Done:
     with suppress(TransientError):
         trail.note(airflow(request).context().store, "check", visitor(request).user)
     return Done(done="everything is being looked at")
+
+
+@router.get("/statements/{source}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def statements(found: Listed) -> StatementPage:
+    """The statements of a source, the newest first, without answers; administrators alone see their texts."""
+    return found
+
+
+@router.post("/statements/{source}", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
+def issue_statement(request: Request, source: str, wanted: Issue) -> Issued:
+    """Execute a statement on the master, and then, each at its place in the stream, on the slaves."""
+    context, dags = _acting(request)
+    rows = issue.expect_bounded(context, source, wanted.max_entries)
+    asked = WantedStatement(wanted.sql, wanted.schema_, wanted.allow_varying, rows, wanted.prio)
+    number, run = requests.request(context, dags, source, asked, visitor(request).user)
+    return Issued(done=f"statement {number} is being executed", run=run, runs=[run], number=number)
+
+
+@router.get("/statements/{source}/{number}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def statement(one: Shown) -> StatementStatusReport:
+    """A statement with what each node answered; administrators alone see its text and the answers."""
+    return one
+
+
+@router.post("/statements/{source}/{number}/withdraw", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
+def withdraw_statement(request: Request, source: str, number: int) -> Done:
+    """Keep a statement from being executed, as long as its run has not begun it."""
+    context, _ = _acting(request)
+    context.config.source(source)
+    requests.withdraw(context, source, number, visitor(request).user)
+    return Done(done=f"statement {number} is withdrawn")
 
 
 @router.get("/openapi.json", dependencies=[needs(Right.READ)], include_in_schema=False)

@@ -8,10 +8,10 @@ from contextlib import suppress
 
 from sluice import shell
 from sluice.context import Context
-from sluice.errors import RolledBack, SluiceError, TransientError
+from sluice.errors import RolledBack, SluiceError, TransientError, UnknownName
 from sluice.log import event
 from sluice.model.names import Pair
-from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
+from sluice.model.statement import Statement, TransactionOutcome, TransactionRef, WantedStatement
 from sluice.store import statement_results
 from sluice.store.statement_results import NodeAnswer, StatementStatus
 
@@ -20,38 +20,79 @@ PATIENCE_S = 30.0
 _LOOK_S = 0.5
 
 
-def issue(context: Context, source: str, text: str, *, schema: str = "public", varying: bool = False) -> Statement:
+def issue(
+    context: Context,
+    source: str,
+    text: str,
+    *,
+    schema: str = "public",
+    varying: bool = False,
+    max_entries: int | None = None,
+    hurried: bool = False,
+) -> Statement:
     """Execute a statement on the master, and send it to every slave that executes statements.
 
     Args:
         schema: where names without a schema are looked up, on every node.
         varying: execute it although it may do something else on another node.
+        max_entries: rows of an answer that are kept, if these are fewer than the configuration allows.
+        hurried: ask for a publisher at once.
 
     Returns:
         the statement with its number and the master's answer.
 
     Raises:
-        SluiceError: SLC-100 to SLC-103, it is refused, SLC-105, it failed; nothing was changed on any node.
+        SluiceError: SLC-100 to SLC-103, SLC-364, it is refused, SLC-105, it failed; nothing was changed on any node.
             SLC-110, it was executed or not, by a master whose place another has taken.
         TransientError: SLC-108, it was rolled back by something that passes; SLC-109, it is not known yet whether it
             was executed.
     """
-    slaves = _slaves(context, source)
-    limit = context.config.source(source).statement_max_rows
-    wanted = Statement(0, text, schema, reads=False, max_rows=limit)
-    context.source(source).capture.understands(text)
-    for slave in slaves:
-        context.slave(Pair(source, slave)).understands(wanted)
+    rows = expect_bounded(context, source, max_entries)
+    wanted = WantedStatement(text, schema, varying, rows, hurried)
+    expect_understood(context, source, wanted)
     context.store.migrate()
-    number = statement_results.begin(context.store, source, slaves, text, schema)
+    number = statement_results.begin(context.store, source, slaves_of(context, source), wanted)
+    return execute(context, source, number, wanted)
+
+
+def expect_bounded(context: Context, source: str, max_entries: int | None) -> int:
+    """The number of rows that are kept of an answer. Raises SluiceError SLC-364, more are wanted than may be."""
+    most = context.config.source(source).statement_max_rows
+    if max_entries is not None and not 0 <= max_entries <= most:
+        raise SluiceError(
+            364,
+            f"{max_entries} rows of an answer are wanted, and of {source} it may be 0 to {most}",
+            "nothing was changed; ask for fewer, or change `statement_max_rows` of the source in the configuration",
+        )
+    return most if max_entries is None else max_entries
+
+
+def expect_understood(context: Context, source: str, wanted: WantedStatement) -> None:
+    """See that master and slaves can take a statement, as far as its text tells; no node is asked.
+
+    Raises:
+        SluiceError: SLC-100, SLC-101 or SLC-103, it is refused.
+    """
+    text = Statement(0, wanted.sql, wanted.schema, reads=False, max_rows=wanted.max_rows)
+    context.source(source).capture.understands(wanted.sql)
+    for slave in slaves_of(context, source):
+        context.slave(Pair(source, slave)).understands(text)
+
+
+def execute(context: Context, source: str, number: int, wanted: WantedStatement) -> Statement:
+    """Execute a statement that is in the control store on the master. See `issue`."""
     attempt = _Attempt(context, source, number)
     try:
-        wanted = Statement(number, text, schema, reads=False, max_rows=limit)
-        context.source(source).capture.issue(wanted, attempt.commits, varying=varying)
+        sent = Statement(number, wanted.sql, wanted.schema, reads=False, max_rows=wanted.max_rows)
+        context.source(source).capture.issue(sent, attempt.commits, varying=wanted.varying)
     except SluiceError as error:
         attempt.failed(error)
     done = attempt.committed()
-    event("statement", source=source, id=number, reads=done.reads, slaves=len(slaves))
+    event("statement", source=source, id=number, reads=done.reads)
+    if wanted.hurried:
+        # It was executed: a publisher that cannot be asked for now comes by its schedule.
+        with suppress(SluiceError):
+            context.ask_publisher(source)
     return done
 
 
@@ -142,11 +183,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
     """
     context.config.source(source)
     if statement_results.issued(context.store, source, number) is None:
-        raise SluiceError(
-            111,
-            f"there is no statement {number} of {source}",
-            "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
-        )
+        raise unknown(source, number)
     resolve(context, source)
     return awaited(context, number, patience_s)
 
@@ -161,6 +198,16 @@ def awaited(context: Context, number: int, patience_s: float) -> Sequence[NodeAn
         time.sleep(_LOOK_S)
 
 
-def _slaves(context: Context, source: str) -> list[str]:
+def unknown(source: str, number: int) -> UnknownName:
+    """The error of a number that no statement of a source has."""
+    return UnknownName(
+        111,
+        f"there is no statement {number} of {source}",
+        "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
+    )
+
+
+def slaves_of(context: Context, source: str) -> list[str]:
+    """The slaves that execute statements of a source."""
     chosen = context.config.slaves_of(source)
     return [slave for slave in chosen if context.config.replication(source, slave).statements]

@@ -6,8 +6,9 @@ it, and a process that finds out that it was rolled back, before it was known, k
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from sqlalchemy import ColumnElement, and_, func, select
@@ -15,7 +16,15 @@ from sqlalchemy.dialects.postgresql import insert
 
 from sluice.errors import RolledBack
 from sluice.model.names import Pair
-from sluice.model.statement import Answer, IssuedStatement, NodeOutcome, Statement, TransactionOutcome, TransactionRef
+from sluice.model.statement import (
+    Answer,
+    IssuedStatement,
+    NodeOutcome,
+    Statement,
+    TransactionOutcome,
+    TransactionRef,
+    WantedStatement,
+)
 from sluice.store import replications
 from sluice.store.engine import Store
 from sluice.store.tables import answer, audit, statement
@@ -39,18 +48,27 @@ class NodeAnswer:
     status: StatementStatus
     detail: str
     answer: Answer
+    at: datetime | None = None
 
 
-def begin(store: Store, source: str, slaves: list[str], text: str, schema: str) -> int:
-    """Keep a statement that is about to be executed, with who wants it; its number."""
+def begin(
+    store: Store, source: str, slaves: Sequence[str], wanted: WantedStatement, who: str = "", *, begun: bool = True
+) -> int:
+    """Keep a statement that is about to be executed, with who wants it; its number.
+
+    Args:
+        who: the person; the actor of this process, if nothing is said.
+        begun: this process executes it; else a run is to take it up.
+    """
+    actor = who or replications.actor()
     with store.begin() as connection:
-        values = {"source": source, "actor": replications.actor(), "sql": text, "schema": schema}
+        values = {"source": source, "actor": actor, "begun": begun, **asdict(wanted)}
         number = int(connection.execute(statement.insert().values(values).returning(statement.c.id)).scalar_one())
         nodes = [
             {"statement": number, "slave": slave, "status": StatementStatus.WAITING} for slave in (MASTER, *slaves)
         ]
         connection.execute(answer.insert(), nodes)
-        note = {"source": source, "actor": replications.actor(), "event": "statement", "detail": f"{number}: {text}"}
+        note = {"source": source, "actor": actor, "event": "statement", "detail": f"{number}: {wanted.sql}"}
         connection.execute(audit.insert().values(note))
     return number
 
@@ -116,7 +134,9 @@ def unresolved(store: Store, source: str) -> list[TransactionRef]:
     waiting = (answer.c.slave == MASTER, answer.c.status == StatementStatus.WAITING)
     wanted = select(*columns).join(answer, answer.c.statement == statement.c.id)
     with store.begin() as connection:
-        rows = connection.execute(wanted.where(statement.c.source == source, *waiting).order_by(statement.c.id)).all()
+        rows = connection.execute(
+            wanted.where(statement.c.source == source, statement.c.begun, *waiting).order_by(statement.c.id)
+        ).all()
     return [TransactionRef(*row) for row in rows]
 
 
@@ -162,7 +182,11 @@ def answers(store: Store, number: int) -> list[NodeAnswer]:
         rows = connection.execute(select(answer).where(answer.c.statement == number).order_by(answer.c.slave)).all()
     return [
         NodeAnswer(
-            row.slave, StatementStatus(row.status), row.detail, Answer.from_body(row.body) if row.body else Answer()
+            row.slave,
+            StatementStatus(row.status),
+            row.detail,
+            Answer.from_body(row.body) if row.body else Answer(),
+            row.at,
         )
         for row in rows
     ]

@@ -20,6 +20,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     and_,
+    false,
     func,
     true,
 )
@@ -299,7 +300,8 @@ kept_version = Table(
     *(Column(name, BigInteger, nullable=False) for name in ("update_id", "files", "segment", "ordinal")),
 )
 
-# An SQL statement for every node: who issued it, when, and what it was.
+# An SQL statement for every node: who issued it, when, and what it was; the run that is to execute it, if it was asked
+# for on a page, and whether it has begun.
 statement = Table(
     "statement",
     metadata,
@@ -311,6 +313,10 @@ statement = Table(
     Column("schema", Text, nullable=False),
     Column("trans_key", Text),
     Column("incarnation", Text),
+    *(Column(name, Boolean, nullable=False, server_default=false()) for name in ("varying", "hurried")),
+    Column("begun", Boolean, nullable=False, server_default=true()),
+    Column("max_rows", Integer, nullable=False, server_default="10"),
+    Column("run", Text, nullable=False, server_default=""),
 )
 
 # What each node answered; the master's node is ''.

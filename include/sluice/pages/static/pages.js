@@ -98,6 +98,13 @@ function sure(text, label) {
   return new Promise((done) => ask.addEventListener("close", () => done(ask.returnValue === "yes"), { once: true }));
 }
 
+// What a form has, as JSON: switches, numbers or nothing, and texts.
+function filled(form) {
+  const fields = [...form.elements].filter((one) => one.name);
+  const value = (one) => (one.type === "checkbox" ? one.checked : one.type !== "number" ? one.value : one.value === "" ? null : Number(one.value));
+  return Object.fromEntries(fields.map((one) => [one.name, value(one)]));
+}
+
 async function post(url, values) {
   try {
     const headers = { "X-Sluice-Token": body.dataset.token, "Content-Type": "application/json" };
@@ -105,7 +112,7 @@ async function post(url, values) {
     const told = await answer.json();
     if (!answer.ok) say(`${told.fact}. ${told.hint || ""}`);
     else say(`Done: ${told.done}.`, "good");
-    return answer.ok;
+    return answer.ok && told;
   } catch {
     say("Airflow does not answer. Whether it was done is not known: look again.");
     return false;
@@ -150,8 +157,8 @@ document.addEventListener("input", (event) => {
   if (form) typing = setTimeout(() => filter(form), 200);
 });
 document.addEventListener("change", (event) => {
-  const to = event.target.dataset.reload;
-  if (to) location.assign(to + encodeURIComponent(event.target.value));
+  const { reload: to, after } = event.target.dataset;
+  if (to) location.assign(to + encodeURIComponent(event.target.value) + (after || ""));
   else if (event.target.closest("[data-submit]")) preview();
 });
 
@@ -182,6 +189,12 @@ document.addEventListener("submit", async (event) => {
   if (form.matches("[data-filter]")) {
     event.preventDefault();
     filter(form);
+  } else if (form.dataset.json) {
+    event.preventDefault();
+    const values = filled(form);
+    if (!(await sure(`${form.dataset.ask}\n\n${values.sql}\n\nNames without a schema are looked up in ${values.schema}.`, "Execute"))) return;
+    const told = await post(form.dataset.json, values);
+    if (told) location.assign(form.dataset.then + told.number);
   } else if (form.dataset.submit) {
     event.preventDefault();
     const given = new FormData(form);

@@ -33,6 +33,7 @@ from sluice.vendors.postgresql.statements.parser import DefaultsTarget
 
 _PATIENCE = "5s"
 _FORSAKEN = "60s"
+_LOST = "10s"
 _NO_TABLE = (
     psycopg.errors.UndefinedTable,
     psycopg.errors.InvalidSchemaName,
@@ -66,6 +67,9 @@ def issue(
         # An answer that it was executed can be relied on; and a client that is gone locks nobody out for long.
         connection.execute("SET LOCAL synchronous_commit = on")
         connection.execute(sql.SQL("SET LOCAL idle_in_transaction_session_timeout = {}").format(_FORSAKEN))
+        # Nor does a statement that does not end; servers on some systems cannot look.
+        with suppress(psycopg.errors.InvalidParameterValue), connection.transaction():
+            connection.execute(sql.SQL("SET LOCAL client_connection_check_interval = {}").format(_LOST))
         others = (
             own_ddl.expect_recorded(connection, parts, _altered(parsed, statement.schema)) if parsed.defines else []
         )
@@ -87,6 +91,8 @@ def issue(
             if not (isinstance(meant, UnclassifiedError) or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)):
                 raise meant from error
             raise SluiceError(105, meant.fact, "mend the statement; nothing was changed on any node") from error
+        # From here a client that is gone ends nothing: what becomes of the commit is found out afterwards.
+        connection.execute("SET LOCAL client_connection_check_interval = 0")
         if parsed.defines:
             own_ddl.record(connection, parts, others=others)
         connection.execute(PURGE)

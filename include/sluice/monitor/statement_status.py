@@ -1,0 +1,131 @@
+"""Statements as pages and REST show them: what each node answered, and its difference from the master's answer.
+
+Text and answers hold values, so that administrators alone see them; others see how far a statement is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sluice.context import Context
+from sluice.model.statement import Row, WantedStatement, lacking
+from sluice.statements import issue
+from sluice.store import statement_board
+from sluice.store.statement_board import Kept
+from sluice.store.statement_results import NodeAnswer, StatementStatus
+
+
+@dataclass(frozen=True)
+class NodeStatus:
+    """A node's part in a statement.
+
+    Attributes:
+        slave: None is the master.
+        detail: why it failed, or was not compared in full.
+        rows: the first rows of its answer; `more` says whether there were others.
+        lacks, extra: rows of the master's answer that are not in its own, and the other way round.
+    """
+
+    slave: str | None
+    status: StatementStatus
+    detail: str = ""
+    at: datetime | None = None
+    columns: Sequence[str] = ()
+    rows: Sequence[Row] = ()
+    more: bool = False
+    changed: int = 0
+    lacks: Sequence[Row] = ()
+    extra: Sequence[Row] = ()
+
+
+@dataclass(frozen=True)
+class StatementStatusReport:
+    """A statement.
+
+    Attributes:
+        wanted: its text, and how it is executed; None for who may not see it.
+        begun: whether the master has begun it; a run that waits in Airflow may still be withdrawn.
+        run: the run that is to execute it, as `dag/run`; empty if it was issued at a shell.
+    """
+
+    id: int
+    source: str
+    actor: str
+    at: datetime
+    begun: bool
+    run: str
+    wanted: WantedStatement | None
+    nodes: Sequence[NodeStatus] = field(default_factory=tuple)
+
+    @property
+    def master(self) -> NodeStatus:
+        """The master's part."""
+        return self.nodes[0]
+
+    @property
+    def slaves(self) -> Sequence[NodeStatus]:
+        """Those of the slaves; none if the master did not execute it."""
+        return self.nodes[1:]
+
+
+@dataclass(frozen=True)
+class StatementPage:
+    """Statements of a source, the newest first.
+
+    Attributes:
+        older: the number before which the next page begins; None if this page is the last one.
+    """
+
+    statements: Sequence[StatementStatusReport]
+    older: int | None
+
+
+def listed(context: Context, source: str, before: int | None, *, values: bool) -> StatementPage:
+    """The newest statements of a source, without answers. Raises UnknownName SLC-003.
+
+    Args:
+        values: whether the texts may be seen.
+    """
+    context.config.source(source)
+    found, older = statement_board.page(context.store, source, before)
+    shown = [_report(one, [NodeStatus(slave or None, s) for slave, s in one.status.items()], values) for one in found]
+    return StatementPage(shown, older)
+
+
+def shown(context: Context, source: str, number: int, *, values: bool) -> StatementStatusReport:
+    """A statement with the answers of all nodes. Raises UnknownName SLC-003, SLC-111."""
+    context.config.source(source)
+    found = statement_board.one(context.store, source, number)
+    if found is None:
+        raise issue.unknown(source, number)
+    kept, (master, *slaves) = found
+    nodes = [_node(master, master, values), *(_node(one, master, values) for one in slaves)]
+    return _report(kept, nodes, values)
+
+
+def _report(kept: Kept, nodes: Sequence[NodeStatus], values: bool) -> StatementStatusReport:
+    wanted = kept.wanted if values else None
+    return StatementStatusReport(kept.id, kept.source, kept.actor, kept.at, kept.begun, kept.run, wanted, nodes)
+
+
+def _node(one: NodeAnswer, master: NodeAnswer, values: bool) -> NodeStatus:
+    waits = one.status is StatementStatus.WAITING
+    at = None if waits else one.at
+    if waits or not values:
+        return NodeStatus(one.slave or None, one.status, one.detail if values else "", at)
+    mine, theirs = one.answer, master.answer
+    alike = mine.columns == theirs.columns
+    return NodeStatus(
+        one.slave or None,
+        one.status,
+        one.detail,
+        at,
+        mine.columns,
+        mine.rows,
+        mine.more,
+        mine.count,
+        lacking(mine.rows, theirs.rows) if alike else (),
+        lacking(theirs.rows, mine.rows) if alike else (),
+    )

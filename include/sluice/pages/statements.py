@@ -1,0 +1,64 @@
+"""The pages *Statements*: a source's statements, one of them with every node's answer, and the form to ask for one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import BeforeValidator, Field
+
+from sluice.model.access import Right
+from sluice.monitor import statement_status
+from sluice.monitor.statement_status import StatementPage, StatementStatusReport
+from sluice.pages import entry, html
+from sluice.pages.entry import airflow, needs, visitor
+from sluice.statements import issue
+from sluice.store.statement_results import StatementStatus
+
+router = APIRouter(include_in_schema=False)
+_Number = Annotated[int, Field(ge=1, lt=2**63)]
+_Older = Annotated[_Number | None, BeforeValidator(lambda given: given or None), Query(description="before this one")]
+
+
+def listed(request: Request, source: str, before: _Older = None) -> StatementPage:
+    """The newest statements of a source, as the visitor may see them."""
+    return statement_status.listed(airflow(request).context(), source, before, values=_sees_values(request))
+
+
+def shown(request: Request, source: str, number: int) -> StatementStatusReport:
+    """One statement, as the visitor may see it."""
+    return statement_status.shown(airflow(request).context(), source, number, values=_sees_values(request))
+
+
+Listed = Annotated[StatementPage, Depends(listed)]
+Shown = Annotated[StatementStatusReport, Depends(shown)]
+
+
+@router.get("/statements/{source}", dependencies=[needs(Right.READ)])
+def statements(request: Request, source: str, found: Listed, before: _Older = None) -> Response:
+    """The statements of a source, the newest first."""
+    context = airflow(request).context()
+    values = {"found": found, "before": before, "sources": list(context.config.sources), "Answered": StatementStatus}
+    return html.page(request, "statements.html", source=source, **values)
+
+
+@router.get("/statements/{source}/issue", dependencies=[needs(Right.ADMINISTER)])
+def form(request: Request, source: str) -> Response:
+    """The form by which an administrator asks for a statement."""
+    context = airflow(request).context()
+    most = context.config.source(source).statement_max_rows
+    slaves = issue.slaves_of(context, source)
+    left = [one for one in context.config.slaves_of(source) if one not in slaves]
+    shown = {"slaves": slaves, "left": left, "sources": list(context.config.sources), "most": most}
+    return html.page(request, "statement_form.html", source=source, **shown)
+
+
+@router.get("/statements/{source}/{number}", dependencies=[needs(Right.READ)])
+def statement(request: Request, one: Shown) -> Response:
+    """One statement, with every node's answer."""
+    return html.page(request, "statement.html", one=one, source=one.source, Answered=StatementStatus)
+
+
+def _sees_values(request: Request) -> bool:
+    theirs = entry.role(airflow(request).context(), visitor(request))
+    return theirs is not None and Right.ADMINISTER in theirs.rights
