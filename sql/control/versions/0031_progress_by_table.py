@@ -4,8 +4,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision = "0032"
-down_revision = "0029"
+revision = "0031"
+down_revision = "0030"
 
 
 def upgrade() -> None:
