@@ -12,6 +12,7 @@ from support.world import SOURCE
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
 from sluice.errors import ConfigError, SluiceError, TransientError
+from sluice.model.names import TableName
 from sluice.state.replication import Status
 from sluice.vendors.postgresql.capture.log import sweep as log_sweep
 
@@ -232,3 +233,19 @@ def test_a_source_is_left_as_it_was(build):
         assert world.master.execute(query).fetchall() == []
     found = world.master.execute("SELECT relname, relreplident::text FROM pg_class WHERE relname IN ('t', 'u')")
     assert dict(found.fetchall()) == {"t": "d", "u": "n"}
+
+
+def test_a_dump_waits_for_what_its_snapshot_shows_and_the_slot_has(build):
+    world = by_log(build)
+    world.catch_up()
+    world.master.execute("INSERT INTO t VALUES (1, 'shown')")
+    with closing(world.context.source(SOURCE)) as source:
+        with source.master.dump_snapshot([[TableName("public", "t")]], world.context.manifest(SOURCE).end) as snapshot:
+            assert not snapshot.published()
+            world.publish()
+            assert snapshot.published()
+        with source.master.dump_snapshot([[TableName("public", "t")]], world.context.manifest(SOURCE).end) as snapshot:
+            # Nothing happens any more, and nothing is to be published.
+            assert snapshot.published()
+            world.master.execute("INSERT INTO t VALUES (2, 'later')")
+            assert snapshot.published()

@@ -81,6 +81,7 @@ class PostgresMaster:
         """The snapshot of a dump; taken when its block begins."""
         return PostgresSnapshot(
             self.info,
+            self._session.resources,
             self.parts,
             stages,
             at or (lambda: (log_end(), None)),

@@ -13,9 +13,10 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.model.names import TableName
+from sluice.model.names import Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import planned_code
+from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
@@ -53,6 +54,7 @@ class PostgresSnapshot:
     def __init__(
         self,
         info: ConnectionInfo,
+        resources: Resources,
         parts: Mapping[str, sql.Composable],
         stages: Sequence[Sequence[TableName]],
         at: Callable[[], tuple[Position, str | None]],
@@ -60,6 +62,7 @@ class PostgresSnapshot:
         trusted: Collection[str] = (),
     ) -> None:
         self._info = info
+        self._resources = resources
         self._trusted = trusted
         self._parts = parts
         self._stages = stages
@@ -92,6 +95,8 @@ class PostgresSnapshot:
             self.snapshot = Snapshot(text)
             # Nobody is to have what the source can still lose in a crash.
             flush(flushing)
+            # So all that it shows was written to the server's log before.
+            (_, self._flushed) = flushing.execute(composed("capture/log/written")).fetchone() or (0, 0)
             holders = [self._locks.session, self._session]
             opened.enter_context(LockYield(self._info, self.id, self._yields_after_s, holders))
             self._opened = opened.pop_all()
@@ -129,10 +134,13 @@ class PostgresSnapshot:
             return definition.leaves(session, self._parts, self._locks.order)
 
     def published(self) -> bool:
-        """Whether nothing that the snapshot shows is queued any more; what was purged is in the change log."""
+        """Whether nothing that the snapshot shows is queued any more, nor in the slot; what was purged is in the change
+        log."""
         showing = composed("capture/queue/showing", **self._parts)
-        with translated("looking at ITEMS"), connect(self._info, "dump") as session:
-            return session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() == (False,)
+        with translated("looking what is published"), connect(self._info, "dump", autocommit=True) as session:
+            if session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() != (False,):
+                return False
+            return slot.is_published(session, self._resources, self._parts, self._flushed) is not False
 
     def dropped(self) -> list[str]:
         """The DROPs that it shows and that are not published yet, in order: the texts that they carry."""

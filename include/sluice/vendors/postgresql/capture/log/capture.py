@@ -131,13 +131,8 @@ class LogCapture(QueueCapture):
                 _, flushed = self._written()
             if flushed == self._looked:
                 return False
-            waits = composed(
-                "capture/log/waiting",
-                slot=sql.Literal(known.slot),
-                publications=slot.publications(self.resources),
-            )
             try:
-                (waiting,) = session.execute(waits).fetchone() or (False,)
+                waiting = slot.has_waiting(session, self.resources, known)
             except ObjectInUse:
                 # Somebody of ours looks at this moment: the sweep waits for him.
                 return True

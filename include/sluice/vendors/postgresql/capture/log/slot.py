@@ -142,6 +142,41 @@ def drop(connection: Connection, name: str) -> bool:
     return connection.execute(composed("capture/log/drop_slot", slot=sql.Literal(name))).rowcount > 0
 
 
+def has_waiting(connection: Connection, resources: Resources, known: Recorded, until: int | None = None) -> bool:
+    """Whether a transaction with changes waits in the slot; committed before a place of the log, if one is given.
+
+    Raises:
+        psycopg.errors.ObjectInUse: somebody else reads the slot.
+    """
+    waits = composed(
+        "capture/log/waiting",
+        slot=sql.Literal(known.slot),
+        until=sql.Literal(until),
+        publications=publications(resources),
+    )
+    (waiting,) = connection.execute(waits).fetchone() or (False,)
+    return bool(waiting)
+
+
+def is_published(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], until: int
+) -> bool | None:
+    """Whether all is published that was committed before a place of the server's log; None if there is no slot.
+
+    Raises:
+        StrangeSource: SLC-404, see `catch_up`.
+    """
+    if (known := recorded(connection, parts)) is None:
+        return None
+    if known.place.lsn >= until:
+        return True
+    try:
+        return not expect_whole(connection, known) and not has_waiting(connection, resources, known, until)
+    except psycopg.errors.ObjectInUse:
+        # The publisher is at it.
+        return False
+
+
 def catch_up(connection: Connection, known: Recorded | None) -> Recorded:
     """See that the slot is there and begins where the record says, or before: then it is moved there.
 
