@@ -134,11 +134,7 @@ def test_what_cannot_be_executed_is_refused_and_what_waits_is_withdrawn(world, v
     number = asked(sql="SELECT 1", schema=HOSTILE)[1]["number"]
     path = f"/api/v1/statements/{SOURCE}/{number}/withdraw"
     assert visit("otto").post(path, headers=ours(visit("otto"), address)).status_code == 403
-    assert client.post(path, headers=headers).json() == {
-        "done": f"statement {number} is withdrawn",
-        "run": None,
-        "runs": [],
-    }
+    assert client.post(path, headers=headers).json()["done"] == f"statement {number} is withdrawn"
     assert client.post(path, headers=headers).json()["code"] == 365
     assert "SLC-363" in world.job("statement", f"--statement={number}").stderr
     assert "admin withdrew it" in client.get(f"/statements/{SOURCE}/{number}").text
