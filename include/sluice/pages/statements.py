@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from sluice.model.access import Right
 from sluice.monitor import statement_status
@@ -17,7 +17,7 @@ from sluice.store.statement_results import StatementStatus
 
 router = APIRouter(include_in_schema=False)
 _Number = Annotated[int, Field(ge=1, lt=2**63)]
-_Older = Annotated[_Number | None, BeforeValidator(lambda given: given or None), Query(description="before this one")]
+_Older = Annotated[_Number | None, Query(description="before this one")]
 
 
 def listed(request: Request, source: str, before: _Older = None) -> StatementPage:
