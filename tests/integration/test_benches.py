@@ -40,6 +40,13 @@ BENCHES = [
         id="cluster",
         marks=pytest.mark.spark,
     ),
+    pytest.param(
+        "verify",
+        0.01,
+        {"rows_per_s", "share_moved", "ratio_different", "found_exactly", "equal"},
+        id="verify",
+        marks=pytest.mark.spark,
+    ),
     pytest.param("mariadb", 0.01, {"rows_per_s", "ratio_to_load_data", "changes_per_s", "equal"}, id="mariadb"),
     pytest.param("relay", 0.02, {"polls_per_s", "polls_per_s_50_clients"}, id="relay"),
     pytest.param("blocks", 0.02, {"master_rate_ratio", "rows_per_s", "equal"}, id="blocks"),

@@ -23,6 +23,7 @@ BENCHES = {
     "latency": "latency",
     "relay": "relay",
     "mariadb": "mariadb",
+    "verify": "verify",
 }
 
 

@@ -22,6 +22,7 @@ BENCHES = (
     "latency",
     "relay",
     "mariadb",
+    "verify",
 )
 
 
