@@ -51,5 +51,6 @@ def repair(settings: Config) -> DAG:
                 "who": conventions.WHO,
             },
             pool=pools.BULK,
+            command=True,
         )
     return dag

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, unforeseen
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
@@ -53,6 +53,8 @@ class BoundedCalls(Generic[K]):
                 found[key] = call()
             except SluiceError as error:
                 found[key] = error
+            except Exception as error:
+                found[key] = unforeseen(error)
 
         with self._lock:
             if key in self._at_work and self._at_work[key].is_alive():

@@ -6,6 +6,8 @@ Whether an error is worth a retry is a type: `TransientError` is, everything els
 from __future__ import annotations
 
 import re
+import traceback
+from pathlib import Path
 
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
@@ -93,7 +95,13 @@ class Refused(SluiceError):
 
 
 class RowsDiffer(SluiceError):
-    """A comparison found rows of slaves that are not the master's."""
+    """A comparison found rows of slaves that are not the master's.
+
+    Attributes:
+        report: the number of the comparison.
+    """
+
+    report = 0
 
 
 class FencedError(TransientError):
@@ -162,3 +170,14 @@ class UnknownName(ConfigError):
 
 class StrangeSource(ConfigError):
     """The DbResources of a source are not those that this control store has published up to now."""
+
+
+def unforeseen(error: Exception) -> SluiceError:
+    """An error that nothing foresees, for people: its kind and place. Its text may have values of anybody."""
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
+    return SluiceError(
+        362,
+        f"it could not be done: {type(error).__name__} ({place})",
+        "everything else holds; look at other errors first. If it stays, report this line: it is a fault of a program",
+    )

@@ -169,6 +169,15 @@ def test_a_command_is_not_carried_out_again_for_who_clears_it(world, people, go_
     assert note.startswith("SLC-382: tasks of bootstrap/ottos__1 were cleared")
 
 
+def test_rows_are_repaired_for_nobody_without_a_role(world, people, go_on):
+    begun = dag_run("evas__repair", {"source": SOURCE, "slave": "zurich"})
+    run = people["eva"].ask("/api/v2/dags/repair/dagRuns", "POST", begun)["dag_run_id"]
+    tasks, note = go_on("repair", run)
+    assert tasks == {"repair": "failed"}
+    assert note.startswith("SLC-300: eva has the role user in Airflow, and repair needs one of these")
+    assert refused(world) == [("eva", "repair")]
+
+
 def test_what_follows_a_command_is_one_itself_or_holds_to_the_update_of_its_run(bag):
     """Anybody who may edit a run may mark its first task, which looks who triggered it, as done."""
     commanded = {
@@ -176,7 +185,8 @@ def test_what_follows_a_command_is_one_itself_or_holds_to_the_update_of_its_run(
         for dag_id, dag in bag.dags.items()
         if any(getattr(task, "command", False) for task in dag.tasks)
     }
-    commands = {"administer", "approve_losses", "bootstrap", "cancel_update", "decide", "initial_update", "statement"}
+    commands = {"administer", "approve_losses", "bootstrap", "cancel_update", "decide", "initial_update", "repair"}
+    commands.add("statement")
     assert commanded.keys() == commands
     assert [dag_id for dag_id, (first, *_) in commanded.items() if not first.command] == []
     held = {task.job for _, *later in commanded.values() for task in later if not task.command}

@@ -71,6 +71,6 @@ def test_another_configuration_is_looked_at_anew_and_the_same_one_is_not(looking
 
 def test_an_error_that_nobody_foresaw_is_a_finding_and_says_no_value():
     found = Look("Spark", lambda: {}["canary-password"]).finding()
-    assert (found.good, found.text.startswith("SLC-362: it could not be looked at: KeyError (")) == (False, True)
+    assert (found.good, found.text.startswith("SLC-362: it could not be done: KeyError (")) == (False, True)
     assert "canary" not in found.text
     assert "\nHINT: " in found.text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import socket
-import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from sluice.config.models import OutgoingFiles
 from sluice.config.relay import Relay
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, unforeseen
 from sluice.initial_update.blocks.throttle import active
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
@@ -68,7 +67,7 @@ class Look:
         except SluiceError as error:
             return Finding(self.subject, False, str(error))
         except Exception as error:
-            return Finding(self.subject, False, str(_unknown(error)))
+            return Finding(self.subject, False, str(unforeseen(error)))
 
 
 def findings(context: Context) -> Iterator[Finding]:
@@ -145,17 +144,6 @@ def _answers(database: Capture | SlaveDatabase) -> str:
     with closing(database):
         database.capabilities()
     return "answers"
-
-
-def _unknown(error: Exception) -> SluiceError:
-    """What is said of an error that no look foresees: its kind and place. Its text may have values of anybody."""
-    *_, last = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
-    return SluiceError(
-        362,
-        f"it could not be looked at: {type(error).__name__} ({place})",
-        "the other findings hold; look at them first. If it stays, report this line: it is a fault of a program",
-    )
 
 
 def _store(context: Context) -> str:

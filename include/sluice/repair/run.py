@@ -126,8 +126,8 @@ def _compared(context: Context, request: RepairRequest, compare_all: CompareAll,
     """Compare; the number of the report, or None if nothing differs."""
     try:
         verify(context, VerifyRequest(request.source, (request.slave,), request.tables), compare_all, patience_s)
-    except RowsDiffer:
-        return comparisons.last(context.store, request.pair)
+    except RowsDiffer as error:
+        return error.report
     return None
 
 

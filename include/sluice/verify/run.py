@@ -71,9 +71,10 @@ def verify(
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
+    report = 0
     if ready:
         with points.held(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
-            results = _compare(context, request, ready, point, compare_all, patience_s, late)
+            report, results = point.id, _compare(context, request, ready, point, compare_all, patience_s, late)
     for slave, tables in results.items():
         different = sum(one.different for one in tables.values())
         event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
@@ -88,7 +89,7 @@ def verify(
     if request.initial and passing:
         # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
-    _complain(request.source, results, refused)
+    _complain(request.source, report, results, refused)
     for error in [*passing, *late.values()]:
         raise error
     return {
@@ -320,7 +321,7 @@ def _differs(tables: dict[str, Difference]) -> bool:
     return any(found.different for found in tables.values())
 
 
-def _complain(source: str, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
+def _complain(source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
     faults = [
         f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed"
         + "".join(f", first {kind} {key}" for kind, key in found.sample[:1])
@@ -329,12 +330,14 @@ def _complain(source: str, results: dict[str, dict[str, Difference]], refused: d
         if found.different
     ]
     if faults:
-        raise RowsDiffer(
+        error = RowsDiffer(
             90,
             f"the slaves are not what the master is: {'; '.join(faults)}",
             "nothing was changed; find out who else writes to them, then type: "
             f"{shell.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
         )
+        error.report = report
+        raise error
     if refused:
         states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
         red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
