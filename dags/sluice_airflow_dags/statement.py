@@ -15,7 +15,7 @@ store has the statement; this run knows its number alone, and executes it on the
 their streams; what they answer is on the page. A run of another person executes nothing, nor does a second one.
 
 One is executed after the other. To end a statement that does not end, mark its run as failed: the master rolls it back
-within half a minute.
+within 10 seconds.
 
 At a shell `{shell.sluice("statement")}` does the same.
 

@@ -1,7 +1,7 @@
 """A replication stream: one connection in the mode COPY BOTH, by libpq.
 
-It belongs to one thread. Whoever reads it has to come back before the server's patience ends: the server is told where
-we are whenever the next message is asked for, and a server that hears nothing ends the stream.
+It belongs to one thread. Its reader has to come back before the server's patience ends: the server is told where we are
+whenever the next message is asked for, and a server that hears nothing ends the stream.
 """
 
 from __future__ import annotations
