@@ -13,6 +13,7 @@ from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
 from sluice.errors import ConfigError, StrangeSource
+from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.gaussdb.capture.slot import pending, stream
 from sluice.vendors.gaussdb.capture.slot.reading import ByFunction, ByProtocol
@@ -145,6 +146,15 @@ def test_the_script_of_grants_is_one_that_the_server_takes(gauss, standing_in):
     assert "REPLICATION" in script
     with standing_in.cluster.admin(world.infos["master"].database) as admin:
         admin.execute(script.encode())
+
+
+def test_check_promises_no_ddl_and_says_that_the_kept_log_has_no_measure(gauss):
+    world = gauss()
+    found = {one.subject: one.text for one in findings(world.context)}
+    assert found[f"source {SOURCE}"].startswith(
+        "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand"
+    )
+    assert "watch the master's disk" in found[f"log of {SOURCE}"]
 
 
 def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -42,6 +42,8 @@ class Master:
         exporting: how programs export from it; None if they cannot.
         active: how many sessions of others execute something on its server.
         foresee: about how much is left of ranges of keys.
+        keeps_log: the ways of capturing for which its server keeps its own log until that is published; of each,
+            whether `kept_log` says how much.
     """
 
     source: Callable[[ConnectionInfo, str | None, str, Collection[str], str, Decoding | None], Source]
@@ -53,6 +55,7 @@ class Master:
     exporting: Programs | None
     active: Callable[[ConnectionInfo], int]
     foresee: Callable[[ConnectionInfo, Sequence[KeyRange], Collection[str]], list[Foreseen]]
+    keeps_log: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

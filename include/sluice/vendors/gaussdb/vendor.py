@@ -63,5 +63,6 @@ VENDOR = Vendor(
         EXPORTING,
         _active,
         _foresee,
+        keeps_log={"log": False},
     ),
 )

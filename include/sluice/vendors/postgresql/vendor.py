@@ -79,6 +79,7 @@ VENDOR = Vendor(
         EXPORTING,
         active,
         foresee,
+        keeps_log={"log": True},
     ),
     remove=remove,
     importing=IMPORTING,

@@ -51,7 +51,7 @@ class SlotCapture:
         with translated("asking for capabilities"):
             if not self.is_installed():
                 server_slot.expect_possible(self._session.open(), self._settings)
-        return Capabilities()
+        return Capabilities(sends_ddl=False)
 
     def install(
         self,
