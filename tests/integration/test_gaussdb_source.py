@@ -157,6 +157,40 @@ def test_check_promises_no_ddl_and_says_that_the_kept_log_has_no_measure(gauss):
     assert "watch the master's disk" in found[f"log of {SOURCE}"]
 
 
+FLOATS = """
+CREATE DOMAIN d AS double precision; CREATE TYPE c AS (a int, b d[]); CREATE TYPE r AS RANGE (subtype = float8);
+CREATE TABLE f (id int PRIMARY KEY, "a.b" real, b float8[], c c, r r, p point, n numeric, t text);
+CREATE TABLE ignored (x float8);
+"""
+
+
+def test_columns_that_the_decoding_may_round_are_refused_unless_they_are_allowed_one_by_one(gauss):
+    world = gauss(f"{PLAIN}; {FLOATS}")
+
+    def source_found():
+        return next(one for one in findings(world.context) if one.subject == f"source {SOURCE}")
+
+    def watch(plain):
+        plain["sources"][SOURCE]["tables"] |= {"public.f": {}, "public.ignored": {"actions": "none"}}
+
+    def allow(plain):
+        plain["sources"][SOURCE]["decoding"] = {"rounded_floats": {"public.f": allowed}}
+
+    world.configure(watch)
+    allowed = ["b", "c", "r", "p"]
+    named = ", ".join(f"public.f.{column}" for column in ["a.b", *allowed])
+    with pytest.raises(ConfigError, match=f"SLC-500: .*digits of {named}, which.*\n.*rounded_floats"):
+        bootstrap(world.context, SOURCE)
+    assert not source_found().good
+    world.configure(allow)
+    with pytest.raises(ConfigError, match=r"SLC-500: .*digits of public\.f\.a\.b, which"):
+        bootstrap(world.context, SOURCE)
+    allowed.append("a.b")
+    world.configure(allow)
+    assert f"the last digits of {named} may be others than the master's" in source_found().text
+    assert bootstrap(world.context, SOURCE)["added"] == ["public.f", "public.ignored"]
+
+
 def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):
     with standing_in.cluster.admin() as admin:
         admin.execute("SELECT pg_create_physical_replication_slot('taken')")

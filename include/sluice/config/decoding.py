@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr
+from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
 from sluice.config.models import Part
+from sluice.model.names import TableName
+from sluice.model.watched import split_pattern, split_table
 
 # The vendor knows which options there are, and what each of them may be.
 OptionValue = StrictBool | StrictInt | StrictStr | list[StrictInt] | list[StrictStr]
@@ -20,3 +23,17 @@ class Decoding(Part):
     ] = "functions"
     slot: Annotated[str | None, Field(description="name of the slot; by default one by prefix and database")] = None
     options: dict[str, OptionValue] = Field({}, description="options of the server's decoding, by its names")
+    rounded_floats: dict[str, list[StrictStr]] = Field(
+        {}, description="schema.table: its columns whose floating-point numbers may lose their last digits"
+    )
+
+    @cached_property
+    def rounded(self) -> dict[TableName, list[str]]:
+        """The columns of `rounded_floats`, by their tables."""
+        return {TableName(*split_table(name)): columns for name, columns in self.rounded_floats.items()}
+
+    @model_validator(mode="after")
+    def _tables_are_named(self) -> Decoding:
+        if any(split_pattern(name).wildcard for name in self.rounded_floats):
+            raise ValueError("`rounded_floats` takes no wildcard: name each table, and its columns")
+        return self

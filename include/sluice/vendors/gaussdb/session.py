@@ -15,6 +15,8 @@ from sluice.vendors.postgresql.session import PRINTED, Connection, explained
 # later than 9.2 are not among them: a server refuses who names what it does not know.
 PINNED = {
     **PRINTED,
+    # Before version 12 this adds digits, and fewer of them lose some.
+    "extra_float_digits": "3",
     "search_path": "pg_catalog",
     "client_encoding": "UTF8",
     "array_nulls": "on",

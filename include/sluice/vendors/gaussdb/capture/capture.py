@@ -18,7 +18,7 @@ from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.gaussdb.capture import grants, install, registry
+from sluice.vendors.gaussdb.capture import grants, install, registry, rounding
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
 from sluice.vendors.gaussdb.capture.slot.reading import arguments
@@ -127,8 +127,11 @@ class SlotCapture:
             return registry.state(session, self._parts).recorded is not None
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """Remarks on these tables before they are replicated."""
+        """Remarks on these tables before they are replicated. Raises ConfigError SLC-500, one may lose digits."""
+        with translated("looking at the watched tables"):
+            rounded = rounding.expect_allowed(self._session.open(), self._settings, tables)
         return [
+            *([f"the last digits of {rounding.spelled(rounded)} may be others than the master's"] if rounded else []),
             "changes are read from the server's log by a slot; while no publisher runs, the server keeps its log",
             "a watched table that is altered makes the slaves INCONSISTENT (SLC-427)",
         ]

@@ -35,12 +35,17 @@ _OURS = {
 
 @dataclass(frozen=True)
 class CaptureSettings:
-    """The settings of one source."""
+    """The settings of one source.
+
+    Attributes:
+        rounded: columns whose floating-point numbers may lose digits.
+    """
 
     options: DecodingOptions
     by_protocol: bool = False
     slot: str | None = None
     plugin: Plugin = MPPDB
+    rounded: frozenset[tuple[TableName, str]] = frozenset()
 
     @classmethod
     def of(cls, capture: str, decoding: Decoding | None, plugin: Plugin = MPPDB) -> CaptureSettings:
@@ -55,7 +60,7 @@ class CaptureSettings:
                 f"a source of this vendor cannot be captured by `{capture}`: its log alone is read",
                 "nothing was opened; set `capture: log` for the source",
             )
-        given = decoding or Decoding(options={})
+        given = decoding or Decoding(options={}, rounded_floats={})
         options = DecodingOptions.of(given.options)
         for name, by in _OURS.items():
             if name in given.options:
@@ -63,7 +68,8 @@ class CaptureSettings:
         by_protocol = given.read_by == "protocol"
         if not by_protocol:
             options.arguments()
-        return cls(options, by_protocol, slot_name(given.slot) if given.slot else None, plugin)
+        rounded = frozenset((table, column) for table, columns in given.rounded.items() for column in columns)
+        return cls(options, by_protocol, slot_name(given.slot) if given.slot else None, plugin, rounded)
 
     def watching(self, tables: Iterable[TableName]) -> DecodingOptions:
         """The options with which these tables are read, as far as the plugin knows them.

@@ -113,6 +113,14 @@ def described(connection: Connection, names: Collection[TableName]) -> dict[Tabl
     return found
 
 
+def rounded(connection: Connection, names: Collection[TableName]) -> list[tuple[TableName, str]]:
+    """The columns of these tables whose texts have floating-point numbers."""
+    there = tables(connection, {name.schema for name in names})
+    wanted = {there[name][0]: name for name in names if name in there}
+    found = connection.execute(composed("catalog/rounded"), {"relations": list(wanted)})
+    return [(wanted[relation], column) for relation, column in found]
+
+
 def _columns(
     connection: Connection, relations: Iterable[int] | Mapping[int, object]
 ) -> dict[int, list[tuple[Column, str, int]]]:
