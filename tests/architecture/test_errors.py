@@ -29,6 +29,7 @@ SHARED = {
     40: "watched table",
     41: "trigger",
     46: "cannot be written",
+    49: "of them are in ITEMS; nothing was purged",
     50: "took over|taken over|with an epoch above",
     59: "and this Sluice knows",
     68: "not one that Sluice wrote",

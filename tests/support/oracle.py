@@ -94,7 +94,19 @@ def installed() -> dict[str, str]:
     others = [name for folder in folders for name in sqlfiles.names("oracle", folder)]
     filled = {"user": '"REPL"', "table_space": '"USERS"', "table": '"APP"."T"'}
     made = {name: composed(name, **PARTS, **filled) for name in (*INSTALL, *others, "session/settings")}
-    return made | {"session/pin": pinning()}
+    return made | {"session/pin": pinning()} | running()
+
+
+def running() -> dict[str, str]:
+    """Every statement of a source that is at work, by the name of its file."""
+    folders = ("registry", "watch", "queue", "remove")
+    names = [name for folder in folders for name in sqlfiles.names("oracle", f"capture/{folder}")]
+    filled = {"table": '"APP"."T"', "column": '"L"', "kind": "FUNCTION", "name": '"REPL"."REPL_IMG1"'}
+    filled |= {"columns": 'source."A" AS "C0"', "parts": "4", "percent": "0.500000"}
+    pieces = ("read/from_row", "read/to_row", "read/newer")
+    filled["within"] = " ".join(composed(piece) for piece in pieces)
+    wholes = [name for name in sqlfiles.names("oracle", "read") if name not in pieces]
+    return {name: composed(name, **PARTS, **filled) for name in (*names, *wholes)}
 
 
 def _has_long(columns: list[OracleColumn]) -> bool:

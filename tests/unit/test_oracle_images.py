@@ -60,11 +60,11 @@ def how(column: OracleColumn) -> Captured:
 def test_a_row_has_the_order_of_the_layout_its_long_and_no_other_columns():
     read = reader(["A", "L", "D"], [how(COLUMNS["NUMBER(10,2)"]), how(COLUMNS["LONG"]), how(COLUMNS["DATE"])])
     image = '<col name="D">2024-02-29 12:00:00.000000000</col><col name="A">.5</col>'
-    assert read(image, {"L": "long"}) == ["0.50", "long", "2024-02-29 12:00:00"]
-    assert read(image, {}) == ["0.50", None, "2024-02-29 12:00:00"]
+    assert read(cells(image), {"L": "long"}) == ["0.50", "long", "2024-02-29 12:00:00"]
+    assert read(cells(image), {}) == ["0.50", None, "2024-02-29 12:00:00"]
     for other in ('<col name="A">1</col>', image + '<col name="E">1</col>'):
         with pytest.raises(ValueError, match="it has the columns"):
-            read(other, {})
+            read(cells(other), {})
 
 
 def test_a_snapshot_shows_what_was_swept_before_and_what_was_queued_then():

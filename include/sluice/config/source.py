@@ -28,7 +28,7 @@ class Source(Part):
     """A master database, identified by the prefix of its DbResources."""
 
     connection: str
-    vendor: Literal["postgresql", "gaussdb", "mariadb"] = "postgresql"
+    vendor: Literal["postgresql", "gaussdb", "mariadb", "oracle"] = "postgresql"
     prefix: Prefix = "REPL_"
     schema_: Annotated[
         Identifier | None,

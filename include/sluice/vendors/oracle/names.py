@@ -65,7 +65,7 @@ _CONSTRAINTS = (
     "flushed_one",
 )
 # Of tables and schemas, by number: triggers that capture, functions that make images, triggers for DDL.
-_CAPTURE, _IMAGE, _DDL, _DROPS, _JOB = "cap", "img", "ddl", "drp", "job"
+_CAPTURE, _IMAGES, _DDL, _DROPS, _JOB = "cap", ("img", "imh"), "ddl", "drp", "job"
 _MOST_DIGITS = 10
 # A driver looks at the first word to tell which kind of statement it is, and takes a colon for a place.
 _COMMENT = re.compile(r"^\s*--[^\n]*\n", re.MULTILINE)
@@ -92,9 +92,15 @@ class OracleResources(Resources):
         """The trigger of a table, unless the configuration names another one."""
         return self.name(f"{_CAPTURE}{relation}")
 
-    def image(self, relation: int) -> TableName:
-        """The function that makes images of rows of a table."""
-        return TableName(self.schema, self.name(f"{_IMAGE}{relation}"))
+    def image(self, relation: int, generation: int = 0) -> TableName:
+        """The function that makes images of rows of a table: one of two in turn."""
+        return TableName(self.schema, self.name(f"{_IMAGES[generation % 2]}{relation}"))
+
+    def is_ours(self, object_: str) -> bool:
+        """Whether an object of our schema is one of ours, by its name."""
+        plain = map(self.name, (*TABLES, *FUNCTIONS, *PROCEDURES, "seq", _JOB))
+        kinds = "|".join(kind.upper() for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
+        return object_ in plain or re.fullmatch(rf"{self.folded}({kinds})\d+", object_) is not None
 
     def ddl(self, schema: int) -> tuple[TableName, TableName]:
         """The triggers for DDL of a schema, by the number of its user: most kinds, and drops."""
@@ -108,7 +114,7 @@ class OracleResources(Resources):
     def expect_short(self, longest: int) -> None:
         """See that all names are short enough. Raises ConfigError SLC-475."""
         plain = (*TABLES, *FUNCTIONS, *PROCEDURES, *_CONSTRAINTS, "seq")
-        numbered = (f"{kind}{'9' * _MOST_DIGITS}" for kind in (_CAPTURE, _IMAGE, _DDL, _DROPS))
+        numbered = (f"{kind}{'9' * _MOST_DIGITS}" for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
         if long := [name for one in (*plain, *numbered) if len((name := self.name(one)).encode()) > longest]:
             raise ConfigError(
                 475,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import oracledb
@@ -86,6 +87,7 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
         _choose_mode(info)
         secret = {"wallet_password": info.extra["wallet_password"]} if info.extra.get("wallet_password") else {}
         session = oracledb.connect(password=info.password, **secret, **how)
+        session.outputtypehandler = whole_values
         found = _pinned(session)
     except oracledb.Error as error:
         raise explained(error, f"connecting to {address}") from error
@@ -135,6 +137,46 @@ def execute(session: oracledb.Connection, statement: str, values: Mapping[str, o
         if cursor.warning:
             raise oracledb.DatabaseError(cursor.warning)
         return list(cursor.fetchall()) if cursor.description else []
+
+
+def changed(session: oracledb.Connection, statement: str, values: Mapping[str, object] | None = None) -> int:
+    """How many rows a statement has changed."""
+    with session.cursor() as cursor:
+        cursor.execute(statement, dict(values or {}))
+        return int(cursor.rowcount)
+
+
+def changed_by_all(session: oracledb.Connection, statement: str, rows: Sequence[Row]) -> int:
+    """How many rows a statement has changed, that is executed for each of these."""
+    with session.cursor() as cursor:
+        cursor.executemany(statement, list(rows))
+        return int(cursor.rowcount)
+
+
+@contextmanager
+def transaction(session: oracledb.Connection) -> Iterator[None]:
+    """Commit at the end of the block, unless that fails."""
+    try:
+        yield
+    except BaseException:
+        # A session that has ended has rolled back.
+        if session.is_healthy():
+            session.rollback()
+        raise
+    session.commit()
+
+
+def whole_values(cursor: oracledb.Cursor, column: oracledb.FetchInfo) -> oracledb.Var | None:
+    """Large objects come as texts and bytes, and not as places to read them from."""
+    kind = _WHOLE.get(column.type_code)
+    return cursor.var(kind, arraysize=cursor.arraysize) if kind else None
+
+
+_WHOLE = {
+    oracledb.DB_TYPE_CLOB: oracledb.DB_TYPE_LONG,
+    oracledb.DB_TYPE_NCLOB: oracledb.DB_TYPE_LONG,
+    oracledb.DB_TYPE_BLOB: oracledb.DB_TYPE_LONG_RAW,
+}
 
 
 def _choose_mode(info: ConnectionInfo) -> None:

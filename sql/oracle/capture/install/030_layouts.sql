@@ -1,4 +1,4 @@
--- The columns that images of a table list, from repl_key on (R7). `columns` and `key` are JSON, as Layout has them.
+-- The columns that images of a table list, from repl_key on (R7). `columns` and `key_columns` are JSON.
 -- Manual: SQL Language Reference, "CREATE TABLE".
 CREATE TABLE {layouts} (
     repl_key    NUMBER(19)         NOT NULL,

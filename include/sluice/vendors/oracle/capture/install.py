@@ -54,18 +54,23 @@ def install(session: oracledb.Connection, resources: OracleResources) -> list[st
     found = execute(session, composed("catalog/objects"), {"schema": resources.schema})
     made = missing(resources, found, session.version)
     for name, statement in made.items():
-        try:
-            execute(session, statement)
-        except oracledb.Error as error:
-            if code_of(error) == COMPILED_WITH_ERRORS:
-                raise SluiceError(
-                    487,
-                    f"{name} does not compile in {resources.schema}: {error}",
-                    "nothing is captured yet. Look into USER_ERRORS, and report it with the server's version",
-                ) from error
-            raise explained(error, f"making {name}") from error
+        make(session, resources, name, statement)
     session.commit()
     return list(made)
+
+
+def make(session: oracledb.Connection, resources: OracleResources, what: str, statement: str) -> None:
+    """Make one object. Raises SluiceError SLC-487, it does not compile."""
+    try:
+        execute(session, statement)
+    except oracledb.Error as error:
+        if code_of(error) == COMPILED_WITH_ERRORS:
+            raise SluiceError(
+                487,
+                f"{what} does not compile in {resources.schema}: {error}",
+                "nothing is captured yet. Look into USER_ERRORS, and report it with the server's version",
+            ) from error
+        raise explained(error, f"making {what}") from error
 
 
 def expect_own(resources: OracleResources, login: str) -> None:

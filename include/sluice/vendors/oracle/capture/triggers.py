@@ -29,12 +29,14 @@ class CapturedTable:
         relation: its number in the catalog.
         columns: those that images list: no computed ones.
         key: the names of its primary key's columns.
+        deferrable: the key may be checked late.
     """
 
     name: TableName
     relation: int
     columns: tuple[OracleColumn, ...]
     key: tuple[str, ...] = ()
+    deferrable: bool = False
 
     @property
     def kinds(self) -> list[Captured]:
@@ -66,20 +68,26 @@ def statements(
     trigger: str | None = None,
     old_images: str = "full",
     debug: int = 0,
+    generation: int = 0,
 ) -> list[str]:
     """What makes the image function of a table and then its trigger.
+
+    Args:
+        generation: how often its columns changed. The function that an older trigger calls stays as it is until the
+            new one is there, so that no statement of the application fails in between (R9).
 
     Raises:
         SluiceError: SLC-477, a column cannot be captured; SLC-478, there are too many of them.
     """
     name = TableName(resources.schema, trigger or resources.capture(table.relation))
+    image = qualified(resources.image(table.relation, generation))
     body = composed(
         "capture/trigger/compound",
         **parts,
         trigger=qualified(name),
         table=qualified(table.name),
         events=" OR ".join(_EVENTS[one] for one in actions),
-        branches="\n        ".join(_branches(resources, table, actions, old_images)),
+        branches="\n        ".join(_branches(image, table, actions, old_images)),
         debugging=_debugging(parts, table) if debug else "",
         table_name=literal(table.name.table),
         schema_name=literal(table.name.schema),
@@ -92,7 +100,7 @@ def statements(
             f"server takes {_LONGEST}",
             "nothing was changed; set `exclude` of the table, or divide it",
         )
-    return [_image(resources, parts, table), body]
+    return [_image(image, parts, table), body]
 
 
 def for_ddl(resources: OracleResources, parts: Mapping[str, str], schema: str, number: int) -> list[str]:
@@ -104,7 +112,7 @@ def for_ddl(resources: OracleResources, parts: Mapping[str, str], schema: str, n
     ]
 
 
-def _image(resources: OracleResources, parts: Mapping[str, str], table: CapturedTable) -> str:
+def _image(image: str, parts: Mapping[str, str], table: CapturedTable) -> str:
     parameters, pieces = [], []
     for number, (column, how) in enumerate(zip(table.columns, table.kinds, strict=True), 1):
         if how.literal:
@@ -121,14 +129,14 @@ def _image(resources: OracleResources, parts: Mapping[str, str], table: Captured
     return composed(
         "capture/trigger/image",
         **parts,
-        image=qualified(resources.image(table.relation)),
+        image=image,
         parameters=",\n    ".join(parameters),
         pieces="\n    ".join(pieces),
     )
 
 
-def _branches(resources: OracleResources, table: CapturedTable, actions: str, old_images: str) -> list[str]:
-    sides = {"new": _call(resources, table, ":NEW"), "old": _call(resources, table, ":OLD")}
+def _branches(image: str, table: CapturedTable, actions: str, old_images: str) -> list[str]:
+    sides = {"new": _call(image, table, ":NEW"), "old": _call(image, table, ":OLD")}
     guid = "ROWIDTOCHAR(:NEW.ROWID)" if table.longs else "NULL"
     same_key = _same_key(table) if old_images == "key" else None
     templates = {"I": "inserting", "U": "updating_by_key" if same_key else "updating", "D": "deleting"}
@@ -137,11 +145,11 @@ def _branches(resources: OracleResources, table: CapturedTable, actions: str, ol
     ]
 
 
-def _call(resources: OracleResources, table: CapturedTable, side: str) -> str:
+def _call(image: str, table: CapturedTable, side: str) -> str:
     values = [
         f"{side}.{quoted(column.name)}" for column, how in zip(table.columns, table.kinds, strict=True) if how.literal
     ]
-    return f"{qualified(resources.image(table.relation))}({', '.join(values)})"
+    return f"{image}({', '.join(values)})"
 
 
 def _same_key(table: CapturedTable) -> str | None:

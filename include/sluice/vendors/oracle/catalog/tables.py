@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import oracledb
 
 from sluice.errors import SluiceError
@@ -27,8 +29,25 @@ def table(session: oracledb.Connection, name: TableName) -> CapturedTable:
     (relation, *obstacles) = found[0]
     expect_plain(name, *obstacles)
     columns = [column_of(row) for row in execute(session, composed("catalog/columns"), values)]
-    key = [str(row[0]) for row in execute(session, composed("catalog/primary_key"), values)]
-    return CapturedTable(name, int(relation), tuple(one for one in columns if not one.virtual), tuple(key))
+    key = execute(session, composed("catalog/primary_key"), values)
+    deferrable = any(row[1] == "DEFERRABLE" for row in key)
+    plain = tuple(one for one in columns if not one.virtual)
+    return CapturedTable(name, int(relation), plain, tuple(str(row[0]) for row in key), deferrable)
+
+
+def described(session: oracledb.Connection, name: TableName) -> CapturedTable | None:
+    """The same; None if there is no such table."""
+    found = execute(session, composed("catalog/table"), {"schema": name.schema, "name": name.table})
+    return table(session, name) if found else None
+
+
+def eligible(session: oracledb.Connection, schemas: Iterable[str]) -> list[TableName]:
+    """The tables of these schemas that wildcards may take."""
+    return [
+        TableName(*row)
+        for schema in sorted(set(schemas))
+        for row in execute(session, composed("catalog/eligible"), {"schema": schema})
+    ]
 
 
 def column_of(row: Row) -> OracleColumn:

@@ -50,17 +50,18 @@ def _text(kind: Cell, encoding: Cell, protected: Cell, plain: Cell) -> Cell:
     return decoded.decode() if kind == "text" else f"\\x{decoded.hex()}"
 
 
-def reader(names: Sequence[str], kinds: Sequence[Captured]) -> Callable[[str, Mapping[str, Cell]], list[Cell]]:
+def reader(
+    names: Sequence[str], kinds: Sequence[Captured]
+) -> Callable[[Mapping[str, Cell], Mapping[str, Cell]], list[Cell]]:
     """What makes the values of a row in the order of a layout, in their canonical texts.
 
-    Its second argument has the values of columns that no trigger can read, which the image lacks. It raises ValueError
-    for an image that does not fit the columns.
+    Its first argument is what `cells` gives of an image. Its second one has the values of columns that no trigger can
+    read, which the image lacks. It raises ValueError for an image that does not fit the columns.
     """
     texts = [canonical(how) for how in kinds]
     captured = {name for name, how in zip(names, kinds, strict=True) if how.literal}
 
-    def row(image: str, longs: Mapping[str, Cell]) -> list[Cell]:
-        found = cells(image)
+    def row(found: Mapping[str, Cell], longs: Mapping[str, Cell]) -> list[Cell]:
         if found.keys() != captured:
             raise ValueError(f"it has the columns {', '.join(found)}")
         values = [found[name] if name in captured else longs.get(name) for name in names]

@@ -1,0 +1,136 @@
+"""Rows of ITEMS as changes of the log: each image by the columns that it names, at its place (R7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from sluice.changelog.schema import SWEPT
+from sluice.errors import AlteredMeanwhile, SluiceError
+from sluice.model.action import Action
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.vendors.oracle.capture.queue.row_images import Cell, cells, reader
+from sluice.vendors.oracle.catalog.recorded import RecordedTable
+from sluice.vendors.oracle.visibility import transaction
+
+_ROWS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELETE}
+_TRUNCATE = "TRUNCATE"
+_ALTER = "ALTER"
+
+# The LONG of a row of a table by its address, as it is now; None if there is none.
+Fetch = Callable[[TableName, str, str], Cell]
+
+
+@dataclass(frozen=True)
+class Item:
+    """One row of the sweep's query."""
+
+    last: int
+    id: str
+    key: int
+    relation: int
+    action: str
+    guid: str | None
+    new: str | None
+    old: str | None
+
+
+class Changes:
+    """What rows of ITEMS mean.
+
+    Attributes:
+        used: the layouts of the rows that were read.
+
+    Args:
+        known: recorded columns by the numbers of tables, in the order of their keys.
+        polled: definitions up to this key were compared with the catalog.
+    """
+
+    def __init__(
+        self, scn: int, known: Mapping[int, Sequence[RecordedTable]], fetch: Fetch, polled: int, items: str
+    ) -> None:
+        self.used: dict[int, Layout] = {}
+        self._scn = scn
+        self._known = known
+        self._fetch = fetch
+        self._polled = polled
+        self._items = items
+        self._readers: dict[int, Callable[[Mapping[str, Cell], Mapping[str, Cell]], list[Cell]]] = {}
+
+    def batch(self, items: Sequence[Item]) -> tuple[pa.RecordBatch, int]:
+        """The changes of rows, columns as in `SWEPT`; with how many of the items are none, but notes of definitions.
+
+        Raises:
+            AlteredMeanwhile: SLC-492, a table was altered since it was compared with the catalog.
+            SluiceError: SLC-488, a change cannot be read.
+        """
+        rows = [row for one in items if (row := self._change(one))]
+        columns = zip(*rows, strict=True) if rows else [[] for _ in SWEPT]
+        arrays = [pa.array(list(column), field.type) for column, field in zip(columns, SWEPT, strict=True)]
+        return pa.RecordBatch.from_arrays(arrays, schema=SWEPT), len(items) - len(rows)
+
+    def _change(self, item: Item) -> tuple[object, ...] | None:
+        if item.action in _ROWS:
+            action, (table, new, old) = _ROWS[item.action], self._rows(item)
+        elif item.action == _TRUNCATE and (candidates := self._candidates(item)):
+            action, table, new, old = Action.TRUNCATE, candidates[0], None, None
+        else:
+            if item.action == _ALTER and item.relation and item.key > self._polled:
+                raise AlteredMeanwhile(
+                    492,
+                    f"a table was altered between a look at it and the sweep that read the note with key {item.key}",
+                    "nothing is lost, and it is tried again",
+                )
+            return None
+        self.used[table.number] = table.layout
+        trans_key = transaction(self._scn, item.id)
+        return (item.last, trans_key, item.key, table.number, action.value, new, old)
+
+    def _candidates(self, item: Item) -> list[RecordedTable]:
+        """Recorded columns of a table: those that hold at a key, then older ones, then younger ones."""
+        known = self._known.get(item.relation, ())
+        older = [one for one in known if one.number <= item.key]
+        return older[::-1] + [one for one in known if one.number > item.key]
+
+    def _rows(self, item: Item) -> tuple[RecordedTable, list[Cell] | None, list[Cell] | None]:
+        candidates = self._candidates(item)
+        if not candidates:
+            raise self._unreadable(item, f"its table, number {item.relation}, has no recorded columns")
+        name = candidates[0].table.name
+        try:
+            new, old = (None if image is None else cells(image) for image in (item.new, item.old))
+            named = (new or old or {}).keys()
+            table = next((one for one in candidates if _captured(one) == named), None)
+            if table is None or (new is None and old is None):
+                raise ValueError(f"it has the columns {', '.join(named)}")
+            read = self._readers.setdefault(table.number, _reader(table))
+            longs = {one: self._fetch(name, one, item.guid) for one in table.table.longs} if new and item.guid else {}
+            made = (None if new is None else read(new, longs), None if old is None else read(old, {}))
+        except ValueError as error:
+            raise self._unreadable(item, f"its image does not fit the recorded columns of {name}: {error}") from None
+        return table, *made
+
+    def _unreadable(self, item: Item, why: str) -> SluiceError:
+        return SluiceError(
+            488,
+            f"the change with key {item.key} in ITEMS cannot be read: {why}",
+            "a defect, or somebody wrote to ITEMS: keep a copy of the queue for a report, then give that up by "
+            f"`{deletion(self._items, 'repl_key', item.key)}` on the source, and run initial_update for the slaves of "
+            "this source",
+        )
+
+
+def deletion(items: str, column: str, number: object) -> str:
+    """The statement that takes changes out of ITEMS, for an administrator."""
+    return f"DELETE FROM {items} WHERE {column} = {number}; COMMIT"
+
+
+def _captured(one: RecordedTable) -> set[str]:
+    return {column.name for column in one.table.columns} - set(one.table.longs)
+
+
+def _reader(one: RecordedTable) -> Callable[[Mapping[str, Cell], Mapping[str, Cell]], list[Cell]]:
+    return reader([column.name for column in one.table.columns], one.table.kinds)

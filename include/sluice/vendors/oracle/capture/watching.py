@@ -1,0 +1,154 @@
+"""Watching tables: their columns are recorded, and their triggers made."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import oracledb
+
+from sluice.model.names import TableName
+from sluice.model.watched import Watch
+from sluice.vendors.oracle.capture import registry
+from sluice.vendors.oracle.capture.install import make
+from sluice.vendors.oracle.capture.registry import Registered
+from sluice.vendors.oracle.capture.triggers import CapturedTable, for_ddl, statements
+from sluice.vendors.oracle.catalog.recorded import NO, YES, RecordedTable, columns_text
+from sluice.vendors.oracle.errors import code_of
+from sluice.vendors.oracle.names import OracleResources, composed, qualified
+from sluice.vendors.oracle.session import Row, changed, execute, transaction
+
+# What is to be dropped is not there.
+_GONE = ("ORA-04080", "ORA-04043", "ORA-00942")
+
+
+class Watching:
+    """The tables of a source, in one session."""
+
+    def __init__(self, session: oracledb.Connection, resources: OracleResources, parts: Mapping[str, str]) -> None:
+        self._session = session
+        self._resources = resources
+        self._parts = parts
+
+    def watch(
+        self, table: CapturedTable, settings: Watch, before: Registered | None, *, found_lost: bool = False
+    ) -> None:
+        """Record the columns of a table if they are new, and make its trigger.
+
+        The columns are recorded first. An image names its columns, so those that the older trigger writes meanwhile are
+        read by the older ones.
+
+        Args:
+            found_lost: its slaves are INCONSISTENT by now, so it counts as LOST no more.
+
+        Raises:
+            SluiceError: SLC-477 to SLC-479, it cannot be captured.
+            LockTimeout: SLC-036, a transaction that wrote to it does not end; it is tried again.
+        """
+        same = before is not None and before.recorded.table == table
+        made = self._made(table, settings, new=not same)
+        known = before.recorded if before and same else self._recorded(table, before)
+        trigger = settings.trigger or self._resources.capture(table.relation)
+        # Another table bears the name by now, of whose rows nothing is known.
+        replaced = before is not None and before.recorded.table.relation != table.relation
+        lost = replaced or (before is not None and before.lost and not found_lost)
+        named = {"schema": table.name.schema, "name": table.name.table}
+        with transaction(self._session):
+            if not same:
+                self._change("capture/registry/add_layout", known.values)
+            self._change("capture/registry/unregister", named)
+            values = {
+                **named,
+                "actions": registry.actions(settings) or registry.NONE,
+                "layout": known.number,
+                "trigger_": trigger,
+                "debug": settings.debug,
+                "relation": table.relation,
+                "old_images": settings.old_images,
+                "lost": YES if lost else NO,
+            }
+            self._change("capture/registry/register", values)
+            self._change("capture/registry/forget_current", {**named, "relation": table.relation})
+            self._change(
+                "capture/registry/add_current",
+                {**named, "relation": table.relation, "definition": columns_text(table)},
+            )
+        if before and (before.trigger != trigger or not made):
+            self.drop("TRIGGER", before.trigger)
+        for statement in made:
+            make(self._session, self._resources, f"the trigger of {table.name}", statement)
+        if made and not (before and before.ready and before.actions and not replaced):
+            with transaction(self._session):
+                execute(self._session, composed("capture/watch/lock", table=qualified(table.name)))
+        with transaction(self._session):
+            self._change("capture/registry/finish", {"relation": table.relation})
+
+    def _made(self, table: CapturedTable, settings: Watch, *, new: bool) -> list[str]:
+        letters = registry.actions(settings)
+        if not letters:
+            return []
+        ((count,),) = self._ask("capture/registry/count_layouts", {"relation": table.relation})
+        return statements(
+            self._resources,
+            self._parts,
+            table,
+            letters,
+            trigger=settings.trigger,
+            old_images=settings.old_images,
+            debug=settings.debug,
+            generation=int(count) + new,
+        )
+
+    def _recorded(self, table: CapturedTable, before: Registered | None) -> RecordedTable:
+        number = None
+        if before is not None:
+            values = {"relation": table.relation, "layout": before.recorded.number}
+            ((number,),) = self._ask("capture/registry/altered_at", values)
+        if number is None:
+            ((number,),) = self._ask("capture/registry/next_key", {})
+        return RecordedTable(int(number), table)
+
+    def release(self, one: Registered) -> None:
+        """Watch a table no more; what is queued of it is published yet."""
+        self.drop("TRIGGER", one.trigger)
+        named = {"schema": one.name.schema, "name": one.name.table}
+        with transaction(self._session):
+            self._change("capture/registry/unregister", named)
+            self._change("capture/registry/forget_current", {**named, "relation": one.recorded.table.relation})
+
+    def watch_definitions(self, schemas: Collection[str]) -> None:
+        """Make the triggers for the DDL of these schemas, as far as they are there."""
+        for schema in sorted(schemas):
+            for (number,) in execute(self._session, composed("catalog/user_number"), {"schema": schema}):
+                for statement in for_ddl(self._resources, self._parts, schema, int(number)):
+                    make(self._session, self._resources, f"the triggers for DDL of {schema}", statement)
+
+    def drop(self, kind: str, name: str) -> None:
+        """Drop an object of our schema, if it is there."""
+        whole = qualified(TableName(self._resources.schema, name))
+        try:
+            execute(self._session, composed("capture/remove/object", kind=kind, name=whole))
+        except oracledb.DatabaseError as error:
+            if code_of(error) not in _GONE:
+                raise
+
+    def silenced(self, known: Mapping[TableName, Registered]) -> list[TableName]:
+        """Watched tables of which changes are not known: they are LOST, or their trigger is gone or disabled."""
+        rows = self._ask("capture/registry/firing", {"schema": self._resources.schema})
+        firing = {str(name) for (name,) in rows}
+        return [
+            name for name, one in known.items() if one.lost or (one.ready and one.actions and one.trigger not in firing)
+        ]
+
+    def _change(self, name: str, values: Mapping[str, object]) -> None:
+        statement = composed(name, **self._parts)
+        changed(self._session, statement, values)
+
+    def _ask(self, name: str, values: Mapping[str, object]) -> list[Row]:
+        return execute(self._session, composed(name, **self._parts), values)
+
+
+def is_as_wanted(one: Registered, table: CapturedTable, settings: Watch, resources: OracleResources) -> bool:
+    """Whether a table is watched as it is and as it is wanted."""
+    trigger = settings.trigger or resources.capture(table.relation)
+    now = (one.recorded.table, one.actions, one.trigger, one.debug, one.old_images, one.ready)
+    return now == (table, registry.actions(settings), trigger, settings.debug, settings.old_images, True)

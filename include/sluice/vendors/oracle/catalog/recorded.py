@@ -1,0 +1,69 @@
+"""Tables as the source keeps them: their columns as the catalog had them, from a key on (R7)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.catalog.columns import OracleColumn
+
+# How a flag stands in a column.
+YES, NO = "Y", "N"
+
+
+@dataclass(frozen=True)
+class RecordedTable:
+    """A table from a key on.
+
+    Attributes:
+        number: the key, which is the id of its layout.
+    """
+
+    number: int
+    table: CapturedTable
+
+    @property
+    def layout(self) -> Layout:
+        """Its columns with the log's types. Raises SluiceError SLC-477."""
+        return layout_of(self.table, self.number)
+
+    @property
+    def values(self) -> dict[str, object]:
+        """The values of the statement that records it."""
+        return {
+            "layout": self.number,
+            "relation": self.table.relation,
+            "schema": self.table.name.schema,
+            "name": self.table.name.table,
+            "columns": columns_text(self.table),
+            "key": json.dumps(self.table.key),
+            "deferred": YES if self.table.deferrable else NO,
+        }
+
+
+def recorded(
+    number: int, relation: int, schema: str, name: str, columns: str, key: str, deferred: str
+) -> RecordedTable:
+    """The table of a row of LAYOUTS."""
+    found = tuple(OracleColumn(**one) for one in json.loads(columns))
+    table = CapturedTable(TableName(schema, name), int(relation), found, tuple(json.loads(key)), deferred == YES)
+    return RecordedTable(int(number), table)
+
+
+def columns_text(table: CapturedTable) -> str:
+    """The columns of a table, as LAYOUTS has them."""
+    return json.dumps([asdict(one) for one in table.columns])
+
+
+def layout_of(table: CapturedTable, number: int = 0) -> Layout:
+    """The layout of a table. Raises SluiceError SLC-477, a column cannot be replicated."""
+    columns = tuple(
+        Column(one.name, how.type, one.not_null) for one, how in zip(table.columns, table.kinds, strict=True)
+    )
+    places = {one.name: place for place, one in enumerate(table.columns)}
+    key = tuple(places[name] for name in table.key if name in places)
+    # A virtual column of a key is not replicated, and the rest of the key tells no rows apart.
+    return Layout(number, table.name, columns, key if len(key) == len(table.key) else (), table.deferrable)

@@ -1,0 +1,175 @@
+"""The master's rows as of a change number, in Arrow batches, as lines of canonical texts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+
+import oracledb
+import pyarrow as pa
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import TransientError
+from sluice.model.layout import Layout
+from sluice.model.names import TableName
+from sluice.values.copy_text import lines_of
+from sluice.values.keyed_rows import KeyedRows
+from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.catalog.tables import described
+from sluice.vendors.oracle.errors import translated
+from sluice.vendors.oracle.names import composed, qualified, quoted
+from sluice.vendors.oracle.read.place import ReadPlace
+from sluice.vendors.oracle.refusals import no_blocks
+from sluice.vendors.oracle.session import connect
+from sluice.vendors.oracle.types import Captured
+from sluice.vendors.oracle.values import canonical
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
+
+_FETCHED = 10_000
+# Between the addresses of rows in `Leaf.written_as`.
+_CUT = " "
+
+
+class OracleRows:
+    """See `sluice.vendors.protocol.load.CopyStream`.
+
+    Args:
+        kinds: how the values of each column are read.
+    """
+
+    def __init__(
+        self,
+        session: oracledb.Connection,
+        name: TableName,
+        statement: str,
+        values: Mapping[str, object],
+        kinds: Sequence[Captured],
+    ) -> None:
+        self._session = session
+        self._name = name
+        self._statement = statement
+        self._values = values
+        self._kinds = kinds
+        self.rows = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The buffers. Raises TransientError SLC-482, the rows are not shown as they were any more."""
+        with translated(f"reading {self._name}"):
+            for frame in self._session.fetch_df_batches(self._statement, dict(self._values), size=_FETCHED):
+                table = pa.table(frame)
+                if table.num_rows:
+                    self.rows += table.num_rows
+                    yield lines_of(texts(table, self._kinds))
+
+
+def texts(table: pa.Table, kinds: Sequence[Captured]) -> list[pa.Array]:
+    """The canonical texts of columns as they were fetched."""
+    return [
+        pa.array([None if one is None else text(_plain(one)) for one in column.to_pylist()], pa.string())
+        for column, text in zip(table.columns, map(canonical, kinds), strict=True)
+    ]
+
+
+def selecting(
+    table: CapturedTable, columns: Sequence[str], place: ReadPlace, within: str = ""
+) -> tuple[str, list[Captured]]:
+    """The query of these columns of a table, and how the values of each are read."""
+    kinds = {column.name: how for column, how in zip(table.columns, table.kinds, strict=True)}
+    if missing := set(columns) - kinds.keys():
+        raise moved(table.name, f"it has no {', '.join(sorted(missing))}")
+    parts = place.parts
+    chosen = [kinds[name] for name in columns]
+    expressions = [
+        f'{how.read.format(**{**parts, "value": f"source.{quoted(name)}"})} AS "C{number}"'
+        for number, (name, how) in enumerate(zip(columns, chosen, strict=True))
+    ]
+    filled = {"columns": ", ".join(expressions), "table": qualified(table.name), "within": within}
+    return composed("read/rows", **filled).strip(), chosen
+
+
+def bounds(chunk: Chunk) -> tuple[str, dict[str, object]]:
+    """The condition of a chunk. The first one has no begin, and the last one no end, so nothing lies outside of all."""
+    cuts = cuts_of(chunk.leaf.written_as)
+    pieces: dict[str, object] = {}
+    conditions = []
+    if chunk.low > 0:
+        pieces["low"] = cuts[chunk.low - 1]
+        conditions.append(composed("read/from_row"))
+    if chunk.high is not None and chunk.high < chunk.leaf.extent:
+        pieces["high"] = cuts[chunk.high - 1]
+        conditions.append(composed("read/to_row"))
+    if chunk.since is not None:
+        pieces["since"] = int(chunk.since)
+        conditions.append(composed("read/newer"))
+    return " ".join(conditions), pieces
+
+
+def written_as(place: ReadPlace, cuts: Sequence[str]) -> str:
+    """What tells a dump's pieces of a table from those of every other dump: where it was read, and the cuts."""
+    return _CUT.join([*cuts, str(place)])
+
+
+def cuts_of(text: str) -> list[str]:
+    """The addresses of rows that `written_as` put there."""
+    cuts: list[str] = []
+    while (one := text.partition(_CUT))[1] and "@" not in one[0]:
+        cuts.append(one[0])
+        text = one[2]
+    return cuts
+
+
+class OracleReading:
+    """See `sluice.vendors.protocol.load.Reading`."""
+
+    def __init__(self, session: oracledb.Connection, place: ReadPlace) -> None:
+        self._session = session
+        self._place = place
+
+    def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> OracleRows:
+        """The rows of a chunk."""
+        return self._rows(chunk.leaf.table, columns, *bounds(chunk))
+
+    def table(self, name: TableName, columns: Sequence[str]) -> OracleRows:
+        """Every row of a table, in the text format, in no order."""
+        return self._rows(name, columns, "", {})
+
+    def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> KeyedRows:
+        """The rows of these keys, in the text format; all of the table are read for them."""
+        return KeyedRows(self.table(name, columns), columns, key, wanted)
+
+    def shape(self, within: KeyRange) -> Layout | None:
+        """No table here is loaded in blocks."""
+        return None
+
+    def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[OracleRows, Key | None]:
+        """No table here is loaded in blocks. Raises SluiceError SLC-490."""
+        raise no_blocks()
+
+    def _rows(self, name: TableName, columns: Sequence[str], within: str, bounding: Mapping[str, object]) -> OracleRows:
+        with translated(f"reading {name}"):
+            table = described(self._session, name)
+        if table is None:
+            raise moved(name, "it is not there")
+        statement, kinds = selecting(table, columns, self._place, within)
+        return OracleRows(self._session, name, statement, {"scn": self._place.scn, **bounding}, kinds)
+
+
+@contextmanager
+def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = ()) -> Iterator[OracleReading]:
+    """Rows as of a change number, in a session of its own."""
+    place = ReadPlace.parsed(snapshot_id)
+    with translated("reading the master"), closing(connect(info, "read")) as session:
+        yield OracleReading(session, place)
+
+
+def moved(name: TableName, why: str) -> TransientError:
+    """A table cannot be given as it was."""
+    return TransientError(
+        493,
+        f"{name} cannot be read as it was: {why}",
+        "trigger the run again, if it is not tried again by itself; nothing was changed",
+    )
+
+
+def _plain(value: object) -> str:
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)

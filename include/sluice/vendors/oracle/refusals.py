@@ -1,0 +1,50 @@
+"""Features of Sluice that a source on Oracle has not, refused by name before anything is written."""
+
+from __future__ import annotations
+
+from sluice.errors import ConfigError, SluiceError
+
+
+def expect_triggers(capture: str) -> None:
+    """See how a source is to be captured. Raises ConfigError SLC-461."""
+    if capture != "triggers":
+        raise ConfigError(
+            461,
+            f"an Oracle master cannot be captured by {capture}: LogMiner needs supplemental logging and rights on the "
+            "whole server, and does not give every type back",
+            "nothing was changed; set `capture: triggers` for the source, or take `capture` out",
+        )
+
+
+def expect_no_loop(drained_into: bool) -> None:
+    """See that no drain with `block_loop` writes into the source. Raises ConfigError SLC-402."""
+    if drained_into:
+        raise ConfigError(
+            402,
+            "a drain with `block_loop` writes into the database of this source, and its triggers do not tell whose "
+            "changes are whose",
+            "nothing was changed; take `block_loop` out of that replication",
+        )
+
+
+def no_statements() -> SluiceError:
+    """A statement that is to be issued on every node."""
+    return SluiceError(
+        489,
+        "no statement can be issued on a source on Oracle",
+        "nothing was executed; execute it on each node by hand",
+    )
+
+
+def no_blocks() -> SluiceError:
+    """A load in blocks, or by ranges of keys."""
+    return SluiceError(
+        490,
+        "tables of a source on Oracle are not loaded in blocks or by ranges of keys",
+        "nothing was changed; run initial_update in the mode `snapshot`, without `keys`",
+    )
+
+
+def no_slave() -> SluiceError:
+    """A slave. No configuration names one."""
+    return SluiceError(491, "Oracle cannot be a slave yet", "nothing was written; choose another `vendor`")

@@ -1,0 +1,76 @@
+"""The vendor Oracle: a master that is captured by triggers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, NoReturn
+
+from sluice.config.decoding import Decoding
+from sluice.connections import ConnectionInfo
+from sluice.messages.column_literal import Cell
+from sluice.vendors.oracle.capture.queue.capture import QueueCapture
+from sluice.vendors.oracle.catalog.definition import OracleTable
+from sluice.vendors.oracle.master import OracleMaster
+from sluice.vendors.oracle.names import resources
+from sluice.vendors.oracle.read.rows import reading
+from sluice.vendors.oracle.refusals import expect_triggers, no_blocks, no_slave
+from sluice.vendors.oracle.source_session import SourceSession
+from sluice.vendors.oracle.visibility import read_snapshot
+from sluice.vendors.protocol.capture import expect_no_decoding
+from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.read import Foreseen, KeyRange
+from sluice.vendors.registry import Master, Vendor
+
+
+def _source(
+    info: ConnectionInfo,
+    schema: str | None,
+    prefix: str,
+    trusted: Collection[str] = (),
+    capture: str = "triggers",
+    decoding: Decoding | None = None,
+) -> Source:
+    expect_triggers(capture)
+    expect_no_decoding(decoding)
+    session = SourceSession(info, schema, prefix)
+    return Source(OracleMaster(session), QueueCapture(session))
+
+
+def _message_values(type_name: str) -> Callable[[str], Cell] | None:
+    return _from_hex if type_name == "bytea" else None
+
+
+def _from_hex(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
+def _active(info: ConnectionInfo) -> int:
+    raise no_blocks()
+
+
+def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
+    """Tables are not loaded in blocks."""
+    return [Foreseen() for _ in ranges]
+
+
+def _no_slave(*given: Any) -> NoReturn:
+    raise no_slave()
+
+
+# As a slave no configuration can name it.
+VENDOR = Vendor(
+    _no_slave,
+    _no_slave,
+    _no_slave,
+    Master(
+        _source,
+        resources,
+        reading,
+        _message_values,
+        read_snapshot,
+        OracleTable.from_json,
+        None,
+        _active,
+        _foresee,
+    ),
+)

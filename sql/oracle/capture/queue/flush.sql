@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "UPDATE".
+UPDATE {flushed} SET times = times + 1

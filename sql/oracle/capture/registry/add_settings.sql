@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "INSERT".
+INSERT INTO {settings} (detection, initial_content) VALUES (:detection, :initial_content)

@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "UPDATE".
+UPDATE {state} SET store = :store WHERE store = :holder

@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "DELETE".
+DELETE FROM {settings}

@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "Sequence Pseudocolumns".
+SELECT {seq}.NEXTVAL FROM dual

@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "DROP TABLE".
+DROP TABLE {name} PURGE

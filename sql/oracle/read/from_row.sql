@@ -1,0 +1,2 @@
+-- Manual: SQL Language Reference, "ROWID Pseudocolumn", "CHARTOROWID".
+AND source.ROWID >= CHARTOROWID(:low)

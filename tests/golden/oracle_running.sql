@@ -1,0 +1,180 @@
+-- capture/registry/accept
+UPDATE "REPL"."REPL_STATE" SET incarnation = RAWTOHEX(SYS_GUID()), segment = :segment, sha256 = :sha256
+/
+-- capture/registry/add_current
+INSERT INTO "REPL"."REPL_CURRENT_TABLES" (relid, schemaname, relname, definition) VALUES (:relation, :schema, :name, :definition)
+/
+-- capture/registry/add_layout
+INSERT INTO "REPL"."REPL_LAYOUTS" (repl_key, relid, schemaname, tablename, columns, key_columns, deferred)
+VALUES (:layout, :relation, :schema, :name, :columns, :key, :deferred)
+/
+-- capture/registry/add_settings
+INSERT INTO "REPL"."REPL_SETTINGS" (detection, initial_content) VALUES (:detection, :initial_content)
+/
+-- capture/registry/add_wanted
+INSERT INTO "REPL"."REPL_WANTED" (schemaname, tablename, wildcard, excluded, actions, trigger_name, debug, old_images)
+VALUES (:schema, :name, :wildcard, :excluded, :actions, :trigger_, :debug, :old_images)
+/
+-- capture/registry/altered_at
+SELECT MIN(item.repl_key) FROM "REPL"."REPL_ITEMS" item
+WHERE item.relid = :relation AND item.db_action = 'ALTER' AND item.repl_key > :layout
+/
+-- capture/registry/claim
+UPDATE "REPL"."REPL_STATE" SET store = :store WHERE store = :holder
+/
+-- capture/registry/clear_settings
+DELETE FROM "REPL"."REPL_SETTINGS"
+/
+-- capture/registry/clear_wanted
+DELETE FROM "REPL"."REPL_WANTED"
+/
+-- capture/registry/count_layouts
+SELECT COUNT(*) FROM "REPL"."REPL_LAYOUTS" recorded WHERE recorded.relid = :relation
+/
+-- capture/registry/finish
+UPDATE "REPL"."REPL_TABLES" SET status = 'OK' WHERE relid = :relation
+/
+-- capture/registry/firing
+SELECT captured.trigger_name FROM all_triggers captured WHERE captured.owner = :schema AND captured.status = 'ENABLED'
+/
+-- capture/registry/forget_current
+DELETE FROM "REPL"."REPL_CURRENT_TABLES" entry
+WHERE entry.relid = :relation OR (entry.schemaname = :schema AND entry.relname = :name)
+/
+-- capture/registry/forget_layouts
+DELETE FROM "REPL"."REPL_LAYOUTS" recorded
+WHERE NOT EXISTS (SELECT 1 FROM "REPL"."REPL_TABLES" entry WHERE entry.relid = recorded.relid)
+  AND NOT EXISTS (SELECT 1 FROM "REPL"."REPL_ITEMS" item WHERE item.relid = recorded.relid)
+/
+-- capture/registry/layouts
+SELECT recorded.repl_key, recorded.relid, recorded.schemaname, recorded.tablename, recorded.columns, recorded.key_columns,
+       recorded.deferred
+FROM "REPL"."REPL_LAYOUTS" recorded
+ORDER BY recorded.repl_key
+/
+-- capture/registry/lock_state
+SELECT epoch FROM "REPL"."REPL_STATE" FOR UPDATE
+/
+-- capture/registry/next_key
+SELECT "REPL"."REPL_SEQ".NEXTVAL FROM dual
+/
+-- capture/registry/record
+UPDATE "REPL"."REPL_STATE" SET segment = :segment, sha256 = :sha256
+/
+-- capture/registry/register
+INSERT INTO "REPL"."REPL_TABLES" (schemaname, tablename, actions, status, repl_key, trigger_name, debug, relid, old_images, lost)
+VALUES (:schema, :name, :actions, 'CREATING', :layout, :trigger_, :debug, :relation, :old_images, :lost)
+/
+-- capture/registry/registered
+SELECT entry.schemaname, entry.tablename, entry.actions, entry.trigger_name, entry.debug, entry.old_images, entry.lost,
+       entry.status, entry.relid, recorded.repl_key, recorded.columns, recorded.key_columns, recorded.deferred
+FROM "REPL"."REPL_TABLES" entry
+JOIN "REPL"."REPL_LAYOUTS" recorded ON recorded.relid = entry.relid
+WHERE recorded.repl_key = (SELECT MAX(other.repl_key) FROM "REPL"."REPL_LAYOUTS" other WHERE other.relid = entry.relid)
+/
+-- capture/registry/set_version
+UPDATE "REPL"."REPL_STATE" SET version = :version
+/
+-- capture/registry/state
+SELECT incarnation, segment, sha256, epoch, version, store FROM "REPL"."REPL_STATE"
+/
+-- capture/registry/take_over
+UPDATE "REPL"."REPL_STATE" SET epoch = :epoch
+/
+-- capture/registry/unregister
+DELETE FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :schema AND entry.tablename = :name
+/
+-- capture/watch/lock
+LOCK TABLE "APP"."T" IN SHARE MODE WAIT 60
+/
+-- capture/queue/any
+SELECT 1 FROM "REPL"."REPL_ITEMS" item WHERE ROWNUM = 1
+/
+-- capture/queue/beyond
+SELECT COUNT(*)
+FROM "REPL"."REPL_ITEMS" AS OF SCN :scn item
+WHERE item.repl_key > :last_key
+  AND EXISTS (SELECT 1 FROM "REPL"."REPL_ITEMS" AS OF SCN :shown earlier WHERE earlier.repl_key = item.repl_key)
+/
+-- capture/queue/commit_durably
+COMMIT WRITE IMMEDIATE WAIT
+/
+-- capture/queue/count
+SELECT COUNT(*) FROM "REPL"."REPL_ITEMS" item WHERE ROWNUM <= :most
+/
+-- capture/queue/flush
+UPDATE "REPL"."REPL_FLUSHED" SET times = times + 1
+/
+-- capture/queue/long
+SELECT "L" FROM "APP"."T" WHERE ROWID = CHARTOROWID(:place)
+/
+-- capture/queue/noted
+SELECT MAX(item.repl_key) FROM "REPL"."REPL_ITEMS" item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')
+/
+-- capture/queue/purge
+DELETE FROM "REPL"."REPL_ITEMS" item WHERE item.repl_key = :1 AND item.trans_key = :2
+/
+-- capture/queue/purge_all
+DELETE FROM "REPL"."REPL_ITEMS"
+/
+-- capture/queue/queued_as_of
+SELECT DISTINCT item.trans_key FROM "REPL"."REPL_ITEMS" AS OF SCN :scn item
+/
+-- capture/queue/scn
+SELECT TO_CHAR(DBMS_FLASHBACK.GET_SYSTEM_CHANGE_NUMBER) FROM dual
+/
+-- capture/queue/slice
+SELECT MIN(summed.last_key)
+FROM (
+    SELECT ends.last_key, SUM(ends.changes) OVER (ORDER BY ends.last_key) AS so_far
+    FROM (
+        SELECT MAX(item.repl_key) AS last_key, COUNT(*) AS changes
+        FROM "REPL"."REPL_ITEMS" AS OF SCN :scn item
+        WHERE EXISTS (SELECT 1 FROM "REPL"."REPL_ITEMS" AS OF SCN :shown earlier WHERE earlier.repl_key = item.repl_key)
+        GROUP BY item.trans_key
+    ) ends
+) summed
+WHERE summed.so_far >= :most
+/
+-- capture/queue/sweep
+SELECT ends.last_key, item.trans_key, item.repl_key, item.relid, item.db_action, item.guid, item.content, item.oldcontent
+FROM "REPL"."REPL_ITEMS" AS OF SCN :scn item
+JOIN (
+    SELECT other.trans_key, MAX(other.repl_key) AS last_key
+    FROM "REPL"."REPL_ITEMS" AS OF SCN :scn other
+    WHERE EXISTS (SELECT 1 FROM "REPL"."REPL_ITEMS" AS OF SCN :shown earlier WHERE earlier.repl_key = other.repl_key)
+    GROUP BY other.trans_key
+) ends ON ends.trans_key = item.trans_key
+WHERE ends.last_key <= :last_key
+ORDER BY ends.last_key, item.repl_key
+/
+-- capture/queue/unswept
+SELECT COUNT(*)
+FROM "REPL"."REPL_ITEMS" AS OF SCN :scn shown
+WHERE EXISTS (SELECT 1 FROM "REPL"."REPL_ITEMS" item WHERE item.repl_key = shown.repl_key)
+/
+-- capture/remove/job
+BEGIN
+    DBMS_SCHEDULER.DROP_JOB(job_name => '"REPL"."REPL_JOB"', force => TRUE);
+END;
+/
+-- capture/remove/object
+DROP FUNCTION "REPL"."REPL_IMG1"
+/
+-- capture/remove/table
+DROP TABLE "REPL"."REPL_IMG1" PURGE
+/
+-- read/cuts
+SELECT ROWIDTOCHAR(MIN(piece.place))
+FROM (
+    SELECT source.ROWID AS place, NTILE(4) OVER (ORDER BY source.ROWID) AS part
+    FROM "APP"."T" SAMPLE BLOCK (0.500000) source
+) piece
+GROUP BY piece.part
+ORDER BY MIN(piece.place)
+/
+-- read/filled
+SELECT 1 FROM "APP"."T" AS OF SCN :scn source WHERE ROWNUM = 1
+/
+-- read/rows
+SELECT source."A" AS "C0" FROM "APP"."T" AS OF SCN :scn source WHERE 1 = 1 AND source.ROWID >= CHARTOROWID(:low) AND source.ROWID < CHARTOROWID(:high) AND source.ORA_ROWSCN > :since
