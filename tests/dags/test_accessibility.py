@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from itertools import product
 from pathlib import Path
 from urllib.parse import quote
@@ -25,6 +26,14 @@ COMPARED = "INSERT INTO comparison VALUES (DEFAULT, 1, 'flights', 'zurich', 'pub
 HISTORY = """INSERT INTO history SELECT 'flights', 'zurich', false, date_trunc('minute', now()) - m * interval '1 min',
 m % 7, m, 1000 - m FROM generate_series(0, 300) AS m ON CONFLICT DO NOTHING"""
 
+# Of a picture in the documentation.
+MOST_BYTES = 150_000
+# Directories of this test are nobody's.
+PLACES = """() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode())
+        texts.currentNode.nodeValue = texts.currentNode.nodeValue.replace(/\\/\\S*\\/world0\\//g, "/srv/sluice/");
+}"""
 # Wider than the screen, or than the card or the cell around it, if nothing scrolls there.
 STICKS_OUT = """[...document.querySelectorAll("main *")].filter(one => {
     const right = one.getBoundingClientRect().right, box = one.parentElement.closest(".card, td, th, dd");
@@ -93,11 +102,24 @@ def judged(page: Page, path: str, pictures: Path) -> list[str]:
     return found
 
 
+def pictured(page: Page, path: str, picture: Path) -> None:
+    """Make the picture of a page that the documentation shows."""
+    page.set_viewport_size({"width": 1200, "height": 760})
+    page.emulate_media(color_scheme="light")
+    page.goto(f"/sluice{path}")
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.evaluate(PLACES)
+    page.screenshot(path=picture)
+    assert picture.stat().st_size < MOST_BYTES
+
+
 def test_no_page_keeps_anybody_out_nor_complains_nor_asks_another_host(browser, address, tmp_path):
     found = []
     with quiet(browser, f"http://127.0.0.1:{address}"):
         for path in (*pages(), f"/replications/{SOURCE}/geneva", f"/initial-update?source={SOURCE}&slave=zurich"):
             found += judged(browser, path, tmp_path)
+        for path, name in pages().items():
+            pictured(browser, path, Path(os.environ.get("SLUICE_PICTURES", tmp_path)) / f"{name}.png")
     found += judged(browser, f"/replications/{SOURCE}/nobody", tmp_path)
     assert not found, "\n".join(found)
 

@@ -88,7 +88,7 @@ def at(route: APIRoute, **names: str) -> str:
     return re.sub(r"\{(\w+)\}", lambda found: known[found[1]], route.path)
 
 
-def pages() -> list[str]:
-    """The addresses of all pages that people look at; a new one is among them."""
+def pages() -> dict[str, str]:
+    """The addresses of all pages that people look at, with their names; a new one is among them."""
     outside = ("/api/", "/static/", "/parts/", METRICS)
-    return [at(one) for one in routes() if "GET" in one.methods and not one.path.startswith(outside)]
+    return {at(one): one.name for one in routes() if "GET" in one.methods and not one.path.startswith(outside)}
