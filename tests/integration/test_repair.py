@@ -12,7 +12,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Event, Status
-from sluice.store import comparisons, replications, trail
+from sluice.store import blocked, comparisons, replications, trail
 from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.verify.run import VerifyRequest, verify
 
@@ -169,18 +169,54 @@ def test_a_report_that_the_log_has_left_behind_is_refused(world):
         mend(world, PLANES, report=report)
 
 
-def test_an_update_that_begins_meanwhile_keeps_the_rows_from_being_written(world, monkeypatch):
+def skip(world):
+    """What a person does who lets a slave go on without a table."""
+    blocked.skip(world.context.store, world.pair("geneva"), PLANES, "eve")
+
+
+def exclude(world):
+    """What a person does who wants a table of a slave to be his own."""
+    entry = {"public.planes": {"exclude": True}}
+    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables=entry))
+
+
+@pytest.mark.parametrize(("leave", "why"), [(skip, "eve skipped it"), (exclude, "excludes it")])
+def test_a_table_that_a_slave_is_no_longer_given_is_left_alone(world, leave, why):
+    slave = world.reader("geneva")
+    slave.execute("DELETE FROM branch.planes WHERE id = 7; DELETE FROM branch.legs WHERE nr = 7")
+    report = report_of(world)
+    leave(world)
+    for asked in ({"report": report}, {"report": report, "dry_run": True}, {}):
+        with pytest.raises(SluiceError, match=rf"SLC-467: rows of public\.planes .*{why}"):
+            mend(world, LEGS, PLANES, **asked)
+    assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
+    assert "compared again: equal" in mend(world, LEGS, report=report)["note"]
+
+
+def begin_update(world):
+    """An initial update is asked for."""
+    replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("happen", "told"),
+    [
+        (begin_update, r"SLC-470: slave geneva is INITIAL: something else began to fill it"),
+        (skip, r"SLC-467: rows of public\.planes .*eve skipped it"),
+    ],
+)
+def test_whatever_happens_meanwhile_keeps_the_rows_from_being_written(world, monkeypatch, happen, told):
     slave = world.reader("geneva")
     slave.execute("DELETE FROM branch.planes WHERE id = 7")
     report = report_of(world, PLANES)
     arrived = PostgresRepair._arrived
 
-    def begun(repair, at, look):
+    def happened(repair, at, look):
         if world.status("geneva") is Status.NORMAL and look == "load/blocks/at":
-            replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+            happen(world)
         return arrived(repair, at, look)
 
-    monkeypatch.setattr(PostgresRepair, "_arrived", begun)
-    with pytest.raises(SluiceError, match=r"SLC-470: slave geneva is INITIAL: something else began to fill it"):
+    monkeypatch.setattr(PostgresRepair, "_arrived", happened)
+    with pytest.raises(SluiceError, match=told):
         mend(world, PLANES, report=report)
     assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)

@@ -13,7 +13,7 @@ from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
 from sluice.state.replication import Status
-from sluice.store import comparisons, replications
+from sluice.store import blocked, comparisons, replications
 from sluice.store.comparisons import TableReport
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.read import Key
@@ -94,6 +94,18 @@ def plan(
     return [_table(context, pair, one, kinds) for one in chosen]
 
 
+def expect_given(context: Context, pair: Pair, table: TableName) -> None:
+    """See that the slave gets this table: rows of one that it does not get are its own, and no comparison looks there.
+
+    Raises:
+        SluiceError: SLC-467, it is excluded, or somebody skipped it.
+    """
+    if context.mapper(pair).excludes(table):
+        raise unrepairable(pair, table, "the slave's `tables` excludes it")
+    if skipped := blocked.left_out(context.store, pair).get(table):
+        raise unrepairable(pair, table, f"{skipped.actor} skipped it there")
+
+
 def expect_keyed(pair: Pair, view: TableView, mapper: Mapper) -> tuple[str, ...]:
     """The master's columns that a row of the slave is found by, in the order of the slave's key.
 
@@ -136,6 +148,7 @@ def outdated(pair: Pair, report: int, table: TableName, why: str) -> SluiceError
 
 
 def _table(context: Context, pair: Pair, report: TableReport, kinds: Collection[str]) -> TablePlan:
+    expect_given(context, pair, report.table)
     rows = comparisons.rows_of(context.store, report.id)
     if len(rows) + report.more < report.different:
         raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")

@@ -19,7 +19,7 @@ from sluice.context import Context
 from sluice.errors import ConfigError, FencedError, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.repair.plan import KINDS, TablePlan, expect_keyed, outdated, plan, ready
+from sluice.repair.plan import KINDS, TablePlan, expect_given, expect_keyed, outdated, plan, ready
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.load import Reading
@@ -89,6 +89,8 @@ def repair(
     pair = request.pair
     began = ready(context, pair)
     _expect_kind(context, pair)
+    for table in request.tables:
+        expect_given(context, pair, table)
     report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
@@ -178,6 +180,7 @@ def _round(
                 f"slave {pair.slave} is {now.status}: something else began to fill it",
                 "nothing of this was changed; trigger the repair again when that has ended",
             )
+        expect_given(context, pair, planned.report.table)
 
     info = context.connection(slave.connection)
     origin = context.connection(source.connection)
