@@ -53,6 +53,17 @@ def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(
     assert world.differences() == {}
 
 
+@by_both
+def test_what_a_sweep_shows_is_published_by_it_also_if_its_commit_did_not_wait_for_the_disk(gauss, read_by):
+    world = gauss(source={"decoding": {"read_by": read_by}})
+    hasty = world.session()
+    hasty.execute("SET synchronous_commit = off")
+    publisher = world.publisher()
+    hasty.execute("INSERT INTO t VALUES (1, 'hasty')")
+    publisher.publish(None)
+    assert changes(world) == [("I", ["1", "hasty"], None)]
+
+
 def test_a_value_out_of_line_that_did_not_change_arrives_all_the_same(gauss):
     world = gauss("CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
     world.master.execute("ALTER TABLE t ALTER v SET STORAGE EXTERNAL")

@@ -19,9 +19,9 @@ def standing_in(server, tmp_path_factory):
     with server_directory(tmp_path_factory.mktemp("gauss")) as directory, pytest.MonkeyPatch.context() as patched:
         patched.setenv(SERVER_ENV, str(OLDEST))
         made = type(server)(Installed(directory))
-        made.cluster.start(
-            "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 20", port()
-        )
+        # What is committed without waiting for the disk stays off it for long, as on a busy disk.
+        settings = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 20"
+        made.cluster.start(f"{settings}\nwal_writer_delay = 10s", port())
         yield made
         made.cluster.remove()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 
 import psycopg
@@ -24,7 +24,7 @@ from sluice.vendors.gaussdb.capture.slot import server_slot
 from sluice.vendors.gaussdb.capture.slot.reading import arguments
 from sluice.vendors.gaussdb.capture.slot.sweep import SlotSweep
 from sluice.vendors.gaussdb.catalog.tables import described, tables
-from sluice.vendors.gaussdb.session import composed
+from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.gaussdb.source_session import SourceSession
 from sluice.vendors.postgresql.session import Connection, translated
 from sluice.vendors.protocol.capabilities import Capabilities
@@ -211,9 +211,10 @@ class SlotCapture:
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[SlotSweep]:
         """Read the slot, up to what a snapshot shows; what is not purged is given again."""
-        with translated("reading the slot"):
+        # Opened before the snapshot is taken: if it lives still, no crash of the server took what that shows.
+        with translated("reading the slot"), closing(connect(self._session.info, "flush")) as beside:
             session = self._session.open()
-            sweep = SlotSweep(session, self._session.info, self._resources, self._parts, self._settings, epoch)
+            sweep = SlotSweep(session, beside, self._session.info, self._resources, self._parts, self._settings, epoch)
             try:
                 sweep.begin(max_changes, until)
                 yield sweep

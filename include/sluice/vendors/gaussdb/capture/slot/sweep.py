@@ -36,6 +36,7 @@ class SlotSweep:
     def __init__(
         self,
         connection: Connection,
+        beside: Connection,
         info: ConnectionInfo,
         resources: Resources,
         parts: Mapping[str, sql.Composable],
@@ -43,6 +44,7 @@ class SlotSweep:
         epoch: int,
     ) -> None:
         self._connection = connection
+        self._beside = beside
         self._info = info
         self._resources = resources
         self._parts = parts
@@ -76,6 +78,8 @@ class SlotSweep:
         self._recorded: Recorded = state.recorded
         (text,) = self._connection.execute(composed("capture/log/snapshot")).fetchone() or ("",)
         self.snapshot = Snapshot(text)
+        # What the snapshot shows was committed, perhaps without waiting for the disk; the slot gives what is on it.
+        _flush(self._beside, self._parts)
         tables = registry.registered(self._connection, self._parts)
         self._expect_unaltered(tables)
         self._known = Known(
@@ -126,7 +130,7 @@ class SlotSweep:
         return self._stream.used if self._stream else {}
 
     def make_durable(self) -> None:
-        """Nothing is to be done: the slot gives what is on the disk."""
+        """Nothing is to be done: the slot gives what is on the disk, and `begin` saw to it that all of this is."""
 
     def purge(self, purge: Purge, changes: int) -> None:
         """Record the segment and how far the log is published, in one commit; then let the server forget it."""
@@ -159,3 +163,15 @@ class SlotSweep:
     def deletion(self, column: str, number: object) -> str:
         """What an administrator can do about a change that nobody may publish: nothing is deleted from a log."""
         return "trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source"
+
+
+def _flush(beside: Connection, parts: Mapping[str, sql.Composable]) -> None:
+    """Flush the log of all sessions, by a commit that waits for the disk.
+
+    It has to write something, and no function that all of these servers have does that alone. Nobody ever sees the row.
+    The list of the decoding does not name its table.
+    """
+    with beside.transaction():
+        beside.execute("SET LOCAL synchronous_commit = on")
+        beside.execute(composed("capture/log/write", **parts))
+        beside.execute(composed("capture/log/unwrite", **parts))
