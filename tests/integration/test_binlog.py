@@ -16,11 +16,13 @@ from support.binlog import BinlogMaster
 from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
+from sluice.capture.uninstall import cleanup
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
+from sluice.vendors.registry import master as master_of
 
 pytestmark = [pytest.mark.postgres]
 
@@ -221,6 +223,15 @@ def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog
     world.configure(lambda settings: settings["sources"]["flights"].update(capture="triggers"))
     with pytest.raises(SluiceError, match=r"SLC-461.*triggers do not see what foreign keys change"):
         world.context.source("flights")
+
+
+def test_a_source_is_left_without_our_table_and_counts_its_sessions(binlog, maria_server):
+    world, _ = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), update=False)
+    # An account without more rights sees no session but its own, and itself it does not count.
+    assert master_of("mariadb").active(world.infos["master"]) == 0
+    (removed,) = cleanup(world.context, SOURCE)
+    assert removed.startswith("TABLE ")
+    assert maria_server.execute("SHOW TABLES FROM " + removed.split()[1].split(".")[0]) == [("t",)]
 
 
 def test_a_log_that_was_purged_or_reset_leads_to_an_initial_update(binlog, maria_server):

@@ -15,7 +15,7 @@ from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
 from sluice.vendors.mariadb.read.rows import reading
-from sluice.vendors.mariadb.session import connect, execute
+from sluice.vendors.mariadb.session import composed, connect, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
@@ -55,9 +55,8 @@ def _from_hex(text: str) -> bytes:
 
 def _active(info: ConnectionInfo) -> int:
     """How many sessions of others execute something."""
-    query = "SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Query' AND id <> CONNECTION_ID()"
     with closing(connect(info, "activity")) as session:
-        ((count,),) = execute(session, query)
+        ((count,),) = execute(session, composed("read/active"))
     return int(count)
 
 

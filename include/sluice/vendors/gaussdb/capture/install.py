@@ -93,7 +93,7 @@ def renew(connection: Connection, resources: Resources, parts: Parts, settings: 
                 table = now[name].numbered(number + place)
                 watch = Watch(before.actions or "none")
                 registry.watch(connection, resources, parts, table, watch, before.identity)
-        connection.execute(sql.SQL("DELETE FROM {}").format(parts["queue"]))
+        connection.execute(composed("capture/registry/forget_emptied", **parts))
     _begin(connection, resources, parts, settings)
 
 
@@ -112,14 +112,14 @@ def remove(
             registry.release(connection, resources, parts, one, there=_is_there(connection, one))
         removed = []
         for name in ("tables", "queue", "state"):
-            connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(parts[name]))
+            connection.execute(composed("capture/uninstall/table", table=parts[name]))
             removed.append(f"TABLE {resources.schema}.{resources.name(name)}")
-        connection.execute(sql.SQL("DROP FUNCTION IF EXISTS {}()").format(parts["truncating"]))
+        connection.execute(composed("capture/uninstall/function", **parts))
         removed.append(f"FUNCTION {resources.schema}.{resources.name('truncating')}()")
         if resources.is_home and connection.execute(composed("capture/registry/is_empty", **parts)).fetchone() == (
             True,
         ):
-            connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(resources.schema)))
+            connection.execute(composed("capture/uninstall/schema", name=resources.schema))
     if recorded and server_slot.drop(connection, recorded.slot, settings):
         removed.append(f"SLOT {recorded.slot}")
     return removed

@@ -67,7 +67,7 @@ def make(connection: Connection, resources: Resources, parts: Mapping[str, sql.C
     """Make the DbResources. Raises SluiceError SLC-291, their schema is somebody else's."""
     owned = connection.execute(composed("capture/registry/schema", **parts)).fetchone()
     if owned is None:
-        connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(resources.schema)))
+        connection.execute(composed("capture/registry/make_schema", name=resources.schema))
     elif resources.is_home and owned != (True,):
         raise SluiceError(
             291,
@@ -141,7 +141,7 @@ def watch(
     relation = sql.Identifier(table.name.schema, table.name.table)
     ((_, now),) = connection.execute(composed("capture/log/identities"), {"relations": [table.relation]}).fetchall()
     if now != _FULL:
-        connection.execute(sql.SQL("ALTER TABLE {} REPLICA IDENTITY FULL").format(relation))
+        connection.execute(composed("capture/registry/identity", relation=relation, identity=sql.SQL("FULL")))
     made: dict[str, sql.Composable | str] = {
         "trigger": _trigger(resources),
         "relation": relation,
@@ -172,9 +172,8 @@ def release(
         connection.execute(composed("capture/registry/drop_trigger", trigger=_trigger(resources), relation=relation))
         words = {"d": "DEFAULT", "n": "NOTHING"}
         if one.identity in words:
-            connection.execute(
-                sql.SQL("ALTER TABLE {} REPLICA IDENTITY {}").format(relation, sql.SQL(words[one.identity]))
-            )
+            before = sql.SQL(words[one.identity])
+            connection.execute(composed("capture/registry/identity", relation=relation, identity=before))
     connection.execute(composed("capture/registry/unregister", **parts), {"schema": name.schema, "table": name.table})
 
 

@@ -19,6 +19,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
 from sluice.libpq import parameters, state_of_refusal
 from sluice.vendors.gaussdb.capture.protocol.frames import Alive, Data, frame, status
+from sluice.vendors.gaussdb.capture.slot.lsn import number
 from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions
 from sluice.vendors.gaussdb.session import options as pinned
 from sluice.vendors.postgresql.session import explained
@@ -156,6 +157,4 @@ class ReplicationStream:
 
 def _lsn(identified: PGresult) -> int:
     """How far the log is, in the answer to IDENTIFY_SYSTEM: its third column."""
-    text = identified.get_value(0, 2) or b"0/0"
-    high, low = text.decode().split("/")
-    return int(high, 16) << 32 | int(low, 16)
+    return number((identified.get_value(0, 2) or b"0/0").decode())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 
+from sluice.vendors.gaussdb.capture.slot.lsn import number
 from sluice.vendors.gaussdb.capture.slot.malformed import excerpt, malformed
 from sluice.vendors.gaussdb.capture.slot.records import Begin, Commit, Message, Records
 
@@ -44,7 +45,7 @@ def boundary(format: str, text: str, lsn: int | None, offset: int, records: Reco
             len(records),
             _number(format, found["xid"] or found["later_xid"], offset),
             _number(format, found["csn"], offset),
-            _place(found["lsn"]) if found["lsn"] else lsn,
+            number(found["lsn"]) if found["lsn"] else lsn,
             found["time"],
             found["user"],
             _number(format, found["origin"], offset),
@@ -84,11 +85,6 @@ def message(format: str, raw: bytes, offset: int, records: Records) -> bool:
 def _number(format: str, digits: str | None, offset: int) -> int | None:
     if digits is None:
         return None
-    if (number := int(digits)) > _LARGEST:
+    if (parsed := int(digits)) > _LARGEST:
         raise malformed(format, offset, f"{digits} has more than 64 bits")
-    return number
-
-
-def _place(text: str) -> int:
-    high, low = text.split("/")
-    return int(high, 16) << 32 | int(low, 16)
+    return parsed

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sluice import sqlfiles
 from sluice.errors import ConfigError
+from sluice.vendors.gaussdb.capture.slot.lsn import written
 from sluice.vendors.gaussdb.capture.slot.option_kinds import OPTIONS, Value, Way
 
 # Of `max_process_memory`, which is in KB, parallel decoding may use these parts; what is given is in MB or in GB.
@@ -23,13 +24,13 @@ class DecodingOptions:
     given: tuple[tuple[str, Value], ...] = ()
 
     @classmethod
-    def of(cls, written: Mapping[str, object]) -> DecodingOptions:
+    def of(cls, given: Mapping[str, object]) -> DecodingOptions:
         """Those that a person wrote.
 
         Raises:
             ConfigError: SLC-423, one is unknown or out of its range; SLC-424, two of them exclude each other.
         """
-        made = cls(tuple((name, _taken(name, value)) for name, value in written.items()))
+        made = cls(tuple((name, _taken(name, value)) for name, value in given.items()))
         made._expect_no_excluded()
         made._expect_memory(None)
         return made
@@ -78,8 +79,9 @@ class DecodingOptions:
         all that fills it is quoted."""
         pairs = ", ".join(f"{_identifier(name)} {_literal(_text(value))}" for name, value in self._sent())
         command = sqlfiles.statement("gaussdb", "capture/slot/start_replication").strip()
-        place = f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}"
-        return command.format(slot=_identifier(slot_name(slot)), lsn=place, options=f" ({pairs})" if pairs else "")
+        return command.format(
+            slot=_identifier(slot_name(slot)), lsn=written(lsn), options=f" ({pairs})" if pairs else ""
+        )
 
     def _sent(self) -> list[tuple[str, Value]]:
         return [(name, value) for name, value in self.given if OPTIONS[name].way is not Way.CLIENT]
@@ -106,34 +108,34 @@ class DecodingOptions:
                 raise _refused(name, value, f"an integer from 0 to {most}")
 
 
-def slot_name(written: str) -> str:
+def slot_name(given: str) -> str:
     """The name of a slot as the server keeps it, which is in lower case.
 
     Raises:
         ConfigError: SLC-425, the server takes no such name.
     """
-    name = written.lower()
+    name = given.lower()
     if not _SLOT.fullmatch(name):
         raise ConfigError(
             425,
-            f"{written!r} is no name of a replication slot",
+            f"{given!r} is no name of a replication slot",
             "choose one of letters without accents, digits and underscores, 63 at most",
         )
     return name
 
 
-def _taken(name: str, written: object) -> Value:
+def _taken(name: str, given: object) -> Value:
     option = OPTIONS.get(name)
     if option is None:
-        raise _refused(name, written, f"the name of an option: one of {', '.join(OPTIONS)}")
+        raise _refused(name, given, f"the name of an option: one of {', '.join(OPTIONS)}")
     try:
-        return option.taken(written)
+        return option.taken(given)
     except ValueError as error:
-        raise _refused(name, written, str(error)) from None
+        raise _refused(name, given, str(error)) from None
 
 
-def _refused(name: str, written: object, right: str) -> ConfigError:
-    fact = f"the option {name!r} of logical decoding cannot be {written!r}: right is {right}"
+def _refused(name: str, given: object, right: str) -> ConfigError:
+    fact = f"the option {name!r} of logical decoding cannot be {given!r}: right is {right}"
     return ConfigError(423, fact, "change the option in the configuration, or remove it to leave it to the server")
 
 

@@ -12,7 +12,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.protocol.replication import ReplicationStream
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
-from sluice.vendors.gaussdb.capture.slot import server_slot
+from sluice.vendors.gaussdb.capture.slot import lsn, server_slot
 from sluice.vendors.gaussdb.capture.slot.binary import BinaryDecoder
 from sluice.vendors.gaussdb.capture.slot.either import EitherDecoder
 from sluice.vendors.gaussdb.capture.slot.json_text import JsonDecoder
@@ -44,7 +44,7 @@ class Reading(Protocol):
     def statements(self) -> Iterator[tuple[int, bytes]]:
         """The messages, each with its place: whole transactions."""
 
-    def forget(self, lsn: int) -> None:
+    def forget(self, place: int) -> None:
         """Let the server forget what is published, and recorded as that."""
 
     def close(self) -> None:
@@ -70,9 +70,9 @@ class ByFunction:
         yield from _rows(iter(copy))
         self.more = self._most is not None and copy.rows >= self._most
 
-    def forget(self, lsn: int) -> None:
+    def forget(self, place: int) -> None:
         """See `Reading`."""
-        server_slot.advance(self._connection, self._slot.slot, lsn)
+        server_slot.advance(self._connection, self._slot.slot, place)
 
     def close(self) -> None:
         """See `Reading`."""
@@ -105,9 +105,9 @@ class ByProtocol:
                 self.more = True
                 return
 
-    def forget(self, lsn: int) -> None:
+    def forget(self, place: int) -> None:
         """See `Reading`."""
-        self._stream.flushed(lsn)
+        self._stream.flushed(place)
 
     def close(self) -> None:
         """See `Reading`."""
@@ -143,7 +143,7 @@ def _rows(buffers: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
                 return
             (size,) = _LENGTH.unpack_from(buffer, at + _COLUMNS.size)
             begin = at + _COLUMNS.size + _LENGTH.size
-            place = server_slot.number(buffer[begin : begin + size].decode())
+            place = lsn.number(buffer[begin : begin + size].decode())
             begin += size
             (size,) = _LENGTH.unpack_from(buffer, begin)
             begin += _LENGTH.size

@@ -14,6 +14,7 @@ from sluice import shell
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
 from sluice.model.names import Resources
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
+from sluice.vendors.gaussdb.capture.slot import lsn
 from sluice.vendors.gaussdb.capture.slot.options import slot_name
 from sluice.vendors.gaussdb.capture.slot.stream import Place
 from sluice.vendors.gaussdb.session import composed
@@ -39,22 +40,15 @@ class Recorded:
     place: Place
 
 
-def number(text: str) -> int:
-    """The number of a place in the log that the server writes as two hexadecimal halves."""
-    high, low = text.split("/")
-    return int(high, 16) << 32 | int(low, 16)
-
-
-def written(lsn: int) -> str:
-    """A place in the log as the server writes it."""
-    return f"{lsn >> 32:X}/{lsn & 0xFFFFFFFF:X}"
-
-
 def expect_possible(connection: Connection, settings: CaptureSettings) -> None:
-    """See that the server and the role allow it. Raises ConfigError SLC-429."""
+    """See that the server and the role allow it.
+
+    Raises:
+        ConfigError: SLC-429, they do not; SLC-423, an option takes too much of the server's memory.
+    """
     row = connection.execute(composed("capture/log/server")).fetchone()
     assert row is not None
-    level, most, used, may, is_standby = row
+    level, most, used, may, is_standby, memory_kb = row
     role = sql.Identifier(connection.info.user).as_string()
     missing = []
     if level != "logical":
@@ -75,6 +69,8 @@ def expect_possible(connection: Connection, settings: CaptureSettings) -> None:
             f"nothing was changed; {shell.sluice('grants', 'SOURCE')}, with the name of the source, prints what gives "
             "the role its rights; then trigger the DAG bootstrap",
         )
+    if memory_kb is not None:
+        settings.options.expect_memory(memory_kb)
 
 
 def name(connection: Connection, resources: Resources, settings: CaptureSettings) -> str:
@@ -105,7 +101,7 @@ def make(connection: Connection, slot: str, settings: CaptureSettings) -> int:
         ) from None
     finally:
         connection.execute("SET statement_timeout = 0")
-    return number(place)
+    return lsn.number(place)
 
 
 def drop(connection: Connection, slot: str, settings: CaptureSettings) -> bool:
@@ -144,7 +140,7 @@ def catch_up(connection: Connection, known: Recorded | None, settings: CaptureSe
         raise _lost(f"the server has dropped what the slot {known.slot} still needs")
     # Some versions do not tell.
     read = next((found[column] for column in _READ_UP_TO if found.get(column)), None)
-    at = number(str(read)) if read else 0
+    at = lsn.number(str(read)) if read else 0
     if at > known.place.lsn:
         raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
     if at < known.place.lsn:
@@ -152,9 +148,9 @@ def catch_up(connection: Connection, known: Recorded | None, settings: CaptureSe
     return known
 
 
-def advance(connection: Connection, slot: str, lsn: int) -> None:
+def advance(connection: Connection, slot: str, place: int) -> None:
     """Let the server forget what is published, and recorded as that."""
-    connection.execute(composed("capture/log/advance", slot=sql.Literal(slot), lsn=sql.Literal(written(lsn))))
+    connection.execute(composed("capture/log/advance", slot=sql.Literal(slot), lsn=sql.Literal(lsn.written(place))))
 
 
 def await_free(connection: Connection, slot: str) -> None:

@@ -155,7 +155,7 @@ class SlotSweep:
         registry.record(self._connection, self._parts, stream.end, source, self._epoch)
         if self._is_all and not self.more:
             # The log has these rows; and there may be a mark of somebody who waits for this.
-            self._connection.execute(sql.SQL("DELETE FROM {}").format(self._parts["queue"]))
+            self._connection.execute(composed("capture/registry/forget_emptied", **self._parts))
         self._connection.execute("COMMIT")
         if self._reading:
             self._reading.forget(stream.end.lsn)

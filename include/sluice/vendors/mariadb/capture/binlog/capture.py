@@ -171,7 +171,7 @@ class BinlogCapture:
             if state.found(session, self._parts) is None:
                 return []
             before()
-            changed(session, f"DROP TABLE {self._parts['state']}")
+            changed(session, composed("capture/drop_state", **self._parts))
         return [f"TABLE {self._parts['state']}"]
 
     def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:

@@ -1,0 +1,1 @@
+ALTER TABLE {relation} REPLICA IDENTITY {identity}
