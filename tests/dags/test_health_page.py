@@ -10,6 +10,7 @@ import yaml
 from playwright.sync_api import expect
 from support.browser import opened, shot
 from support.pages import CANARY, ours, token
+from support.waiting import until
 
 from sluice.connections import ConnectionInfo
 
@@ -24,11 +25,12 @@ def told(world) -> None:
 
 def report(client):
     """The health, once it has been looked for."""
-    deadline = time.monotonic() + 60
-    while (found := client.get("/api/v1/health").json())["under_way"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    return {one["subject"]: one for one in found["looked"]}
+
+    def ended():
+        found = client.get("/api/v1/health").json()
+        return None if found["under_way"] else found
+
+    return {one["subject"]: one for one in until(ended, seconds=60)["looked"]}
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

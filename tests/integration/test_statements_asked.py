@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.issuing import DDL
+from support.waiting import until
 from support.world import SOURCE, result
 
 from sluice.errors import SluiceError
@@ -118,16 +118,11 @@ def test_a_statement_that_does_not_end_is_ended_with_its_run(world):
     def at_work() -> bool:
         return world.master.execute(active, [f"sluice statement {number}"]).fetchone() != (0,)
 
-    deadline = time.monotonic() + 60
-    while not at_work():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(at_work, seconds=60)
     assert (shown(world, number).begun, shown(world, number).master.status) == (True, StatementStatus.WAITING)
     job.kill()
     job.wait()
-    while at_work():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: not at_work(), seconds=60)
     world.publish()
     assert shown(world, number).master.detail.startswith("rolled back, nothing of it happened")
     assert world.master.execute("SELECT sum(x) FROM t").fetchone() == (6,)

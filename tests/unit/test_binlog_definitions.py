@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from random import Random
 
 import pytest
@@ -90,6 +89,7 @@ def test_a_table_map_names_its_columns():
 @pytest.mark.parametrize("read", [events.table_map, lambda data: events.rows(23, data), events.query, events.event])
 def test_bytes_that_are_cut_off_or_forged_are_read_or_refused(read):
     random = Random(11)
+    refused = 0
     good = [_TABLE.replace(b"\x04\x06\x02id", b"\x04\x07\x02id"), _ROWS, b"\0" * 13]
     for data in good:
         forged = [data[:size] for size in range(len(data))]
@@ -98,8 +98,10 @@ def test_bytes_that_are_cut_off_or_forged_are_read_or_refused(read):
             for _ in range(random.randint(1, 4)):
                 changed[random.randrange(len(changed))] = random.randrange(256)
             forged.append(bytes(changed))
-        for one, _ in pairwise([*forged, b""]):
+        for one in forged:
+            # Any other error is a defect.
             try:
                 read(one)
             except ValueError:
-                continue
+                refused += 1
+    assert refused > 0
