@@ -193,6 +193,28 @@ def test_a_table_that_a_slave_is_no_longer_given_is_left_alone(world, leave, why
     assert "compared again: equal" in mend(world, LEGS, report=report)["note"]
 
 
+OWN = """
+CREATE TABLE branch.rented (tail text {} REFERENCES branch.planes (tail) ON {});
+INSERT INTO branch.rented VALUES ('N0')
+"""
+
+
+@pytest.mark.parametrize("action", ["DELETE CASCADE", "DELETE SET NULL", "UPDATE SET DEFAULT"])
+def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, action):
+    world = updating(DDL, {"public.planes": {}}, slaves=["geneva"], elsewhere={"geneva": weak})
+    world.update()
+    assert world.verify(initial=True) == {"geneva": 0}
+    slave = world.reader("geneva")
+    slave.execute("INSERT INTO branch.planes VALUES (0, 'N0', 1)")
+    slave.execute(OWN.format("DEFAULT 'N1' CONSTRAINT rents", action).encode())
+    with pytest.raises(SluiceError, match=r"SLC-074: rents on branch\.rented of the slave would change rows") as told:
+        mend(world)
+    assert 'ALTER TABLE "branch"."rented" DROP CONSTRAINT rents, ADD CONSTRAINT rents' in told.value.hint
+    assert slave.execute("TABLE branch.rented").fetchall() == [("N0",)]
+    slave.execute("DROP TABLE branch.rented")
+    assert "compared again: equal" in mend(world)["note"]
+
+
 def begin_update(world):
     """An initial update is asked for."""
     replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)

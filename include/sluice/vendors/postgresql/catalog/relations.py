@@ -212,6 +212,16 @@ def side_effects(connection: Connection, name: TableName) -> list[SideEffect]:
     return [SideEffect(*row) for row in rows]
 
 
+def reaching(connection: Connection, name: TableName) -> dict[TableName, list[SideEffect]]:
+    """The foreign keys by which changed rows of a table change rows of others, by the tables of these."""
+    relation = {"relation": sql.Identifier(name.schema, name.table).as_string(connection)}
+    found: dict[TableName, list[SideEffect]] = {}
+    for schema, table, keys in connection.execute(composed("catalog/reaching"), relation):
+        child = TableName(schema, table)
+        found[child] = [one for one in side_effects(connection, child) if one.kind == "key" and one.name in keys]
+    return found
+
+
 def comment(connection: Connection, name: TableName) -> str | None:
     """The comment on a table."""
     row = connection.execute(composed("catalog/comment"), {"schema": name.schema, "table": name.table}).fetchone()

@@ -35,6 +35,16 @@ def expect_none(session: Connection, tables: Iterable[TableName], *, silent: boo
     refuse(session, {name: relations.side_effects(session, name) for name in tables}, silent=silent)
 
 
+def expect_reaching_none(session: Connection, table: TableName) -> None:
+    """See that no foreign key of another table changes rows there when those of this one are changed.
+
+    Raises:
+        SluiceError: SLC-074, some do, and the session is not silent.
+    """
+    if found := [(name, one) for name, keys in relations.reaching(session, table).items() for one in keys if one.fires]:
+        raise _acting(session, found, f"would change rows of these tables with those of {table}")
+
+
 def refuse(session: Connection, tables: Mapping[TableName, Sequence[SideEffect]], *, silent: bool) -> None:
     """See that nothing of what acts on these tables acts in spite of us; with the statements that end it.
 
@@ -43,7 +53,7 @@ def refuse(session: Connection, tables: Mapping[TableName, Sequence[SideEffect]]
             triggers or rules of others act always, and would run with the rights of our role.
     """
     if not silent and (found := [(name, one) for name, acting in tables.items() for one in acting if one.fires]):
-        raise _acting_twice(session, found)
+        raise _acting(session, found, "would act a second time on what the master did already")
     if found := [(name, one) for name, acting in tables.items() for one in acting if one.strange]:
         role = session.info.user
         raise SluiceError(
@@ -56,7 +66,7 @@ def refuse(session: Connection, tables: Mapping[TableName, Sequence[SideEffect]]
         )
 
 
-def _acting_twice(session: Connection, found: Sequence[tuple[TableName, SideEffect]]) -> SluiceError:
+def _acting(session: Connection, found: Sequence[tuple[TableName, SideEffect]], what: str) -> SluiceError:
     names = ", ".join(f"{one.name} on {table}" for table, one in found)
     silenced = ""
     if session.info.server_version >= _GRANTS_PARAMETERS:
@@ -67,7 +77,7 @@ def _acting_twice(session: Connection, found: Sequence[tuple[TableName, SideEffe
         )
     return SluiceError(
         74,
-        f"{names} of the slave would act a second time on what the master did already",
+        f"{names} of the slave {what}",
         "nothing was changed; execute in the slave's database, as the owner of its tables: "
         f"{_endings(session, found)}{silenced}",
     )
