@@ -215,6 +215,24 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     assert "compared again: equal" in mend(world)["note"]
 
 
+def test_rows_of_a_slave_that_may_have_its_own_are_left_alone_whatever_an_older_report_says(world):
+    slave = world.reader("geneva")
+    slave.execute(
+        "UPDATE branch.planes SET seats = 0 WHERE id IN (1, 300); INSERT INTO branch.planes VALUES (400, 'own')"
+    )
+    report = report_of(world, PLANES)
+    world.master.execute("DELETE FROM planes WHERE id = 1")
+    world.catch_up()
+    slave.execute("INSERT INTO branch.planes VALUES (1, 'mine')")
+    entry = {"public.planes": {"on_existing_rows": "merge"}}
+    world.configure(lambda settings: settings["slaves"]["geneva"].update(tables=entry))
+    assert not [text for text in mend(world, report=report, dry_run=True)["statements"] if "DELETE" in text]
+    found = mend(world, report=report)
+    assert (found["deleted"], found["written"]) == (0, 1)
+    kept = slave.execute("SELECT id, tail, seats FROM branch.planes WHERE id IN (1, 300, 400) ORDER BY id").fetchall()
+    assert kept == [(1, "mine", None), (300, "N300", 100), (400, "own", None)]
+
+
 def begin_update(world):
     """An initial update is asked for."""
     replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)

@@ -10,6 +10,7 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.errors import SluiceError, said
+from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
 from sluice.state.replication import Status
@@ -154,7 +155,10 @@ def _table(context: Context, pair: Pair, report: TableReport, kinds: Collection[
         raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
     if not report.key:
         raise unrepairable(pair, report.table, "its rows have no key on the slave")
-    return TablePlan(report, tuple(row for row in rows if row.kind in kinds), report.more)
+    # An older report may call rows extra that are the slave's own by now.
+    own = context.mapper(pair).filled(report.table) is Filled.MERGE
+    asked = set(kinds) - ({"extra"} if own else set())
+    return TablePlan(report, tuple(row for row in rows if row.kind in asked), report.more)
 
 
 def _expect_recent(

@@ -14,6 +14,7 @@ from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
+from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources
 from sluice.vendors.postgresql import migrations
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
@@ -72,7 +73,8 @@ class PostgresRepair:
             side_effects.expect_none(self._session, [layout.name], silent=side_effects.is_silent(self._session))
             # Nobody compares what belongs to the slave alone: it would be gone without a word.
             side_effects.expect_reaching_none(self._session, layout.name)
-            self._view = view
+            # Rows of the slave's own are not the master's of any time.
+            self._view, self._own = view, self._mapper.filled(view.master.name) is Filled.MERGE
             columns = listed(view.written)
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             stage = composed(
@@ -102,7 +104,7 @@ class PostgresRepair:
                     time.sleep(_LOOK_S)
                 expect_allowed()
                 loop_filter = LoopFilter(self._session, self._masters)
-                deleted = self._session.execute(self._gone(keys)).rowcount
+                deleted = 0 if self._own else self._session.execute(self._gone(keys)).rowcount
                 written = self._session.execute(merge(self._view, upserted=True)).rowcount
                 loop_filter.remove()
                 reached(CrashPoint.MERGED)
