@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice import shell
@@ -17,6 +17,7 @@ from sluice.state.replication import Status
 from sluice.store import blocked, comparisons, replications
 from sluice.store.comparisons import TableReport
 from sluice.store.replications import ReplicationState
+from sluice.values.keyed_rows import spelled_alike
 from sluice.vendors.protocol.read import Key
 
 KINDS = ("extra", "changed", "missing")
@@ -131,6 +132,23 @@ def expect_keyed(pair: Pair, view: TableView, mapper: Mapper) -> tuple[str, ...]
     if why:
         raise unrepairable(pair, master.name, why)
     return tuple(names[name] for name in view.layout.key_names)
+
+
+def expect_spelled_alike(pair: Pair, view: TableView, types: Sequence[str]) -> None:
+    """See that the master's rows are found by the texts that the slave has of their keys: one that is not found counts
+    as deleted.
+
+    Args:
+        types: those of the key's columns on the slave.
+
+    Raises:
+        SluiceError: SLC-467, master and slave may spell the value of a key otherwise.
+    """
+    for index, its in zip(view.layout.key, types, strict=True):
+        column = view.layout.columns[index]
+        if not spelled_alike(column.type, its):
+            why = f"its key {column.name} is {column.type} on the master and {its} on the slave, whose texts may differ"
+            raise unrepairable(pair, view.master.name, why)
 
 
 def unrepairable(pair: Pair, table: TableName, why: str) -> SluiceError:

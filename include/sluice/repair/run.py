@@ -19,7 +19,7 @@ from sluice.context import Context
 from sluice.errors import ConfigError, FencedError, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.repair.plan import KINDS, TablePlan, expect_given, expect_keyed, outdated, plan, ready
+from sluice.repair.plan import KINDS, TablePlan, expect_given, expect_keyed, expect_spelled_alike, outdated, plan, ready
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.load import Reading
@@ -189,7 +189,9 @@ def _round(
         closing(opened(info, pair, slave.schema_, mapper, context.unheard(pair))) as rows,
     ):
         for keys in batches:
-            rows.begin(seen)
+            types = rows.begin(seen)
+            if reading.keyed_by_text:
+                expect_spelled_alike(pair, seen, types)
             _copy(reading, rows, seen, key, keys, salt)
             yield keys, rows.end(keys, PointWait(pair, point.position, patience_s, nearing=True), expect_allowed)
 

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.values.copy_text import columns_of, lines_of
+
+_DIGITS = ("smallint", "integer", "bigint")
+_ONE_SPELLING = re.compile(r"text|date|uuid|boolean|bytea|bit( varying)?\(\d+\)|timestamp\(\d\) with(out)? time zone")
+_EXACT = re.compile(r"numeric\(\d+,(\d+)\)")
+
+
+def spelled_alike(one: str, other: str) -> bool:
+    """Whether a value of two types, as the log names them, has one text, which is the same in both.
+
+    No number with a point that floats has, nor one without a number of digits behind it; nor an interval, nor a text
+    that is filled up with blanks.
+    """
+    found = _spelling(one)
+    return found is not None and found == _spelling(other)
+
+
+def _spelling(kind: str) -> str | None:
+    if kind in _DIGITS:
+        return "0"
+    if exact := _EXACT.fullmatch(kind):
+        return exact[1]
+    if kind.startswith("character varying"):
+        return "text"
+    return kind if _ONE_SPELLING.fullmatch(kind) else None
 
 
 class KeyedRows:

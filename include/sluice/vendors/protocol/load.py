@@ -145,7 +145,13 @@ class Chunks(Protocol):
 
 
 class Reading(Chunks, Protocol):
-    """A master's rows, as an exported snapshot shows them."""
+    """A master's rows, as an exported snapshot shows them.
+
+    Attributes:
+        keyed_by_text: `keyed` finds a row only by the very texts in which it gives the values of its key.
+    """
+
+    keyed_by_text: bool
 
     def table(self, name: TableName, columns: Sequence[str]) -> CopyStream:
         """Every row of a table, in the text format, in no order."""

@@ -22,8 +22,8 @@ class RowsRepaired:
 class RowRepair(Protocol):
     """The master's rows of some keys come beside the table, and at the point into it."""
 
-    def begin(self, view: TableView) -> None:
-        """Begin with rows of a table.
+    def begin(self, view: TableView) -> Sequence[str]:
+        """Begin with rows of a table. Returns the types that the columns of its key have on the slave.
 
         Raises:
             SluiceError: SLC-472, no index of the slave's table tells rows apart by that key; or what else is in the

@@ -23,6 +23,8 @@ from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 class GaussReading:
     """See `sluice.vendors.protocol.load.Reading`."""
 
+    keyed_by_text = True
+
     def __init__(self, session: Connection) -> None:
         self._session = session
 

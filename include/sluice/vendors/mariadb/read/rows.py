@@ -99,6 +99,8 @@ class MariaReading:
         place: whose rows are to be given.
     """
 
+    keyed_by_text = True
+
     def __init__(self, info: ConnectionInfo, session: Connection, place: LogPlace, here: LogPlace) -> None:
         self._info = info
         self._session = session

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
+import psycopg
 from psycopg import sql
 
 from sluice.apply.mapping.table_view import TableView
@@ -55,12 +56,13 @@ class PostgresRepair:
             # A repair that was reported is not to be lost in a crash: no log delivers it again.
             self._session.execute("SET synchronous_commit = on")
 
-    def begin(self, view: TableView) -> None:
-        """Begin with rows of a table."""
+    def begin(self, view: TableView) -> list[str]:
+        """Begin with rows of a table. Returns the types that the columns of its key have on the slave."""
         layout = view.layout
         with translated(self._doing):
             self._copying.close()
-            if not fitting(self._session, layout, names_of(self._session, self._mapper)):
+            columns_here = fitting(self._session, layout, names_of(self._session, self._mapper))
+            if not columns_here:
                 raise missing(f"the slave has no table {layout.name}")
             if not relations.enforced(self._session, layout.name, layout.key_names):
                 raise SluiceError(
@@ -84,6 +86,7 @@ class PostgresRepair:
             staged = sql.Identifier("pg_temp", "sluice_merged")
             into = composed("load/copy_in", table=staged, columns=columns, format=sql.SQL("text"))
             self._copy = self._copying.enter_context(self._session.cursor().copy(into))
+        return [columns_here[name].type for name in layout.key_names]
 
     def write(self, buffer: bytes) -> None:
         """Write some rows."""
@@ -113,6 +116,8 @@ class PostgresRepair:
 
     def close(self) -> None:
         """End the session."""
+        with suppress(psycopg.Error):
+            self._copying.close()
         self._session.close()
 
     def _gone(self, keys: Sequence[Key]) -> sql.Composed:

@@ -36,6 +36,8 @@ LOCK_TIMEOUT = "3s"
 class PostgresReading:
     """See `sluice.vendors.protocol.load.Reading`. A table is unlocked as soon as its rows were read."""
 
+    keyed_by_text = False
+
     def __init__(self, session: Connection, beside: Connection, trusted: Collection[str]) -> None:
         self._session = session
         self._beside = beside
