@@ -174,6 +174,41 @@ def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publishe
         world.publish()
 
 
+def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_sent_in(binlog, maria_server):
+    ddl = DDL + ";\nCREATE TABLE été (id int PRIMARY KEY);\nINSERT INTO été VALUES (1)"
+    world, master = binlog(ddl, [*TABLES, "été"], slaves=("zurich",))
+    master.execute("SET STATEMENT max_statement_time = 5 FOR TRUNCATE keyed", "TRUNCATE --\x01\n heap")
+    other = maria_server.create_account()
+    for info, charset, statements in (
+        (master.info, "latin1", ["TRUNCATE été", "BEGIN", "DELETE FROM pairs", "SAVEPOINT é", "COMMIT"]),
+        # A tenant's, who has a character set that is not read, and no watched tables.
+        (other, "gbk", ["CREATE TABLE `中` (id int)", "TRUNCATE `中`"]),
+    ):
+        with closing(maria_server.session(info)) as session, session.cursor() as cursor:
+            session.set_character_set(charset)
+            for one in (f"USE {info.database}", *statements):
+                cursor.execute(one)
+    assert world.verify() == {"zurich": 0}
+    assert not any(world.rows("zurich", f"public.{one}") for one in (*TABLES, "été"))
+    master.execute(
+        "CREATE TABLE parent (id int PRIMARY KEY)",
+        "CREATE TABLE shelf (a int, b text) PARTITION BY LIST (a) (PARTITION p VALUES IN (0, 1), PARTITION q DEFAULT)",
+    )
+    refused = [
+        ("ALTER TABLE shelf EXCHANGE PARTITION p WITH TABLE heap", "heap .*EXCHANGE PARTITION"),
+        ("ALTER TABLE shelf CONVERT TABLE heap TO PARTITION r VALUES IN (9)", "heap .*CONVERT TABLE"),
+        ("ALTER TABLE keyed MODIFY amount decimal(9,1)", "keyed .*amount from"),
+        ("ALTER TABLE keyed DROP note, ADD note varchar(50)", "keyed .*DROP note"),
+        ("ALTER TABLE keyed ADD FOREIGN KEY (id) REFERENCES parent (id) ON DELETE CASCADE", "keyed .*a foreign key"),
+    ]
+    for text, match in refused:
+        master.execute(text)
+        with pytest.raises(SluiceError, match=f"SLC-446: rows of .*{match}"):
+            world.publish()
+        if "CASCADE" not in text:
+            bootstrap(world.context, SOURCE, rebase=True)
+
+
 REFUSED = {
     "engine": ("CREATE TABLE t (id int PRIMARY KEY) ENGINE = MyISAM", "SLC-444.*engine is MyISAM"),
     "history": ("CREATE TABLE t (id int PRIMARY KEY) WITH SYSTEM VERSIONING", "SLC-444.*it is a SYSTEM VERSIONED"),

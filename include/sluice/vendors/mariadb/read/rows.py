@@ -143,7 +143,8 @@ class MariaReading:
             return came, went
         with closing(connect(self._info, "catalog")) as beside:
             layouts = Layouts({}, [], lambda: Charsets(beside), lambda table: described(beside, table))
-            stream = Stream(self._place, "", layouts, lambda table: "IUD" if table == name else None, self._here)
+            wanted = {name: "IUD"}
+            stream = Stream(self._place, "", layouts, wanted.get, [name.schema], self._here)
             for batch in stream.batches(read(self._info, self._place)):
                 actions, numbers = batch.column("action").to_pylist(), batch.column("layout").to_pylist()
                 if Action.TRUNCATE in actions:

@@ -213,8 +213,7 @@ class BinlogCapture:
             said = events.table_map(found.data)
             return watched.actions(TableName(said.schema, said.table)) is not None
         if found.kind == events.QUERY:
-            _, text = events.query(found.data)
-            return text.split()[:1] not in (["BEGIN"], ["COMMIT"], ["SAVEPOINT"])
+            return events.query(found.data).raw.split()[:1] not in ([b"BEGIN"], [b"COMMIT"], [b"SAVEPOINT"])
         return found.kind not in events.IGNORED | events.ROWS | {events.GTID, events.XID, events.FORMAT}
 
     def count_queued(self, most: int) -> int:

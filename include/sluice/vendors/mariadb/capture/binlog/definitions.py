@@ -1,34 +1,41 @@
 """Statements of the log: which tables one defines or empties. No more of it is understood than that.
 
-Source: MariaDB Knowledge Base, "ALTER TABLE", "DROP TABLE", "RENAME TABLE", "TRUNCATE TABLE", "CREATE TABLE".
+Each form is read from its first word to the end of its names. Another form than those that are known is refused: a
+statement that is passed over could be one that empties a table.
+
+Source: MariaDB Knowledge Base, "ALTER TABLE", "DROP TABLE", "RENAME TABLE", "TRUNCATE TABLE", "CREATE TABLE",
+"SET STATEMENT".
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from sluice.model.names import TableName
+from sluice.vendors.mariadb.capture.binlog.alterations import Does, altered, created, outside
+from sluice.vendors.mariadb.capture.binlog.events import Query
+from sluice.vendors.mariadb.capture.binlog.grammar import Parser
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token, readings
+from sluice.vendors.mariadb.charsets import Charsets
 
-_TOKEN = re.compile(
-    r"""/\*M?!\d*|\*/|(?P<comment>/\*.*?\*/|--\s[^\n]*|\#[^\n]*)|(?P<text>'(?:[^'\\]|\\.|'')*')"""
-    r"""|`(?P<back>(?:[^`]|``)*)`|"(?P<double>(?:[^"]|"")*)"|(?P<word>[\w$]+)|(?P<sign>[^\s\w])""",
-    re.DOTALL,
-)
 # A statement of these changes rows, if it is in the log at all.
-_WRITING = {"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "CALL", "WITH", "EXECUTE", "DO", "SELECT"}
-_ASIDE = {"IF", "EXISTS", "NOT", "TABLE", "TABLES", "IGNORE", "ONLINE", "WAIT", "NOWAIT", "OR", "REPLACE", "TEMPORARY"}
-_PARTITIONS = {"DROP", "TRUNCATE", "EXCHANGE", "CONVERT", "DISCARD", "IMPORT"}
+_WRITING = {"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "CALL", "WITH", "EXECUTE", "DO", "SELECT", "VALUES"}
+# Those of these change no row of a table.
+_HARMLESS = {"GRANT", "REVOKE", "FLUSH", "OPTIMIZE", "REPAIR", "CHECK", "INSTALL", "UNINSTALL", "XA", "SET"}
+_MADE = {"VIEW", "FUNCTION", "PROCEDURE", "PACKAGE", "TRIGGER", "EVENT", "USER", "ROLE", "SERVER", "SEQUENCE", "INDEX"}
+_MADE |= {"ALGORITHM", "DEFINER", "SQL", "AGGREGATE", "UNIQUE", "FULLTEXT", "SPATIAL", "TABLESPACE", "LOGFILE"}
 
 
-class Does(Enum):
-    """What becomes of a table."""
+class Bound(Enum):
+    """A statement about a transaction, and not about tables."""
 
-    ALTERED = "it may have other columns from here on, and the same rows"
-    EMPTIED = "it has no rows"
-    GONE = "it is not there any more"
-    REPLACED = "it has rows of which the log does not tell"
+    BEGINS = "it begins or goes on"
+    COMMITS = "it ends"
+    ROLLS_BACK = "it ends, and does not count"
+    ROLLS_BACK_PART = "a part of it does not count"
 
 
 @dataclass(frozen=True)
@@ -40,131 +47,173 @@ class Definition:
         schema: the database that it drops with all that is in it.
         writes: it changes rows, and the log does not tell which.
         mentioned: whatever may be a table in one that writes.
+        bound: it is about a transaction.
     """
 
     tables: tuple[tuple[TableName, Does], ...] = ()
     schema: str | None = None
     writes: bool = False
     mentioned: tuple[TableName, ...] = ()
+    bound: Bound | None = None
 
 
-@dataclass(frozen=True)
-class _Token:
-    text: str
-    is_name: bool
-    is_quoted: bool = False
-
-    def is_word(self, *words: str) -> bool:
-        return self.is_name and not self.is_quoted and self.text.upper() in words
+def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
+    """What a statement makes of tables. Raises NotUnderstood, that is not certain."""
+    found = [definition(query.schema, tokens, query.raw) for tokens in readings(query, charsets)]
+    if any(one != found[0] for one in found):
+        raise NotUnderstood("its names are in one character set or in another")
+    return found[0]
 
 
-def definition(schema: str, text: str) -> Definition:
-    """What a statement, executed in a database, makes of tables."""
-    tokens = list(_tokens(text))
+def definition(schema: str, tokens: list[Token], raw: bytes = b"") -> Definition:
+    """What a statement, executed in a database, makes of tables. Raises NotUnderstood."""
+    tokens = _bare(tokens, raw)
     if not tokens:
         return Definition()
-    if tokens[0].is_word(*_WRITING):
-        return Definition(writes=True, mentioned=tuple(_mentioned(schema, tokens)))
-    words = [one.text.upper() for one in tokens[:6] if one.is_name and not one.is_quoted]
-    reader = _Statement(schema, tokens)
-    if tokens[0].is_word("TRUNCATE"):
-        return Definition(tuple((name, Does.EMPTIED) for name in reader.names(1)))
-    if tokens[0].is_word("RENAME") and words[1:2] in (["TABLE"], ["TABLES"]):
-        return Definition(tuple(reader.renamed()))
-    if tokens[0].is_word("DROP") and words[1:2] in (["DATABASE"], ["SCHEMA"]):
-        names = reader.names(2)
-        return Definition(schema=names[0].table if names else None)
-    if "TEMPORARY" in words[:5] or "TABLE" not in words[:5]:
+    if (bound := _bound(tokens)) is not None:
+        return Definition(bound=bound)
+    first, parser = tokens[0], Parser(schema, tokens, 1)
+    if first.is_word("ANALYZE"):
+        writes = not parser.takes("TABLE", "TABLES", "LOCAL", "NO_WRITE_TO_BINLOG")
+        return _writing(schema, tokens) if writes else Definition()
+    if first.is_word(*_WRITING):
+        return _writing(schema, tokens)
+    if first.is_word("TRUNCATE"):
+        parser.takes("TABLE")
+        return Definition(((_last(parser), Does.EMPTIED),))
+    if first.is_word("RENAME"):
+        return Definition() if parser.takes("USER") else Definition(_renamed(parser, raw))
+    if first.is_word("DROP"):
+        return _dropped(parser)
+    if first.is_word("CREATE"):
+        return _created(parser)
+    if first.is_word("ALTER"):
+        return _altered(parser)
+    if first.is_word(*_HARMLESS):
         return Definition()
-    if tokens[0].is_word("DROP"):
-        return Definition(tuple((name, Does.GONE) for name in reader.names(1)))
-    if tokens[0].is_word("CREATE"):
-        replaces = words[1:3] == ["OR", "REPLACE"]
-        return Definition(tuple((name, Does.GONE if replaces else Does.ALTERED) for name in reader.names(1)[:1]))
-    if tokens[0].is_word("ALTER"):
-        return Definition(tuple(reader.altered()))
-    return Definition()
+    raise NotUnderstood("statements of its kind are not known")
 
 
-def _tokens(text: str) -> list[_Token]:
-    found = []
-    for one in _TOKEN.finditer(text):
-        if (name := one["back"]) is not None:
-            found.append(_Token(name.replace("``", "`"), is_name=True, is_quoted=True))
-        elif (name := one["double"]) is not None:
-            found.append(_Token(name.replace('""', '"'), is_name=True, is_quoted=True))
-        elif word := one["word"]:
-            found.append(_Token(word, is_name=True))
-        elif sign := one["sign"]:
-            found.append(_Token(sign, is_name=False))
-    return found
+def _bare(tokens: list[Token], raw: bytes) -> list[Token]:
+    """A statement without the variables that are set for it alone."""
+    while len(tokens) > 1 and tokens[0].is_word("SET") and tokens[1].is_word("STATEMENT"):
+        place = next((place for place in outside(tokens) if tokens[place].is_word("FOR")), None)
+        if place is None:
+            raise NotUnderstood("SET STATEMENT has no FOR")
+        if any(one.is_name and one.text.upper() == "SQL_MODE" for one in tokens[:place]) and (
+            b'"' in raw or b"\\" in raw
+        ):
+            # The text was read under the mode from before, which the log does not have.
+            raise NotUnderstood("its quotes were read under another sql_mode than the log has")
+        tokens = tokens[place + 1 :]
+    return tokens
 
 
-def _mentioned(schema: str, tokens: list[_Token]) -> list[TableName]:
+def _bound(tokens: list[Token]) -> Bound | None:
+    """All of the statement is about a transaction."""
+    first, count = tokens[0], len(tokens)
+    if count == 1:
+        one = {"BEGIN": Bound.BEGINS, "COMMIT": Bound.COMMITS, "ROLLBACK": Bound.ROLLS_BACK}
+        return next((bound for word, bound in one.items() if first.is_word(word)), None)
+    if first.is_word("SAVEPOINT") and count == 2 and tokens[1].is_name:
+        return Bound.BEGINS
+    if first.is_word("RELEASE") and count == 3 and tokens[1].is_word("SAVEPOINT"):
+        return Bound.BEGINS
+    if first.is_word("ROLLBACK") and tokens[1].is_word("TO") and count in (3, 4):
+        return Bound.ROLLS_BACK_PART
+    if first.is_word("XA") and not any(one.is_sign(";") for one in tokens):
+        if tokens[1].is_word("START", "END", "BEGIN"):
+            return Bound.BEGINS
+        if tokens[1].is_word("COMMIT", "ROLLBACK"):
+            return Bound.COMMITS
+    return None
+
+
+def _writing(schema: str, tokens: list[Token]) -> Definition:
     names = [one.text for one in tokens if one.is_name]
     pairs = [
         TableName(one.text, other.text)
         for one, dot, other in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if one.is_name and dot.text == "." and other.is_name
+        if one.is_name and dot.is_sign(".") and other.is_name
     ]
-    return [*pairs, *(TableName(schema, name) for name in names)]
+    return Definition(writes=True, mentioned=(*pairs, *(TableName(schema, name) for name in names)))
 
 
-class _Statement:
-    def __init__(self, schema: str, tokens: list[_Token]) -> None:
-        self._schema = schema
-        self._tokens = tokens
+def _last(parser: Parser) -> TableName:
+    """One name, which ends the statement."""
+    name = parser.name()
+    parser.waits()
+    parser.ends()
+    return name
 
-    def names(self, begin: int) -> list[TableName]:
-        """Names between commas from a token on."""
-        at, found = self._skipped(begin), []
-        while name := self._name(at):
-            found.append(name[0])
-            at = name[1]
-            if at >= len(self._tokens) or self._tokens[at].text != ",":
-                break
-            at += 1
-        return found
 
-    def renamed(self) -> list[tuple[TableName, Does]]:
-        """One name TO another, between commas."""
-        found: list[tuple[TableName, Does]] = []
-        at = self._skipped(1)
-        while (old := self._name(at)) is not None:
-            at = self._skipped(old[1])
-            if at >= len(self._tokens) or not self._tokens[at].is_word("TO") or not (new := self._name(at + 1)):
-                break
-            found += [(old[0], Does.GONE), (new[0], Does.REPLACED)]
-            at = new[1] + 1
-        return found
+def _renamed(parser: Parser, raw: bytes) -> tuple[tuple[TableName, Does], ...]:
+    """One name TO another, between commas."""
+    parser.expect("TABLE", "TABLES")
+    parser.if_exists()
+    # A prepared statement has the character set of when it was prepared, and the log that of now: signs of two bytes
+    # may hold a quote.
+    if any(sign > 0x7F and follower in b"`\"'\\" for sign, follower in pairwise(raw)):
+        raise NotUnderstood("the end of a name is not certain")
+    found: list[tuple[TableName, Does]] = []
+    while True:
+        old = parser.name()
+        parser.waits()
+        parser.expect("TO")
+        found += [(old, Does.GONE), (parser.name(), Does.REPLACED)]
+        if not parser.takes_sign(","):
+            parser.ends()
+            return tuple(found)
 
-    def altered(self) -> list[tuple[TableName, Does]]:
-        """The table of an ALTER, and what it is called then."""
-        if (old := self._name(self._skipped(1))) is None:
-            return []
-        name, at = old
-        for place in range(at, len(self._tokens)):
-            one, behind = self._tokens[place], self._tokens[place + 1 : place + 2]
-            if one.is_word(*_PARTITIONS) and behind and behind[0].is_word("PARTITION", "TABLESPACE"):
-                return [(name, Does.REPLACED)]
-            if one.is_word("RENAME") and behind and not behind[0].is_word("COLUMN", "INDEX", "KEY"):
-                begin = place + 1 + behind[0].is_word("TO", "AS")
-                begin += self._tokens[begin : begin + 1] == [_Token("=", is_name=False)]
-                if new := self._name(begin):
-                    return [(name, Does.GONE), (new[0], Does.REPLACED)]
-        return [(name, Does.ALTERED)]
 
-    def _skipped(self, at: int) -> int:
-        """Behind the words in front of a name."""
-        while at < len(self._tokens) and self._tokens[at].is_word(*_ASIDE, "DATABASE", "SCHEMA"):
-            is_wait = self._tokens[at].is_word("WAIT")
-            at += 2 if is_wait else 1
-        return at
+def _dropped(parser: Parser) -> Definition:
+    if parser.takes("DATABASE", "SCHEMA"):
+        parser.if_exists()
+        name = parser.word()
+        parser.ends()
+        return Definition(schema=name)
+    is_temporary = parser.takes("TEMPORARY")
+    if not is_temporary and parser.takes(*_MADE, "PREPARE"):
+        return Definition()
+    if is_temporary and parser.takes("SEQUENCE"):
+        return Definition()
+    parser.expect("TABLE", "TABLES")
+    parser.if_exists()
+    names = [parser.name()]
+    while parser.takes_sign(","):
+        names.append(parser.name())
+    parser.waits()
+    parser.takes("RESTRICT", "CASCADE")
+    parser.ends()
+    return Definition(() if is_temporary else tuple((name, Does.GONE) for name in names))
 
-    def _name(self, at: int) -> tuple[TableName, int] | None:
-        parts = self._tokens[at : at + 3]
-        if not parts or not parts[0].is_name:
-            return None
-        if len(parts) == 3 and parts[1].text == "." and parts[2].is_name:
-            return TableName(parts[0].text, parts[2].text), at + 3
-        return TableName(self._schema, parts[0].text), at + 1
+
+def _created(parser: Parser) -> Definition:
+    replaces = parser.takes("OR")
+    if replaces:
+        parser.expect("REPLACE")
+    if parser.takes("DATABASE", "SCHEMA"):
+        parser.if_exists()
+        return Definition(schema=parser.word()) if replaces else Definition()
+    is_temporary = parser.takes("TEMPORARY")
+    if parser.takes(*_MADE):
+        return Definition()
+    parser.expect("TABLE")
+    parser.if_exists()
+    name = parser.name()
+    return Definition(() if is_temporary else created(name, parser, replaces=replaces))
+
+
+def _altered(parser: Parser) -> Definition:
+    if parser.takes("DATABASE", "SCHEMA", *_MADE):
+        return Definition()
+    ignores = False
+    while parser.takes("ONLINE") or parser.peeks("IGNORE"):
+        ignores |= parser.takes("IGNORE")
+    if parser.takes("EVENT", "SEQUENCE"):
+        return Definition()
+    parser.expect("TABLE")
+    parser.if_exists()
+    name = parser.name()
+    parser.waits()
+    return Definition(altered(name, parser, ignores=ignores))

@@ -97,6 +97,28 @@ class TableMap:
 
 
 @dataclass(frozen=True)
+class Query:
+    """A statement.
+
+    Attributes:
+        schema: the database that it was executed in.
+        raw: its text, in the client's character set.
+        mode: the session's `sql_mode`, as a number; None if that is not told.
+        collation: the number of a collation of the client's character set; None if that is not told.
+    """
+
+    schema: str
+    raw: bytes
+    mode: int | None = None
+    collation: int | None = None
+
+    @property
+    def short(self) -> str:
+        """Its beginning, for a message."""
+        return " ".join(self.raw.decode(errors="replace").split())[:80]
+
+
+@dataclass(frozen=True)
 class Rows:
     """Rows of one table, which the reader of values takes apart.
 
@@ -154,15 +176,35 @@ def stands_alone(data: bytes) -> bool:
     return bool(data[12] & _STANDALONE)
 
 
-def query(data: bytes) -> tuple[str, str]:
-    """The database that a statement was executed in, and the statement."""
+def query(data: bytes) -> Query:
+    """The statement of a QUERY."""
     reader = _Reader(data)
     reader.number(8)
     schema_length, _, status = reader.number(1), reader.number(2), reader.number(2)
-    reader.take(status)
+    mode, collation = _session(_Reader(reader.take(status)))
     schema = reader.take(schema_length)
     reader.take(1)
-    return schema.decode(), reader.rest().tobytes().decode(errors="replace")
+    return Query(schema.decode(), reader.rest().tobytes(), mode, collation)
+
+
+def _session(reader: _Reader) -> tuple[int | None, int | None]:
+    """The `sql_mode` and the collation of the client, as far as they are there; more is behind them."""
+    mode = None
+    while reader.left:
+        match reader.number(1):
+            case 0 | 3:
+                reader.take(4)
+            case 1:
+                mode = reader.number(8)
+            case 2:
+                reader.take(reader.number(1) + 1)
+            case 4:
+                return mode, reader.number(2)
+            case 6:
+                reader.take(reader.number(1))
+            case _:
+                break
+    return mode, None
 
 
 def rows(kind: int, data: bytes) -> Rows:

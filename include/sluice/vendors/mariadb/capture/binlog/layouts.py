@@ -70,6 +70,11 @@ class Layouts:
         return name in self.current or self._kind(name) in (None, PLAIN)
 
     @property
+    def charsets(self) -> Callable[[], Charsets]:
+        """What the server knows of character sets."""
+        return self._charsets
+
+    @property
     def altered(self) -> list[TableName]:
         """The tables that had a definition, and no rows since."""
         return sorted(self._defined)
@@ -80,6 +85,12 @@ class Layouts:
         self.met.add(name)
         if gone:
             self.current.pop(name, None)
+
+    def expect_kept(self, name: TableName) -> None:
+        """See that values of rows fit into the types that a table has by now. Raises SluiceError SLC-446."""
+        before, now = self.current.get(name), self._catalog(name)
+        if before is not None and now is not None:
+            _expect_same_types(before, now.layout())
 
     def at(self, said: TableMap) -> Described:
         """How rows of a table are read here.
@@ -141,8 +152,12 @@ class Layouts:
 
 def unclear(name: TableName, why: str, first: str) -> SluiceError:
     """Rows of a table cannot be read with certainty."""
-    hint = first + REBASE
-    return SluiceError(446, f"rows of {name} in the binary log cannot be read: {why}", hint)
+    return uncertain(f"rows of {name} in the binary log cannot be read: {why}", first)
+
+
+def uncertain(fact: str, first: str = "") -> SluiceError:
+    """The log does not tell with certainty what became of rows."""
+    return SluiceError(446, fact, first + REBASE)
 
 
 def _expect_same_types(before: Layout, layout: Layout) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 
@@ -15,14 +14,21 @@ from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
-from sluice.vendors.mariadb.capture.binlog.definitions import Definition, Does, definition
-from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, TableMap
-from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, unclear
+from sluice.vendors.mariadb.capture.binlog.alterations import Does
+from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
+from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
+from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, uncertain, unclear
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
+_WHY = {
+    Does.REPLACED: "it got rows or values of which the log does not tell",
+    Does.UNTOLD: "from there on a foreign key or an engine without transactions may change rows without the log",
+    Does.RETYPED: "a session without a strict sql_mode gave it other types, which may have changed values",
+}
 
 
 @dataclass
@@ -68,6 +74,7 @@ class Stream:
 
     Args:
         wanted: the actions that are wanted of a table; None if it is not watched.
+        schemas: the databases of which something may be watched.
         until: nothing behind this place is read.
         most: after so many changes it ends with the transaction that it is in; None: with what `until` says.
         born: the file of the first place, if that is known.
@@ -79,6 +86,7 @@ class Stream:
         born: str,
         layouts: Layouts,
         wanted: Callable[[TableName], str | None],
+        schemas: Collection[str],
         until: LogPlace,
         most: int | None = None,
     ) -> None:
@@ -86,6 +94,7 @@ class Stream:
         self.born = born
         self._layouts = layouts
         self._wanted = wanted
+        self._schemas = schemas
         self._until = until
         self._most = most
         self._maps: dict[int, tuple[TableMap, Described] | None] = {}
@@ -212,35 +221,50 @@ class Stream:
         self._committed(found)
 
     def _statement(self, found: Event) -> None:
-        schema, text = events.query(found.data)
-        words = first_words(text)
-        if words[:1] in (["BEGIN"], ["SAVEPOINT"], ["RELEASE"]) or words[:2] in (["XA", "START"], ["XA", "END"]):
-            return
-        if words[:1] == ["COMMIT"] or words[:2] in (["XA", "COMMIT"], ["XA", "ROLLBACK"]):
+        query = events.query(found.data)
+        try:
+            said = understood(query, self._layouts.charsets)
+        except NotUnderstood as error:
+            if self._may_touch(query):
+                raise uncertain(
+                    f"a statement in the binary log is not understood, and may be about watched tables: {error}: "
+                    f"{query.short}"
+                ) from None
+            said = Definition()
+        if self._is_alone:
+            # The server commits it by itself; no word of its own does.
+            self._defined(said, query)
             self._committed(found)
-        elif words == ["ROLLBACK"]:
+        elif said.bound is Bound.COMMITS:
+            self._committed(found)
+        elif said.bound is Bound.ROLLS_BACK:
             self._rolled_back(found)
-        elif words[:1] == ["ROLLBACK"]:
+        elif said.bound is Bound.ROLLS_BACK_PART:
             raise Malformed("a part of a transaction is rolled back")
         else:
-            self._defined(definition(schema, text), text)
-            if self._is_alone:
-                self._committed(found)
+            self._defined(said, query)
 
-    def _defined(self, said: Definition, text: str) -> None:
+    def _may_touch(self, query: Query) -> bool:
+        """Whether a table of a database that is watched may be named: the database is the session's, or is written."""
+        text = query.raw.replace(b"``", b"`").lower()
+        return query.schema in self._schemas or any(
+            one.lower().encode() in text or not (one.isascii() or text.isascii()) for one in self._schemas
+        )
+
+    def _defined(self, said: Definition, query: Query) -> None:
         dropped = [(name, Does.GONE) for name in self._layouts.current if name.schema == said.schema]
         for name, does in (*said.tables, *dropped):
             if self._wanted(name) is None:
                 continue
-            if does is Does.REPLACED:
-                raise unclear(name, f"it got rows of which the log does not tell: {_short(text)}", "")
-            if does is not Does.ALTERED and (layout := self._layouts.current.get(name)):
+            if does in (Does.REPLACED, Does.UNTOLD) or (does is Does.RETYPED and not is_strict(query)):
+                raise unclear(name, f"{_WHY[does]}: {query.short}", "")
+            if does in (Does.EMPTIED, Does.GONE) and (layout := self._layouts.current.get(name)):
                 self._put(layout, Action.TRUNCATE, None, None)
+            if does is Does.RETYPED:
+                self._layouts.expect_kept(name)
             self._layouts.defined(name, gone=does is Does.GONE)
         if said.writes and (met := [str(name) for name in dict.fromkeys(said.mentioned) if self._wanted(name)]):
-            raise self._no_rows(
-                f"a statement in place of rows, which may have changed {', '.join(met)}: {_short(text)}"
-            )
+            raise self._no_rows(f"a statement in place of rows, which may have changed {', '.join(met)}: {query.short}")
 
     def _described(self, said: TableMap) -> None:
         name = TableName(said.schema, said.table)
@@ -309,16 +333,6 @@ class Stream:
 def unreadable(place: str, why: str) -> SluiceError:
     """The log is not what it should be at a place."""
     return SluiceError(448, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
-
-
-def first_words(text: str) -> list[str]:
-    """The first words of a statement, in capitals, behind its comments."""
-    bare = re.sub(r"/\*(?!M?!).*?\*/|/\*M?!\d*|^\s*(--\s|#)[^\n]*\n", " ", text, flags=re.DOTALL)
-    return [word.upper() for word in bare.split()[:2]]
-
-
-def _short(text: str) -> str:
-    return " ".join(text.split())[:80]
 
 
 def _lists(rows: list[Image | None]) -> pa.ListArray:

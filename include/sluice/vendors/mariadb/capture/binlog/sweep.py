@@ -40,7 +40,7 @@ def stream_of(
         lambda name: kind_of(session, name),
     )
     watched = Watched(row.wanted, resources)
-    return Stream(published.place, published.born, layouts, watched.actions, until, most)
+    return Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
 
 
 class BinlogSweep:

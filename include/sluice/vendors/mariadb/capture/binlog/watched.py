@@ -24,10 +24,12 @@ class Watched:
 
     Attributes:
         entries: the actions that are wanted of what a pattern takes.
+        schemas: the databases of which something may be watched.
     """
 
     def __init__(self, text: str, resources: Resources) -> None:
         self.entries = {Pattern(*plain): actions for *plain, actions in json.loads(text)}
+        self.schemas = frozenset(one.schema for one in self.entries if not one.excluded)
         self._resources = resources
         self.actions = cache(self._actions)
 

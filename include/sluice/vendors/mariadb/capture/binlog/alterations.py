@@ -1,0 +1,134 @@
+"""What becomes of the rows of a table that is made or altered: the same, others, or such as the log does not have."""
+
+from __future__ import annotations
+
+from enum import Enum
+from itertools import pairwise
+
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.capture.binlog.grammar import Parser
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token
+
+_PARTITIONS = ("DROP", "TRUNCATE", "EXCHANGE", "CONVERT", "DISCARD", "IMPORT")
+_NO_COLUMN = ("INDEX", "KEY", "UNIQUE", "PRIMARY", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK", "PARTITION")
+# Engines without transactions, or with rows of their own.
+_ENGINES = {"MYISAM", "ARIA", "MEMORY", "HEAP", "CSV", "ARCHIVE", "MERGE", "MRG_MYISAM", "FEDERATED", "CONNECT"}
+_ENGINES |= {"SPIDER", "ROCKSDB", "MROONGA", "S3", "COLUMNSTORE", "BLACKHOLE", "SPHINX", "OQGRAPH"}
+
+
+class Does(Enum):
+    """What becomes of a table."""
+
+    ALTERED = "it may have other columns from here on, and the same rows"
+    RETYPED = "its columns may have other types, which may not hold all values"
+    EMPTIED = "it has no rows"
+    GONE = "it is not there any more"
+    REPLACED = "it has rows of which the log does not tell"
+    UNTOLD = "its rows may change from here on without the log"
+
+
+def created(name: TableName, parser: Parser, *, replaces: bool) -> tuple[tuple[TableName, Does], ...]:
+    """The table of a CREATE, from behind its name on."""
+    rest = parser.rest
+    # Where rows come with it, the log has them, and no SELECT.
+    is_filled = any(
+        one.is_word("SELECT") or (one.is_word("VALUES") and other.is_sign("("))
+        for one, other in pairwise([*rest, Token("")])
+    )
+    if is_filled:
+        return ((name, Does.REPLACED),)
+    if _is_untold(rest):
+        return ((name, Does.UNTOLD),)
+    return ((name, Does.GONE if replaces else Does.ALTERED),)
+
+
+def altered(name: TableName, parser: Parser, *, ignores: bool) -> tuple[tuple[TableName, Does], ...]:
+    """The table of an ALTER from behind its name on, what it is called then, and others that it takes rows of.
+
+    Raises:
+        NotUnderstood: a name is missing.
+    """
+    rest = parser.rest
+    renamed: TableName | None = None
+    others: list[tuple[TableName, Does]] = []
+    does = Does.REPLACED if ignores or _is_swapped(rest) else Does.ALTERED
+    for place in outside(rest):
+        one = rest[place]
+        behind = [other for other in rest[place + 1 : place + 4] if not other.is_word("IF", "EXISTS")]
+        next_one = behind[0] if behind else Token("")
+        if one.is_word(*_PARTITIONS) and next_one.is_word("PARTITION", "TABLESPACE", "TABLE"):
+            does = Does.REPLACED
+        elif one.is_word("TABLE"):
+            # Whose rows come into a partition, or that gets them.
+            others.append((parser.at(place + 1).name(), Does.REPLACED))
+        elif one.is_word("RENAME") and not next_one.is_word("COLUMN", "INDEX", "KEY"):
+            new = parser.at(place + 1)
+            new.takes("TO", "AS")
+            new.takes_sign("=")
+            renamed = new.name()
+        elif does is Does.ALTERED and one.is_word("MODIFY", "CHANGE", "CONVERT"):
+            does = Does.RETYPED
+    if does is not Does.REPLACED and _is_untold(rest):
+        does = Does.UNTOLD
+    if renamed is None:
+        return ((name, does), *others)
+    kept = () if does in (Does.ALTERED, Does.RETYPED) else ((name, does),)
+    return (*kept, (name, Does.GONE), (renamed, Does.REPLACED), *others)
+
+
+def outside(rest: list[Token]) -> list[int]:
+    """The places that are in no brackets. Raises NotUnderstood, there is one too many."""
+    depth, found = 0, []
+    for place, one in enumerate(rest):
+        depth += one.is_sign("(") - one.is_sign(")")
+        if not depth:
+            found.append(place)
+    if depth:
+        raise NotUnderstood("a bracket is missing")
+    return found
+
+
+def _is_untold(rest: list[Token]) -> bool:
+    """Whether it says that foreign keys change rows, or that another engine has them."""
+    padded = [*rest, Token(""), Token("")]
+    bare = set(outside(rest))
+    for place, (one, two, three) in enumerate(zip(padded, padded[1:], padded[2:], strict=False)):
+        if one.is_word("ON") and two.is_word("DELETE", "UPDATE") and three.is_word("CASCADE", "SET"):
+            return True
+        if one.is_word("ENGINE") and place in bare:
+            is_set = two.is_sign("=")
+            engine = (three if is_set else two).text.upper()
+            if engine in _ENGINES or (is_set and engine != "INNODB"):
+                return True
+    return False
+
+
+def _is_swapped(rest: list[Token]) -> bool:
+    """Whether a column goes and another one comes under its name: rows then have values that the log does not have."""
+    gone: list[str] = []
+    made: list[str] = []
+    for part in _parts(rest):
+        words = [one for one in part[:8] if not one.is_word("COLUMN", "IF", "NOT", "EXISTS")]
+        names = [one.text.casefold() for one in words[1:4]]
+        if len(words) < 2 or words[1].is_word(*_NO_COLUMN):
+            continue
+        if part[0].is_word("DROP"):
+            gone += names[:1]
+        elif part[0].is_word("ADD"):
+            # More than one between brackets.
+            is_list = words[1].is_sign("(")
+            inner = _parts(part[part.index(words[1]) + 1 : -1]) if is_list else [words[1:]]
+            made += [one[0].text.casefold() for one in inner if one]
+        elif part[0].is_word("CHANGE") and len(names) > 1 and names[0] != names[1]:
+            gone.append(names[0])
+            made.append(names[1])
+        elif part[0].is_word("RENAME") and len(part) > 1 and part[1].is_word("COLUMN") and len(names) > 2:
+            gone.append(names[0])
+            made.append(names[2])
+    return bool(set(gone) & set(made))
+
+
+def _parts(rest: list[Token]) -> list[list[Token]]:
+    """What is between commas."""
+    found = [-1, *(place for place in outside(rest) if rest[place].is_sign(",")), len(rest)]
+    return [rest[begin + 1 : end] for begin, end in pairwise(found) if end > begin + 1]
