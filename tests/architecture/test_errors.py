@@ -35,6 +35,7 @@ SHARED = {
     68: "not one that Sluice wrote",
     83: "the snapshot that is read is lost",
     88: "in blocks",
+    95: "was rewritten or",
     74: "would act a second time",
     121: "cannot be written row by row",
     224: "keys of|of keys",

@@ -15,10 +15,12 @@ from support.values import GROUPS
 from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, seal
+from sluice.errors import TransientError
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.gaussdb import vendor
+from sluice.vendors.gaussdb.read.rows import reading
 
 pytestmark = [pytest.mark.postgres, needed]
 __all__ = ["standing_in"]
@@ -129,3 +131,34 @@ def test_a_dump_knows_when_all_that_it_shows_is_published(updated):
             assert not snapshot.published()
             world.publish()
             assert snapshot.published()
+
+
+ANOTHER = "CREATE TABLE t (id int PRIMARY KEY)"
+
+
+@pytest.mark.parametrize(
+    ("before", "meanwhile"),
+    [
+        ("ALTER TABLE t ALTER id TYPE bigint", ""),
+        ("TRUNCATE t", ""),
+        ("DROP TABLE t", ""),
+        ("ALTER TABLE t RENAME TO u; CREATE VIEW t AS SELECT id / 0 AS id FROM u", ""),
+        (f"ALTER TABLE t RENAME TO u; {ANOTHER}", ""),
+        ("", f"ALTER SCHEMA public RENAME TO gone; CREATE SCHEMA public; {ANOTHER}"),
+    ],
+    ids=["rewritten", "emptied", "dropped", "a view", "another table", "another schema"],
+)
+def test_rows_are_those_of_the_table_that_the_snapshot_shows_or_none_at_all(updated, before, meanwhile):
+    world = updated("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)", ["public.t"])
+    with closing(world.context.source(SOURCE)) as source, source.master.exported_snapshot() as (snapshot, _):
+        world.master.execute(before)
+        with pytest.raises(TransientError, match="SLC-095"):
+            read(world, snapshot, meanwhile)
+
+
+def read(world, snapshot, meanwhile):
+    """Read the table in a snapshot, while somebody executes something."""
+    with reading(world.infos["master"], snapshot) as rows:
+        table = rows.table(TableName("public", "t"), ["id"])
+        world.master.execute(meanwhile)
+        return list(table)

@@ -12,6 +12,7 @@ from sluice.errors import ConfigError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.values.keyed_rows import KeyedRows
+from sluice.vendors.gaussdb.read.shown import expect_shown, keep_shape
 from sluice.vendors.gaussdb.read.snapshot import read_as_of
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.catalog.definition import listed
@@ -21,7 +22,7 @@ from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
 
 class GaussReading:
-    """See `sluice.vendors.protocol.load.Reading`."""
+    """See `sluice.vendors.protocol.load.Reading`. A table is unlocked as soon as its rows were read."""
 
     keyed_by_text = True
 
@@ -33,10 +34,12 @@ class GaussReading:
         return self.table(chunk.leaf.relation, columns)
 
     def table(self, name: TableName, columns: Sequence[str]) -> CopyOut:
-        """Every row of a table, in the text format, in no order."""
+        """Every row of a table, in the text format, in no order. Raises TransientError SLC-095, see `expect_shown`."""
+        self._session.execute("SAVEPOINT reading")
+        keep_shape(self._session, name)
         relation = sql.Identifier(name.schema, name.table)
         out = composed("read/copy_out", columns=listed(columns), relation=relation)
-        return CopyOut(self._session, out, BUFFER_BYTES)
+        return CopyOut(self._session, out, BUFFER_BYTES, lambda: self._end(name))
 
     def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> KeyedRows:
         """The rows of these keys, in the text format; all of the table are read for them."""
@@ -49,6 +52,11 @@ class GaussReading:
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
         """Ranges of keys are not loaded. Raises ConfigError SLC-088."""
         raise no_blocks()
+
+    def _end(self, name: TableName) -> None:
+        expect_shown(self._session, name)
+        self._session.execute("ROLLBACK TO SAVEPOINT reading")
+        self._session.execute("RELEASE SAVEPOINT reading")
 
 
 def no_blocks() -> ConfigError:

@@ -15,6 +15,7 @@ from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.gaussdb.capture import registry
 from sluice.vendors.gaussdb.catalog.tables import Described, described
+from sluice.vendors.gaussdb.read.shown import expect_shown
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
@@ -66,6 +67,7 @@ class GaussSnapshot:
             for name in self._tables:
                 if name not in self._described:
                     raise changing(str(name))
+                expect_shown(self._session, name)
             self._opened = opened.pop_all()
         return self
 
