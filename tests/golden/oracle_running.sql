@@ -118,7 +118,7 @@ DELETE FROM "REPL"."REPL_ITEMS" item WHERE item.repl_key = :1 AND item.trans_key
 DELETE FROM "REPL"."REPL_ITEMS"
 /
 -- capture/queue/queued_as_of
-SELECT DISTINCT item.trans_key FROM "REPL"."REPL_ITEMS" AS OF SCN :scn item
+SELECT DISTINCT trans_key FROM "REPL"."REPL_ITEMS" AS OF SCN :scn
 /
 -- capture/queue/scn
 SELECT TO_CHAR(DBMS_FLASHBACK.GET_SYSTEM_CHANGE_NUMBER) FROM dual

@@ -135,6 +135,9 @@ def _declared(code: list[tuple[str, str]]) -> Iterator[str]:
         program = before in ("type", "procedure", "function") and after in ("is", "(")
         loop = before in ("for", "forall") and after == "in"
         # Tables of ours, in quotes, and those of the catalog have an alias behind them.
-        alias = place > 0 and (code[place - 1][0] == "quoted" or before in CATALOG) and after not in ("(", ".")
+        # So has a table as it was, and a query within one; columns of that have theirs behind AS.
+        as_of = place > 1 and code[place - 1][0] == "bind" and code[place - 2][1] == "scn"
+        named = place > 0 and (code[place - 1][0] == "quoted" or before in CATALOG or before in (")", "as") or as_of)
+        alias = named and after not in ("(", ".")
         if parameter or variable or program or loop or (alias and word not in RESERVED | KEYWORDS):
             yield word

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 from support.oracle import PARTS, RESOURCES, running
 from support.oracle_session import (
     ID,
@@ -22,6 +23,8 @@ from support.oracle_session import (
 )
 
 from sluice.changelog.schema import SWEPT
+from sluice.config.slave import Slave
+from sluice.config.source import Source
 from sluice.errors import AlteredMeanwhile, ConfigError, FencedError, SluiceError, StrangeSource
 from sluice.model.unwatched import Reason
 from sluice.model.watched import Pattern, Wanted, Watch
@@ -252,6 +255,13 @@ def test_everything_of_ours_is_removed_and_nothing_of_others(monkeypatch):
 def test_the_script_of_rights_is_for_the_user_of_the_connection(monkeypatch):
     _, capture, _ = source(monkeypatch)
     assert 'GRANT SELECT, FLASHBACK ON "APP"."T" TO "REPL"' in capture.grants([NAME])
+
+
+def test_a_configuration_names_such_a_source_and_no_such_slave():
+    given = {"connection": "sales", "vendor": "oracle", "tables": {"APP.T": {}}}
+    assert Source.model_validate(given).capture == "triggers"
+    with pytest.raises(ValidationError):
+        Slave.model_validate({"connection": "sales", "vendor": "oracle"})
 
 
 def test_features_that_are_not_there_are_refused_by_name(monkeypatch):
