@@ -121,6 +121,8 @@ def cuts_of(text: str) -> list[str]:
 class OracleReading:
     """See `sluice.vendors.protocol.load.Reading`."""
 
+    keyed_by_text = True
+
     def __init__(self, session: oracledb.Connection, place: ReadPlace) -> None:
         self._session = session
         self._place = place
