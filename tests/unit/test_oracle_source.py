@@ -30,6 +30,7 @@ from sluice.model.unwatched import Reason
 from sluice.model.watched import Pattern, Wanted, Watch
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item
 from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.recorded import RecordedTable, columns_text, layout_of
 from sluice.vendors.protocol.sweep import Purge
 from sluice.vendors.registry import master
@@ -211,6 +212,17 @@ def test_a_column_that_was_added_holds_from_the_command_on(monkeypatch):
     count = len(session.said)
     capture.poll_ddl()
     assert len(session.said) == count + 1
+
+
+def test_a_column_that_cannot_be_captured_stops_nobody_and_is_refused_by_bootstrap(monkeypatch):
+    odd = CapturedTable(NAME, 7, (*TABLE.columns, OracleColumn("F", "BFILE")), ("ID",))
+    more = {"capture__registry__registered": registered(TABLE), "capture__registry__count_layouts": [(1,)]}
+    session, capture, _ = source(monkeypatch, **catalog_of(odd), **more)
+    capture.poll_ddl()
+    assert not any("TRIGGER" in one for one in session.said)
+    with pytest.raises(SluiceError) as error:
+        capture.install({NAME: Watch("IUD")}, Wanted({Pattern("APP", "T"): Watch("IUD")}))
+    assert error.value.code == 477
 
 
 def test_a_table_that_was_made_anew_under_its_name_is_lost_and_one_that_is_gone_is_released(monkeypatch):

@@ -87,7 +87,6 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
         _choose_mode(info)
         secret = {"wallet_password": info.extra["wallet_password"]} if info.extra.get("wallet_password") else {}
         session = oracledb.connect(password=info.password, **secret, **how)
-        session.outputtypehandler = whole_values
         found = _pinned(session)
     except oracledb.Error as error:
         raise explained(error, f"connecting to {address}") from error

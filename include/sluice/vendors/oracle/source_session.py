@@ -6,7 +6,7 @@ import oracledb
 
 from sluice.connections import ConnectionInfo
 from sluice.vendors.oracle.names import parts_of, resources
-from sluice.vendors.oracle.session import connect
+from sluice.vendors.oracle.session import connect, whole_values
 
 
 class SourceSession:
@@ -22,6 +22,8 @@ class SourceSession:
         """The session."""
         if self._session is None or not self._session.is_healthy():
             self._session = connect(self.info, "source")
+            # Where rows are read as data frames, the driver takes large objects whole by itself.
+            self._session.outputtypehandler = whole_values
         return self._session
 
     def close(self) -> None:

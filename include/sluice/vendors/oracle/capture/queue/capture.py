@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from sluice.apply.table_order import loading_order
+from sluice.errors import SluiceError
+from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
@@ -121,7 +123,11 @@ class QueueCapture:
                 # By its old number nothing will be queued any more. What bears the name later is another table.
                 watching.release(one)
             elif table != one.recorded.table or not one.ready:
-                watching.watch(table, one.watch, one)
+                try:
+                    watching.watch(table, one.watch, one)
+                except SluiceError as error:
+                    # The older trigger goes on with the columns that it knows, and the next look tries again.
+                    event("not watched as it is now", source=self._resources.schema, table=name, why=error.fact)
         self._polled = max(self._polled, noted)
         self._next_poll = time.monotonic() + _POLL_S
 
