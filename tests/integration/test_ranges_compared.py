@@ -151,6 +151,14 @@ def test_keys_beyond_those_of_the_master_are_found_even_if_his_type_has_none_of_
     assert (difference.missing, difference.extra, difference.changed) == (0, 200, 0)
 
 
+def test_rows_of_a_slave_whose_key_is_null_are_found(pair):
+    slave = pair.sessions["zurich"]
+    slave.execute("ALTER TABLE narrow DROP CONSTRAINT narrow_pkey, ALTER id DROP NOT NULL")
+    difference = harmed(pair, "narrow", "INSERT INTO narrow VALUES (NULL, 1, 'x', 0); DELETE FROM narrow WHERE id = 9")
+    slave.execute("ALTER TABLE narrow ADD PRIMARY KEY (id)")
+    assert {(row.kind, row.key) for row in difference.rows} == {("extra", (None,)), ("missing", ("9",))}
+
+
 def test_rows_alike_without_a_key_are_counted(pair):
     difference = harmed(pair, "heap", "INSERT INTO heap TABLE heap; DELETE FROM heap WHERE no = 5")
     assert (difference.missing, difference.extra, difference.changed) == (1, ROWS - 1, 0)

@@ -139,6 +139,10 @@ def test_what_cannot_be_repaired_is_refused_before_anything_is_changed(world):
     assert "public.heap" in told.value.hint
     with pytest.raises(SluiceError, match=r"SLC-466: report 99999 is none of slave geneva"):
         mend(world, report=99999)
+    slave.execute("ALTER TABLE branch.legs DROP CONSTRAINT legs_pkey, ALTER nr DROP NOT NULL, ADD UNIQUE (day, nr)")
+    slave.execute("INSERT INTO branch.legs VALUES ('2013-01-01', NULL, 'x', 0)")
+    with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.legs .* has NULL in its key"):
+        mend(world, LEGS)
     report = report_of(world, PLANES)
     with pytest.raises(SluiceError, match=rf"SLC-466: report {report} says nothing of public\.legs"):
         mend(world, LEGS, report=report)

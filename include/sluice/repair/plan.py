@@ -173,6 +173,8 @@ def _table(context: Context, pair: Pair, report: TableReport, kinds: Collection[
         raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
     if not report.key:
         raise unrepairable(pair, report.table, "its rows have no key on the slave")
+    if any(None in row.key for row in rows):
+        raise unrepairable(pair, report.table, "a row of the slave has NULL in its key")
     # An older report may call rows extra that are the slave's own by now.
     own = context.mapper(pair).filled(report.table) is Filled.MERGE
     asked = set(kinds) - ({"extra"} if own else set())

@@ -55,10 +55,15 @@ class ChecksumSide:
         self._table = layout.name
         self._rows = relations.rows_of(session, layout.name)
         self._percent = percent
-        self._types: dict[int, str] = {}
+        self._types: dict[int, tuple[str, bool]] = {}
 
     def sorting(self, column: int) -> str | None:
-        """A text that identifies how a column is sorted, on any server; None if nobody knows."""
+        """A text that identifies how a column is sorted, on any server; None if nobody knows.
+
+        Also if a row may have no value there: NULL is in no range.
+        """
+        if not self._described(column)[1]:
+            return None
         return relations.sorting(self.session, self._table, [self._names[column]])[0]
 
     def checksums(self, within: KeyColumnRange) -> dict[int, tuple[int, int, int, int]]:
@@ -120,11 +125,14 @@ class ChecksumSide:
 
     def type_of(self, column: int) -> str:
         """The name of a column's type, in `pg_catalog`."""
+        return self._described(column)[0]
+
+    def _described(self, column: int) -> tuple[str, bool]:
         if column not in self._types:
             named = {"relation": regclass(self._table), "column": self._names[column]}
             found = self.session.execute(composed("read/compare/column_type"), named).fetchone()
             assert found is not None
-            self._types[column] = found[0]
+            self._types[column] = found[0], found[1]
         return self._types[column]
 
 
