@@ -15,6 +15,7 @@ from sluice.connections import SEALED_ENV, seal, sealed_text
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
 from sluice.vendors.postgresql.read import checksums, cut_tables
+from sluice.vendors.postgresql.read.checksums import ChecksumSide
 from sluice.vendors.postgresql.session import connect, exported
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.registry import vendor
@@ -149,6 +150,22 @@ def test_keys_beyond_those_of_the_master_are_found_even_if_his_type_has_none_of_
     before = "INSERT INTO narrow SELECT -g, g, 'x', 0 FROM generate_series(0, 99) AS g;"
     difference = harmed(pair, "narrow", before + many.replace("g, g,", "g, 1,"))
     assert (difference.missing, difference.extra, difference.changed) == (0, 200, 0)
+
+
+def test_each_comparison_adds_up_other_hashes_and_both_sides_the_same(pair, monkeypatch):
+    plain, sums = ChecksumSide.checksums, []
+
+    def summed(side, within):
+        found = plain(side, within)
+        sums.append(sorted((rows, one, other) for rows, one, other, _ in found.values()))
+        return found
+
+    monkeypatch.setattr(ChecksumSide, "checksums", summed)
+    for _ in range(2):
+        assert compared(pair, "narrow")[0].different == 0
+    each = {str(one) for one in sums}
+    assert len(each) == len(sums) / 2
+    assert not any(one == other for some in sums for _, one, other in some)
 
 
 def test_rows_of_a_slave_whose_key_is_null_are_found(pair):

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from secrets import randbits
 
 from sluice.apply.mapping.table_view import TableView
 from sluice.verify.difference import Keeping
+
+# What a number with a sign has in databases.
+_SEED_BITS = 63
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Comparison:
         keeping: the rows to keep of those that differ.
         checksums: the databases may compute checksums of rows, so that only rows of ranges that differ are read.
         within: the rows to compare, if not all.
+        seeds: of the hashes, which are others in each comparison: nobody can choose rows beforehand whose sums fit.
     """
 
     sealed: str
@@ -58,3 +63,4 @@ class Comparison:
     keeping: Keeping = field(default_factory=Keeping)
     checksums: bool = True
     within: KeyColumnRange | None = None
+    seeds: tuple[int, int] = field(default_factory=lambda: (randbits(_SEED_BITS), randbits(_SEED_BITS)))

@@ -1,6 +1,6 @@
 -- Rows of each range of keys, their checksums and bytes. Sums do not depend on the order of rows. A range includes its first
 -- key. OFFSET 0: a row becomes a text once.
-SELECT bucket, count(*), sum(hashtextextended(image, 0)), sum(hashtextextended(image, 1)), sum(octet_length(image))::bigint
+SELECT bucket, count(*), sum(hashtextextended(image, {one})), sum(hashtextextended(image, {other})), sum(octet_length(image))::bigint
 FROM (
     SELECT {bucket} AS bucket, ROW({columns})::text COLLATE "C" AS image
     FROM {rows}

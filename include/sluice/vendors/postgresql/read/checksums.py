@@ -46,15 +46,17 @@ class ChecksumSide:
 
     Args:
         layout: the columns under the names of this side, in the order of the view.
+        seeds: of the two hashes of a row.
     """
 
-    def __init__(self, session: Connection, layout: Layout, percent: int) -> None:
+    def __init__(self, session: Connection, layout: Layout, percent: int, seeds: tuple[int, int]) -> None:
         self.session = session
         self._names = [column.name for column in layout.columns]
         self._key = [self._names[index] for index in layout.key]
         self._table = layout.name
         self._rows = relations.rows_of(session, layout.name)
         self._percent = percent
+        self._seeds = seeds
         self._types: dict[int, tuple[str, bool]] = {}
 
     def sorting(self, column: int) -> str | None:
@@ -77,6 +79,8 @@ class ChecksumSide:
             within=self.between(within),
             sample=sql.Literal(self._percent >= 100),
             percent=sql.Literal(self._percent),
+            one=sql.Literal(self._seeds[0]),
+            other=sql.Literal(self._seeds[1]),
         )
         return {bucket: found for bucket, *found in self.session.execute(asked)}  # type: ignore[misc]
 

@@ -105,7 +105,7 @@ def compare_table(job: Comparison) -> Difference:
                 theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
                 return _compared(job, expected, ours, replica, theirs)
         ours_summed, theirs_summed = (
-            ChecksumSide(session, layout, job.percent)
+            ChecksumSide(session, layout, job.percent, job.seeds)
             for session, layout in ((master, job.view.ours), (replica, job.view.layout))
         )
         column = ranged_column(job, ours_summed, theirs_summed) if job.within is None else job.within.column
