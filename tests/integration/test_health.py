@@ -11,6 +11,7 @@ from support.world import SOURCE
 
 from sluice.monitor.check import Look
 from sluice.monitor.health import Health, State
+from sluice.store import trail
 
 pytestmark = [pytest.mark.postgres]
 
@@ -72,6 +73,18 @@ def test_another_configuration_is_looked_at_anew_and_the_same_one_is_not(looking
     report = ended(found)
     (told,) = [one for one in report.looked if one.subject == "slave geneva"]
     assert (told.state, told.fact) == (State.WELL, "is in no replication, and was not looked at")
+
+
+def test_the_trail_grows_by_one_entry_a_minute_of_a_person_who_looks_again_and_again(looking):
+    world, _ = looking
+    store, control = world.context.store, world.reader("control")
+    for who in ("eva", "eva", "bob", "eva"):
+        trail.note_rarely(store, "check", who)
+    kept = "SELECT actor FROM audit WHERE event = 'check' ORDER BY id"
+    assert control.execute(kept).fetchall() == [("eva",), ("bob",)]
+    control.execute("UPDATE audit SET at = at - interval '61 seconds'")
+    trail.note_rarely(store, "check", "eva")
+    assert control.execute(kept).fetchall() == [("eva",), ("bob",), ("eva",)]
 
 
 def test_an_error_that_nobody_foresaw_is_a_finding_and_says_no_value():

@@ -304,7 +304,7 @@ def check_again(request: Request) -> Done:
         return Done(done="everything is being looked at already")
     # Without a control store the look is needed most.
     with suppress(TransientError):
-        trail.note(airflow(request).context().store, "check", visitor(request).user)
+        trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
     return Done(done="everything is being looked at")
 
 

@@ -15,6 +15,9 @@ from sluice.store.tables import audit, for_pair
 # Paths are of others, and a line of the trail is no place for a book.
 _MOST = 500
 PAGE = 100
+# How often an entry may come again, and among how many it is looked for.
+_RARELY = timedelta(minutes=1)
+_LATELY = 1_000
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,21 @@ def note(store: Store, event: str, who: str, detail: str = "") -> None:
     """Record what a person had done that concerns no single source."""
     with store.begin() as connection:
         connection.execute(audit.insert().values(source="", actor=_kept(who), event=event, detail=detail))
+
+
+def note_rarely(store: Store, event: str, who: str) -> None:
+    """Record what a person may have done again and again: once a minute, so that nobody fills the trail by it."""
+    newest = select(func.max(audit.c.id)).scalar_subquery()
+    # Along the primary key, and not through years of entries.
+    lately = select(audit.c.id).where(
+        audit.c.id > newest - _LATELY,
+        audit.c.event == event,
+        audit.c.actor == _kept(who),
+        audit.c.at > func.clock_timestamp() - _RARELY,
+    )
+    with store.begin() as connection:
+        if connection.execute(lately.limit(1)).first() is None:
+            connection.execute(audit.insert().values(source="", actor=_kept(who), event=event, detail=""))
 
 
 def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
