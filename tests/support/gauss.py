@@ -20,7 +20,7 @@ def standing_in(server, tmp_path_factory):
         patched.setenv(SERVER_ENV, str(OLDEST))
         made = type(server)(Installed(directory))
         # What is committed without waiting for the disk stays off it for long, as on a busy disk.
-        settings = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 20"
+        settings = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 60"
         made.cluster.start(f"{settings}\nwal_writer_delay = 10s", port())
         yield made
         made.cluster.remove()

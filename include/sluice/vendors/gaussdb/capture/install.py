@@ -68,7 +68,7 @@ def install(
             if before and name not in silent and before.actions == registry.actions(watched[name]):
                 continue
             table = before.table if before else one.numbered(number + len(added))
-            registry.watch(connection, resources, parts, table, watched[name], before.identity if before else None)
+            registry.watch(connection, resources, parts, table, watched[name], before)
             added += [] if before else [name]
         for name in removed:
             registry.release(connection, resources, parts, known[name], there=_is_there(connection, known[name]))
@@ -92,7 +92,9 @@ def renew(connection: Connection, resources: Resources, parts: Parts, settings: 
             elif not now[name].is_as(before.table):
                 table = now[name].numbered(number + place)
                 watch = Watch(before.actions or "none")
-                registry.watch(connection, resources, parts, table, watch, before.identity)
+                registry.watch(connection, resources, parts, table, watch, before, anew=True)
+        for one in registry.restored(connection, parts, list(registry.registered(connection, parts).values())):
+            registry.describe(connection, parts, one)
         connection.execute(composed("capture/registry/forget_emptied", **parts))
     _begin(connection, resources, parts, settings)
 

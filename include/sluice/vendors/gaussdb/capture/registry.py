@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psycopg import sql
 
@@ -14,6 +15,7 @@ from sluice.model.names import Resources, TableName
 from sluice.model.watched import Watch
 from sluice.vendors.gaussdb.capture.slot.server_slot import Recorded
 from sluice.vendors.gaussdb.capture.slot.stream import Place
+from sluice.vendors.gaussdb.catalog.stored import Stored, stored
 from sluice.vendors.gaussdb.catalog.tables import Described
 from sluice.vendors.gaussdb.session import composed
 from sluice.vendors.postgresql.session import Connection
@@ -38,11 +40,17 @@ class State:
 
 @dataclass(frozen=True)
 class Registered:
-    """A watched table, as it was recorded; `identity` is the replica identity that it had before."""
+    """A watched table, as it was recorded.
+
+    Attributes:
+        identity: the replica identity that it had before.
+        stored: how it was stored at the last look; None if nobody has looked.
+    """
 
     table: Described
     actions: str
     identity: str
+    stored: Stored | None = None
 
 
 def parts_of(resources: Resources) -> dict[str, sql.Composable]:
@@ -113,11 +121,31 @@ def record(
 def registered(connection: Connection, parts: Mapping[str, sql.Composable]) -> dict[TableName, Registered]:
     """The watched tables."""
     return {
-        TableName(schema, table): Registered(Described.from_text(relation, text).numbered(layout), actions, identity)
+        TableName(schema, table): Registered(
+            Described.from_text(relation, text).numbered(layout), actions, identity, _stored(text)
+        )
         for schema, table, actions, relation, layout, text, identity in connection.execute(
             composed("capture/registry/registered", **parts)
         )
     }
+
+
+def describe(connection: Connection, parts: Mapping[str, sql.Composable], one: Registered) -> None:
+    """Record a watched table as it was looked at."""
+    values = {"described": _text(one.table, one.stored), "relid": one.table.relation}
+    connection.execute(composed("capture/registry/describe", **parts), values)
+
+
+def restored(
+    connection: Connection, parts: Mapping[str, sql.Composable], known: Collection[Registered]
+) -> list[Registered]:
+    """Those of these tables that are stored in another way by now, as they are stored now."""
+    now = stored(connection, parts, [one.table.relation for one in known])
+    return [
+        replace(one, stored=now[one.table.relation])
+        for one in known
+        if one.table.relation in now and now[one.table.relation] != one.stored
+    ]
 
 
 def actions(watch: Watch) -> str:
@@ -131,14 +159,19 @@ def watch(
     parts: Mapping[str, sql.Composable],
     table: Described,
     settings: Watch,
-    identity: str | None,
+    before: Registered | None,
+    *,
+    anew: bool = False,
 ) -> None:
     """Watch a table, so that the log has its whole old rows, and tells when it is emptied.
 
     Args:
-        identity: what it was registered with before.
+        before: how it was watched until now.
+        anew: whether what became of its rows until now does not matter.
     """
     relation = sql.Identifier(table.name.schema, table.name.table)
+    connection.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(relation))
+    until_now = stored(connection, parts, [table.relation]).get(table.relation)
     ((_, now),) = connection.execute(composed("capture/log/identities"), {"relations": [table.relation]}).fetchall()
     if now != _FULL:
         connection.execute(composed("capture/registry/identity", relation=relation, identity=sql.SQL("FULL")))
@@ -151,13 +184,17 @@ def watch(
     connection.execute(composed("capture/registry/trigger", **made))
     named = {"schema": table.name.schema, "table": table.name.table}
     connection.execute(composed("capture/registry/unregister", **parts), named)
+    looked_at = stored(connection, parts, [table.relation]).get(table.relation)
+    if before and not anew and until_now and until_now.is_rewritten(before.stored):
+        # For the next sweep, which tells of it.
+        looked_at = before.stored
     values = {
         **named,
         "actions": actions(settings),
         "relid": table.relation,
         "layout": table.layout.id,
-        "described": table.to_text(),
-        "identity": identity or now,
+        "described": _text(table, looked_at),
+        "identity": before.identity if before else now,
     }
     connection.execute(composed("capture/registry/register", **parts), values)
 
@@ -192,6 +229,15 @@ def silenced(
     }
     # Of one that is gone a sweep tells.
     return [one.table.name for one in known if one.table.relation in there.keys() - (full & told)]
+
+
+def _text(table: Described, how: Stored | None) -> str:
+    return json.dumps({**json.loads(table.to_text()), **({"stored": how.to_json()} if how else {})})
+
+
+def _stored(text: str) -> Stored | None:
+    plain = json.loads(text).get("stored")
+    return Stored.from_json(plain) if plain else None
 
 
 def _trigger(resources: Resources) -> str:

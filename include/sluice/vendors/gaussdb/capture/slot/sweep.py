@@ -97,6 +97,15 @@ class SlotSweep:
                 raise altered(f"the watched table {name} is not there any more")
             if not now[name].is_as(one.table):
                 raise altered(f"the watched table {name} was altered, or made anew")
+            if not now[name].logged:
+                raise altered(f"the watched table {name} is unlogged by now")
+        self._restored = registry.restored(self._connection, self._parts, list(tables.values()))
+        for one in self._restored:
+            name = one.table.name
+            if one.stored and one.stored.is_rewritten(tables[name].stored):
+                raise altered(
+                    f"the rows of the watched table {name} were written anew by DDL, or emptied without the trigger"
+                )
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns. Raises what `Stream.batches` does."""
@@ -147,12 +156,14 @@ class SlotSweep:
     def settle(self) -> None:
         """Where nothing was to be published: let the server forget what it had to say."""
         stream = self._stream
-        if stream and not stream.taken and stream.end != self._recorded.place:
+        if stream and not stream.taken and (self._restored or stream.end != self._recorded.place):
             self._record(stream, self.state)
 
     def _record(self, stream: Stream, source: SourceState) -> None:
         self._connection.execute("SET LOCAL synchronous_commit = on")
         registry.record(self._connection, self._parts, stream.end, source, self._epoch)
+        for one in self._restored:
+            registry.describe(self._connection, self._parts, one)
         if self._is_all and not self.more:
             # The log has these rows; and there may be a mark of somebody who waits for this.
             self._connection.execute(composed("capture/registry/forget_emptied", **self._parts))

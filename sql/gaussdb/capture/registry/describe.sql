@@ -1,0 +1,1 @@
+UPDATE {tables} SET described = %(described)s::text WHERE relid = %(relid)s::oid
