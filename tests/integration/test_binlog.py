@@ -286,6 +286,13 @@ def test_a_log_that_was_purged_or_reset_leads_to_an_initial_update(binlog, maria
     world.update()
     master.execute("DELETE FROM keyed WHERE id < 20")
     assert world.verify(initial=True) == {"zurich": 0}
+    maria_server.execute("RESET MASTER")
+    master.execute("DELETE FROM keyed WHERE id < 30")
+    with pytest.raises(SluiceError, match=r"(?s)SLC-449.*initial_update"):
+        world.publish()
+    bootstrap(world.context, SOURCE, rebase=True)
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0}
 
 
 def test_statements_in_place_of_rows_stop_the_publisher(binlog, maria_server):

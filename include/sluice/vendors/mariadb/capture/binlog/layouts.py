@@ -155,6 +155,16 @@ def unclear(name: TableName, why: str, first: str) -> SluiceError:
     return uncertain(f"rows of {name} in the binary log cannot be read: {why}", first)
 
 
+def another_log(file: str, published: object) -> SluiceError:
+    """The log is not the one that was published."""
+    return SluiceError(
+        449,
+        f"the binary log {file} is another one than that which was published up to {published}: the server was "
+        "replaced or restored, or somebody reset its log or gave it another name",
+        REBASE,
+    )
+
+
 def uncertain(fact: str, first: str = "") -> SluiceError:
     """The log does not tell with certainty what became of rows."""
     return SluiceError(446, fact, first + REBASE)

@@ -53,6 +53,10 @@ class LogPlace:
         """The same as one number, in the same order."""
         return self.file << _OFFSET_BITS | self.offset
 
+    def may_lead_to(self, end: LogPlace) -> bool:
+        """Whether a log that ends there may have this place: a file of the same name, and not behind it."""
+        return self <= end and self.name.rpartition(".")[0] == end.name.rpartition(".")[0]
+
     def __str__(self) -> str:
         return f"{self.name}:{self.offset}"
 

@@ -17,7 +17,7 @@ from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import Does
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
-from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, uncertain, unclear
+from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, another_log, uncertain, unclear
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
@@ -187,12 +187,7 @@ class Stream:
         born = f"{one.event.time} {one.event.server}"
         if place.file == self.end.file:
             if self.born and self.born != born:
-                raise SluiceError(
-                    449,
-                    f"the binary log {one.file} is another one than that which was published up to {self.end}: the "
-                    "server was replaced or restored, or somebody reset its log",
-                    REBASE,
-                )
+                raise another_log(one.file, self.end)
         else:
             self.end = place
         self._file, self.born = place, born

@@ -12,7 +12,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Resources
 from sluice.model.position import Snapshot
 from sluice.vendors.mariadb.capture.binlog import state
-from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
+from sluice.vendors.mariadb.capture.binlog.layouts import Layouts, another_log
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log, server
 from sluice.vendors.mariadb.capture.binlog.state import BinlogState, as_published
@@ -58,12 +58,20 @@ class BinlogSweep:
         self.more = False
 
     def begin(self, max_changes: int | None, until: str | None) -> None:
-        """Look how far the log is, and what is published. Raises FencedError SLC-050, the lease is lost."""
+        """Look how far the log is, and what is published.
+
+        Raises:
+            FencedError: SLC-050, the lease is lost.
+            SluiceError: SLC-449, the log ends in front of what is published.
+        """
         self._row = state.known(self._session, self._parts)
         if self._row.epoch != self._epoch:
             raise FencedError(50, f"another publisher took over (epoch {self._row.epoch}, ours {self._epoch})")
-        end = LogPlace.parsed(until) if until else end_of_log(self._session)
+        here = end_of_log(self._session)
+        end = LogPlace.parsed(until) if until else here
         self.state = self._row.seen_from(server(self._session))
+        if self.state.incarnation == self._row.incarnation and not self._row.published.place.may_lead_to(here):
+            raise another_log(here.name, self._row.published.place)
         self.snapshot = Snapshot(str(end))
         self._stream = stream_of(self._session, self._resources, self._row, end, max_changes)
         self._until = end
