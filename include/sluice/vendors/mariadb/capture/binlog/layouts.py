@@ -47,6 +47,7 @@ class Layouts:
         altered: tables of which a definition stands behind their layouts.
         catalog: a table as it is now.
         kind: what bears a name now; None if nothing does.
+        capturable: sees that all changes of a table are in the log, as it is now.
     """
 
     def __init__(
@@ -56,11 +57,13 @@ class Layouts:
         charsets: Callable[[], Charsets],
         catalog: Callable[[TableName], MasterTable | None],
         kind: Callable[[TableName], str | None] = lambda name: None,
+        capturable: Callable[[TableName], None] = lambda name: None,
     ) -> None:
         self.current = dict(current)
         self._charsets = charsets
         self._catalog = catalog
         self._kind = cache(kind)
+        self._capturable = capturable
         self._defined = set(altered)
         self.met: set[TableName] = set()
         self._read: dict[tuple[TableMap, bool], Described] = {}
@@ -85,6 +88,15 @@ class Layouts:
         self.met.add(name)
         if gone:
             self.current.pop(name, None)
+
+    def expect_told(self, name: TableName) -> None:
+        """See that the log has all changes of a table that was defined. Raises SluiceError SLC-446."""
+        if not self.is_table(name):
+            return
+        try:
+            self._capturable(name)
+        except SluiceError as error:
+            raise unclear(name, error.fact, "") from error
 
     def expect_kept(self, name: TableName) -> None:
         """See that values of rows fit into the types that a table has by now. Raises SluiceError SLC-446."""

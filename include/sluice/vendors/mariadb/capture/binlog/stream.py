@@ -258,6 +258,7 @@ class Stream:
             if does is Does.RETYPED:
                 self._layouts.expect_kept(name)
             self._layouts.defined(name, gone=does is Does.GONE)
+            self._layouts.expect_told(name)
         if said.writes and (met := [str(name) for name in dict.fromkeys(said.mentioned) if self._wanted(name)]):
             raise self._no_rows(f"a statement in place of rows, which may have changed {', '.join(met)}: {query.short}")
 

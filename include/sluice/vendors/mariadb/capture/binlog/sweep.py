@@ -18,7 +18,7 @@ from sluice.vendors.mariadb.capture.binlog.server import end_of_log, server
 from sluice.vendors.mariadb.capture.binlog.state import BinlogState, as_published
 from sluice.vendors.mariadb.capture.binlog.stream import Stream, unreadable
 from sluice.vendors.mariadb.capture.binlog.watched import Watched
-from sluice.vendors.mariadb.catalog.master_tables import described, kind_of
+from sluice.vendors.mariadb.catalog.master_tables import described, expect_capturable, kind_of
 from sluice.vendors.mariadb.charsets import Charsets
 from sluice.vendors.mariadb.session import Connection
 from sluice.vendors.protocol.sweep import Purge, SourceState
@@ -38,6 +38,7 @@ def stream_of(
         lambda: Charsets(session),
         lambda name: described(session, name),
         lambda name: kind_of(session, name),
+        lambda name: expect_capturable(session, name),
     )
     watched = Watched(row.wanted, resources)
     return Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
