@@ -22,6 +22,7 @@ from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
+from sluice.vendors.mariadb.capture.binlog.state import parts_of
 from sluice.vendors.registry import master as master_of
 
 pytestmark = [pytest.mark.postgres]
@@ -211,6 +212,21 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
             master.execute("DROP TABLE heap")
         if "CASCADE" not in text:
             bootstrap(world.context, SOURCE, rebase=True)
+
+
+def test_a_table_that_is_watched_while_the_log_is_read_is_emptied_by_a_truncate_before_its_first_row(binlog):
+    world, master = binlog(DDL, ["keyed"], slaves=("zurich",))
+    master.execute("ALTER TABLE keyed ADD COLUMN more int")
+    with closing(world.context.source(SOURCE)) as source:
+        state = parts_of(source.capture._resources)["state"]
+        epoch = int(master.server.execute(f"SELECT epoch FROM {state}")[0][0])
+        with source.capture.sweep(epoch, None) as sweep:
+            assert not list(sweep.batches())
+            world.configure(lambda to: to["sources"][SOURCE]["tables"].update({f"{master.name}.heap": {}}))
+            bootstrap(world.context, SOURCE)
+    master.execute("TRUNCATE heap")
+    world.publish()
+    assert [one["action"] for one in world.log()] == ["T"]
 
 
 REFUSED = {

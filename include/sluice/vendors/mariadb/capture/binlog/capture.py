@@ -266,8 +266,8 @@ class BinlogCapture:
             if set(stream.transactions) != listed:
                 return False
             end = state.as_published(stream.end, stream.born, stream.layouts)
-            values = {"segment": purge.segment, "sha256": purge.sha256, **end.values}
-            state.record(session, self._parts, epoch, "capture/record", values)
+            more = {"segment": purge.segment, "sha256": purge.sha256}
+            state.record_end(session, self._parts, epoch, "capture/record", (row.published, end), more)
         return True
 
     def accept(self, epoch: int, segment: int, sha256: str) -> str:
@@ -281,7 +281,7 @@ class BinlogCapture:
             names = [name for name in row.published.layouts if known.actions(name)]
             published = self._with(session, Published(place), names)
             values = {"incarnation": incarnation, "server": server(session), "segment": segment, "sha256": sha256}
-            state.record(session, self._parts, epoch, "capture/accept", {**values, **published.values})
+            state.record(session, self._parts, epoch, "capture/accept", lambda: {**values, **published.values})
         return incarnation
 
     def understands(self, text: str) -> None:

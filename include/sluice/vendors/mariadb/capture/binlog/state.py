@@ -6,8 +6,8 @@ The row is in the master, so that a master that is set back to an earlier moment
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pymysql
@@ -46,6 +46,11 @@ class Published:
     born: str = ""
     layouts: Mapping[TableName, Layout] = field(default_factory=dict)
     altered: tuple[TableName, ...] = ()
+
+    def beside(self, begun: Published, here: Published) -> Published:
+        """This one, with the layouts that an installation wrote since a reading had begun."""
+        came = {name: one for name, one in here.layouts.items() if begun.layouts.get(name) != one}
+        return replace(self, layouts={**self.layouts, **came})
 
     @property
     def values(self) -> dict[str, object]:
@@ -119,14 +124,38 @@ def make(session: Connection, resources: Resources, values: Mapping[str, object]
     changed(session, composed("capture/begin_state", **parts), values)
 
 
-def record(session: Connection, parts: Mapping[str, str], epoch: int, name: str, values: Mapping[str, object]) -> None:
-    """Change the row under the fence (R6). Raises FencedError SLC-050, another publisher took over."""
+def record(
+    session: Connection, parts: Mapping[str, str], epoch: int, name: str, values: Callable[[], Mapping[str, object]]
+) -> None:
+    """Change the row under the fence, to values of when it is locked (R6).
+
+    Raises:
+        FencedError: SLC-050, another publisher took over.
+    """
     with transaction(session):
         rows = execute(session, composed("capture/lock_state", **parts))
         if rows != [(str(epoch),)]:
             raise FencedError(50, f"another publisher took over (epoch {rows and rows[0][0]}, ours {epoch})")
         expect_pinned(session)
-        changed(session, composed(name, **parts), values)
+        changed(session, composed(name, **parts), values())
+
+
+def record_end(
+    session: Connection,
+    parts: Mapping[str, str],
+    epoch: int,
+    name: str,
+    ends: tuple[Published, Published],
+    more: Mapping[str, object],
+) -> None:
+    """Record under the fence how far a reading came, by where it began and where it ended (R6).
+
+    Raises:
+        FencedError: SLC-050, another publisher took over.
+    """
+    begun, end = ends
+    # Whoever installs has no lease, and so may have written in between; from here on the row is locked.
+    record(session, parts, epoch, name, lambda: {**end.beside(begun, known(session, parts).published).values, **more})
 
 
 def take_over(session: Connection, parts: Mapping[str, str], epoch: int) -> None:

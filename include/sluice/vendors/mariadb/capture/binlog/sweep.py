@@ -98,16 +98,17 @@ class BinlogSweep:
                 f"segment {purge.segment} holds {changes} changes, and it gave {self._stream.taken}",
             )
         end = as_published(self._stream.end, self._stream.born, self._stream.layouts)
-        values = {"segment": purge.segment, "sha256": purge.sha256, **end.values}
-        state.record(self._session, self._parts, self._epoch, "capture/record", values)
+        more = {"segment": purge.segment, "sha256": purge.sha256}
+        ends = (self._row.published, end)
+        state.record_end(self._session, self._parts, self._epoch, "capture/record", ends, more)
 
     def settle(self) -> None:
         """Where nothing was to be published: write down that it was read, once that is worth a commit."""
         stream, begin = self._stream, self._row.published.place
         is_far = stream.end.file != begin.file or stream.end.offset - begin.offset > _IDLE_BYTES
         if not stream.taken and (is_far or stream.layouts.altered != list(self._row.published.altered)):
-            values = as_published(stream.end, stream.born, stream.layouts).values
-            state.record(self._session, self._parts, self._epoch, "capture/move", values)
+            ends = (self._row.published, as_published(stream.end, stream.born, stream.layouts))
+            state.record_end(self._session, self._parts, self._epoch, "capture/move", ends, {})
 
     def deletion(self, column: str, number: object) -> str:
         """What an administrator can do about a change that nobody may publish: nothing is deleted from a log."""
