@@ -19,6 +19,8 @@ from sluice.runtime import ports
 from sluice.runtime.terminal import Progress
 
 _PORT = 26_300
+# In the directory of the data, where the server and its client are: the whole path may be longer than a socket's.
+_SOCKET = "socket"
 _PATIENCE_S = 60.0
 # What a server of some gigabytes has. A commit is on the disk, as a slave's has to be.
 _SETTINGS = ("--innodb-buffer-pool-size=512M", "--innodb-log-file-size=256M", "--performance-schema=off")
@@ -30,7 +32,6 @@ class MariaServer:
     def __init__(self, directory: Path, port: int) -> None:
         self.directory = directory
         self.port = port
-        self.socket = directory / "socket"
 
     def client(self, statement: str) -> str:
         """The output of its own client, as root.
@@ -38,9 +39,13 @@ class MariaServer:
         Raises:
             SluiceError: SLC-943, it failed.
         """
-        options = ["--no-defaults", f"--socket={self.socket}", "--user=root", "--local-infile=1", "--batch"]
+        options = ["--no-defaults", f"--socket={_SOCKET}", "--user=root", "--local-infile=1", "--batch"]
         done = subprocess.run(
-            [_program("mariadb"), *options, "--skip-column-names"], input=statement, capture_output=True, text=True
+            [_program("mariadb"), *options, "--skip-column-names"],
+            input=statement,
+            capture_output=True,
+            text=True,
+            cwd=self.directory / "data",
         )
         if done.returncode:
             raise failed("mariadb", done.stderr.strip())
@@ -70,7 +75,7 @@ def private_mariadb(directory: Path, progress: Progress) -> Iterator[MariaServer
     with progress.step("starting a private MariaDB"):
         made = ["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]
         subprocess.run([_program("mariadb-install-db"), *common, *made], check=True, capture_output=True)
-        where = [f"--socket={server.socket}", f"--port={server.port}", "--bind-address=127.0.0.1"]
+        where = [f"--socket={_SOCKET}", f"--port={server.port}", "--bind-address=127.0.0.1"]
         log = (server.directory / "log").open("wb")
         process = subprocess.Popen(
             [_program("mariadbd"), *common, *where, "--skip-name-resolve", *_SETTINGS], stdout=log, stderr=log
