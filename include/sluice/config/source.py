@@ -45,7 +45,7 @@ class Source(Part):
         Field(description="what tells of changes: triggers, the server's log by a slot, or the binary log of MariaDB"),
     ] = "triggers"
     slot_retains_mb: Annotated[int, Field(ge=64, description="warn when the slot of `capture: log` keeps more")] = 1_000
-    decoding: Annotated[Decoding | None, maybe_empty(Decoding | None)] = None
+    decoding: Decoding | None = None
     group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
     bootstrap_warnings: Annotated[bool, Field(description="bootstrap repeats what the server has to say")] = False
     detect_ddl: Annotated[bool, Field(description="CREATE, ALTER and DROP go into the stream")] = True
