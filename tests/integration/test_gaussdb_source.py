@@ -15,8 +15,8 @@ from sluice.capture.uninstall import cleanup
 from sluice.errors import ConfigError, StrangeSource
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
-from sluice.vendors.gaussdb.capture.slot import pending, stream
-from sluice.vendors.gaussdb.capture.slot.reading import ByFunction, ByProtocol
+from sluice.vendors.gaussdb.capture.slot import stream, transaction_buffer
+from sluice.vendors.gaussdb.capture.slot.slot_readers import ByFunction, ByProtocol
 
 pytestmark = [pytest.mark.postgres, needed]
 __all__ = ["gauss", "standing_in"]
@@ -94,7 +94,7 @@ def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twi
 
 @by_both
 def test_long_transactions_and_many_short_ones_are_published_in_bounded_pieces(gauss, monkeypatch, read_by):
-    monkeypatch.setattr(pending, "_MOST_BYTES", 100_000)
+    monkeypatch.setattr(transaction_buffer, "_MOST_BYTES", 100_000)
     monkeypatch.setattr(stream, "_BATCH_ROWS", 100)
     world = gauss(source={"decoding": {"read_by": read_by}, "segments": {"max_changes": 500}})
     world.master.execute("INSERT INTO t SELECT g, repeat('x', 50) FROM generate_series(1, 5000) AS g")

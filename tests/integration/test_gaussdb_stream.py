@@ -11,15 +11,15 @@ from support import decoding
 from support.decoding import Cell, Change, Transaction
 from support.player import Alive, Cut, Data, Pause, Raw, Refusal, playing
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.protocol import replication
 from sluice.vendors.gaussdb.capture.protocol.replication import ReplicationStream
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
-from sluice.vendors.gaussdb.capture.slot.reading import ByProtocol
 from sluice.vendors.gaussdb.capture.slot.server_slot import Recorded
+from sluice.vendors.gaussdb.capture.slot.slot_readers import ByProtocol
 from sluice.vendors.gaussdb.capture.slot.stream import Known, Place, Stream
 from sluice.vendors.gaussdb.catalog.tables import Described
 

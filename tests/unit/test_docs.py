@@ -14,8 +14,7 @@ from pydantic import BaseModel
 
 from sluice import errors
 from sluice.cli.parser import parser as command_parser
-from sluice.config import configuration
-from sluice.config import decoding as config_decoding
+from sluice.config import configuration, logical_decoding
 from sluice.config import models as config_models
 from sluice.config import relay as config_relay
 from sluice.store import tables
@@ -37,7 +36,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### A watched table:": config_models.WatchedTable,
     "### When a source is published:": config_models.PublishSchedule,
     "### When a slave is drained:": config_models.DrainSchedule,
-    "### Decoding:": config_decoding.Decoding,
+    "### Decoding:": logical_decoding.Decoding,
     "### Segments:": config_models.Segments,
     "### Blocks:": config_models.Blocks,
     "### Comparisons:": config_models.Verification,

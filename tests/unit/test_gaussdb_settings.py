@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.config.configuration import Config
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import ConfigError

@@ -12,8 +12,8 @@ from sluice.errors import SluiceError
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.recorded import layout_of
-from sluice.vendors.oracle.read.place import ReadPlace
 from sluice.vendors.oracle.read.rows import bounds, cuts_of, selecting, texts, written_as
+from sluice.vendors.oracle.read.snapshot_id import SnapshotId
 from sluice.vendors.protocol.read import Chunk, Leaf
 
 
@@ -37,8 +37,8 @@ def test_a_dump_reads_as_of_a_change_number_in_pieces_that_cover_a_table(monkeyp
 
 @pytest.mark.parametrize("schema", ["REPL", "a b@c/d"])
 def test_where_a_dump_reads_survives_on_its_way_to_a_task(schema):
-    place = ReadPlace(900, "REPL_", schema)
-    assert ReadPlace.parsed(str(place)) == place
+    place = SnapshotId(900, "REPL_", schema)
+    assert SnapshotId.parsed(str(place)) == place
     assert cuts_of(written_as(place, ["AAA+/", "BBB"])) == ["AAA+/", "BBB"]
     assert cuts_of(written_as(place, [])) == []
     assert Leaf(NAME, NAME, 1, 1, written_as(place, [])).written_as == str(place)
@@ -47,7 +47,7 @@ def test_where_a_dump_reads_survives_on_its_way_to_a_task(schema):
 def test_arrow_batches_of_the_driver_become_canonical_texts():
     names = {"NUMBER(10,2)": [".5", None], "DATE": ["2024-02-29 12:00:00"] * 2, "RAW(16)": [b"\x00\xff", None]}
     table = CapturedTable(NAME, 7, tuple(OracleColumn(**{**vars(COLUMNS[one]), "name": one}) for one in names))
-    statement, kinds = selecting(table, list(names), ReadPlace(900, "REPL_", "REPL"))
+    statement, kinds = selecting(table, list(names), SnapshotId(900, "REPL_", "REPL"))
     assert statement.startswith("SELECT TO_CHAR(source.\"NUMBER(10,2)\", 'TM9'")
     assert statement.endswith('FROM "APP"."T" AS OF SCN :scn source WHERE 1 = 1')
     arrays = [pa.array(values) for values in names.values()]
@@ -59,5 +59,5 @@ def test_arrow_batches_of_the_driver_become_canonical_texts():
         ["\\x00ff", None],
     ]
     with pytest.raises(SluiceError) as error:
-        selecting(table, ["GONE"], ReadPlace(900, "REPL_", "REPL"))
+        selecting(table, ["GONE"], SnapshotId(900, "REPL_", "REPL"))
     assert error.value.code == 493

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import accumulate, chain
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -45,3 +46,11 @@ def are(actions: pa.Array | pa.ChunkedArray, wanted: Collection[Action]) -> pa.B
     """Of changes that have these actions, which ones have one that is wanted."""
     # Not made when a module is imported: the first array that PyArrow makes imports pandas, which takes a second.
     return pc.is_in(actions, value_set=pa.array(sorted(wanted), pa.string()))
+
+
+def images_of(rows: Sequence[Sequence[str | bytes | None] | None]) -> pa.ListArray:
+    """Row images as a column of the type `ROW`."""
+    cells = pa.array(list(chain.from_iterable(row for row in rows if row)), pa.string())
+    offsets = pa.array([0, *accumulate(len(row) if row else 0 for row in rows)], pa.int32())
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.ListArray.from_arrays(offsets, cells, type=ROW, mask=mask)

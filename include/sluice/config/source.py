@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from sluice.config.decoding import Decoding
 from sluice.config.fields import Identifier, Name, Prefix
+from sluice.config.logical_decoding import Decoding
 from sluice.config.models import (
     Blocks,
     Messages,

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.vendors.gaussdb.capture.capture import SlotCapture
 from sluice.vendors.gaussdb.capture.settings import MPPDB, CaptureSettings

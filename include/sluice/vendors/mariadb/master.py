@@ -13,11 +13,12 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.watched import Watch
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.catalog import master_tables
-from sluice.vendors.mariadb.catalog.master_tables import MariaTable, described, expect_capturable
+from sluice.vendors.mariadb.catalog.master_tables import described, expect_capturable
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.read.snapshot import MariaSnapshot
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.load import At
+from sluice.vendors.protocol.plain_table import PlainTable
 
 
 class MariaMaster:
@@ -33,14 +34,14 @@ class MariaMaster:
             found = master_tables.eligible(self._session.open(), schemas)
         return [one for one in found if not (one.schema == resources.schema and one.table.startswith(resources.folded))]
 
-    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[MariaTable]:
+    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[PlainTable]:
         """See that tables, which are there, can be captured and read; their definitions."""
         with translated("looking at the watched tables"):
             session = self._session.open()
             for name in watched:
                 expect_capturable(session, name)
             found = [described(session, name) for name in watched]
-        return [MariaTable(one.layout()) for one in found if one]
+        return [PlainTable(one.layout()) for one in found if one]
 
     def foreign_code(self) -> list[ForeignCode]:
         """None: a SELECT runs no code of others here."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import Cell
 from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
-from sluice.vendors.mariadb.catalog.master_tables import MariaTable
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
@@ -21,6 +20,7 @@ from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.registry import Master, Vendor
 
@@ -75,7 +75,7 @@ VENDOR = Vendor(
         reading,
         _message_values,
         read_snapshot,
-        MariaTable.from_json,
+        PlainTable.from_json,
         None,
         _active,
         _foresee,

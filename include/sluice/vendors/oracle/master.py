@@ -13,12 +13,12 @@ from sluice.model.sequence import SequenceValue
 from sluice.model.watched import Watch
 from sluice.vendors.oracle.capture.queue.sweep import snapshot_as_of
 from sluice.vendors.oracle.catalog import tables as catalog
-from sluice.vendors.oracle.catalog.definition import OracleTable
 from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.read.snapshot import OracleSnapshot, place_now
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.protocol.load import At
+from sluice.vendors.protocol.plain_table import PlainTable
 
 
 class OracleMaster:
@@ -33,10 +33,10 @@ class OracleMaster:
             found = catalog.eligible(self._session.open(), schemas)
         return [one for one in found if not self._session.resources.has(one)]
 
-    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[OracleTable]:
+    def dumpable(self, watched: Mapping[TableName, Watch]) -> list[PlainTable]:
         """See that tables, which are there, can be captured and read; their definitions."""
         with translated("looking at the watched tables"):
-            return [OracleTable(layout_of(catalog.table(self._session.open(), name))) for name in watched]
+            return [PlainTable(layout_of(catalog.table(self._session.open(), name))) for name in watched]
 
     def foreign_code(self) -> list[ForeignCode]:
         """None: virtual columns, which may call functions, are not read."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.messages.column_literal import Cell
 from sluice.vendors.oracle.capture.queue.capture import QueueCapture
-from sluice.vendors.oracle.catalog.definition import OracleTable
 from sluice.vendors.oracle.master import OracleMaster
 from sluice.vendors.oracle.names import resources
 from sluice.vendors.oracle.read.rows import reading
@@ -18,6 +17,7 @@ from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
+from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.registry import Master, Vendor
 
@@ -68,7 +68,7 @@ VENDOR = Vendor(
         reading,
         _message_values,
         read_snapshot,
-        OracleTable.from_json,
+        PlainTable.from_json,
         None,
         _active,
         _foresee,

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.errors import ConfigError
 from sluice.model.kept_log import KeptLog
 from sluice.model.layout import Layout

@@ -15,18 +15,18 @@ from psycopg.pq import TransactionStatus
 from sluice.errors import AGAIN, FencedError, SluiceError, StrangeSource, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.gaussdb.capture import grants, install, registry, rounding
+from sluice.vendors.gaussdb.capture import float_columns, grants, install, registry
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
-from sluice.vendors.gaussdb.capture.slot.reading import arguments
+from sluice.vendors.gaussdb.capture.slot.slot_readers import arguments
 from sluice.vendors.gaussdb.capture.slot.sweep import SlotSweep
 from sluice.vendors.gaussdb.catalog.tables import described, tables
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.gaussdb.source_session import SourceSession
 from sluice.vendors.postgresql.session import Connection, translated
+from sluice.vendors.protocol.absent_features import NoStatements
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
@@ -36,7 +36,7 @@ from sluice.vendors.protocol.sweep import Purge
 _LOOKED_AT = 1_000
 
 
-class SlotCapture:
+class SlotCapture(NoStatements):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession, settings: CaptureSettings) -> None:
@@ -129,9 +129,13 @@ class SlotCapture:
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """Remarks on these tables before they are replicated. Raises ConfigError SLC-500, one may lose digits."""
         with translated("looking at the watched tables"):
-            rounded = rounding.expect_allowed(self._session.open(), self._settings, tables)
+            rounded = float_columns.expect_allowed(self._session.open(), self._settings, tables)
         return [
-            *([f"the last digits of {rounding.spelled(rounded)} may be others than the master's"] if rounded else []),
+            *(
+                [f"the last digits of {float_columns.spelled(rounded)} may be others than the master's"]
+                if rounded
+                else []
+            ),
             "changes are read from the server's log by a slot; while no publisher runs, the server keeps its log",
             "a watched table that is altered makes the slaves INCONSISTENT (SLC-427)",
         ]
@@ -281,24 +285,13 @@ class SlotCapture:
                 raise FencedError(50, f"another publisher took over while epoch {epoch} accepted the source")
         return incarnation
 
-    def understands(self, text: str) -> None:
-        """No statement may be issued. Raises SluiceError SLC-403."""
-        raise SluiceError(
+    def no_statements(self) -> SluiceError:
+        """See `NoStatements`: SLC-403."""
+        return SluiceError(
             403,
             "the source is captured by its log, which does not tell a statement's own rows from others",
             "nothing was executed; execute it on each node",
         )
-
-    def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
-    ) -> None:
-        """No statement may be issued. Raises SluiceError SLC-403."""
-        self.understands(statement.sql)
-
-    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
-        """No statement was issued. Raises SluiceError SLC-403."""
-        self.understands("")
-        raise AssertionError
 
     def close(self) -> None:
         """End the session."""

@@ -12,7 +12,7 @@ from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.gaussdb.capture import registry, rounding
+from sluice.vendors.gaussdb.capture import float_columns, registry
 from sluice.vendors.gaussdb.capture.registry import Registered
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
@@ -55,7 +55,7 @@ def install(
                 f"{name} is unlogged, of which the server's log does not tell",
                 "nothing was changed; take the table out of `tables`",
             )
-    rounding.expect_allowed(connection, settings, watched)
+    float_columns.expect_allowed(connection, settings, watched)
     number = time.time_ns() // 1_000_000
     with connection.transaction():
         registry.make(connection, resources, parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from sluice.config.decoding import Decoding
+from sluice.config.logical_decoding import Decoding
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.option_kinds import OPTIONS

@@ -20,13 +20,14 @@ from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.session import Connection, translated
-from sluice.vendors.protocol.read import Key, KeyRange, Leaf
+from sluice.vendors.protocol.absent_features import WholeTables
+from sluice.vendors.protocol.read import KeyRange, Leaf
 
 # A table is one leaf, and not cut: not every way of storing one has addresses.
 _WHOLE = 1
 
 
-class GaussSnapshot:
+class GaussSnapshot(WholeTables):
     """Locks the tables against DDL, then reads the log's end, then takes the snapshot: in this order (R5).
 
     See `sluice.vendors.protocol.load.DumpSnapshot`.
@@ -113,26 +114,14 @@ class GaussSnapshot:
                 return False
             return session.execute(composed("read/marked", **parts)).fetchone() == (False,)
 
-    def dropped(self) -> list[str]:
-        """None: a watched table that is dropped ends the stream (SLC-427)."""
-        return []
-
     def filled(self) -> set[TableName]:
         """The tables that have rows in it."""
         with translated("looking for rows"):
             return {name for name in self._tables if self._has_rows(name)}
 
-    def order(self, table: TableName) -> str | None:
-        """None: tables of these servers are not loaded in blocks."""
-        return None
-
     def sorting(self, table: TableName) -> list[str | None]:
         """Unknown, for each column of the key."""
         return [None] * len(self._described[table].layout.key)
-
-    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
-        """None."""
-        return []
 
     def expect_bounds(self, within: KeyRange) -> None:
         """Ranges of keys are not loaded. Raises SluiceError SLC-224."""

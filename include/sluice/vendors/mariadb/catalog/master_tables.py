@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.master_types import MasterColumn
 from sluice.vendors.mariadb.session import Connection, Row, composed, execute
-from sluice.vendors.protocol.read import TEXT, RowFormat
 
 # How the catalog calls a table that keeps no history.
 PLAIN = "BASE TABLE"
@@ -35,32 +33,6 @@ class MasterTable:
             )
         columns = tuple(Column(one.name, one.type or "", one.not_null) for one in self.columns)
         return Layout(number, self.name, columns, self.key)
-
-
-@dataclass(frozen=True)
-class MariaTable:
-    """See `sluice.vendors.protocol.load.TableDefinition`."""
-
-    layout: Layout
-
-    @property
-    def name(self) -> TableName:
-        """See `TableDefinition`."""
-        return self.layout.name
-
-    @property
-    def formats(self) -> Sequence[RowFormat]:
-        """See `TableDefinition`."""
-        return (TEXT,)
-
-    def to_json(self) -> dict[str, Any]:
-        """See `TableDefinition`."""
-        return self.layout.to_json()
-
-    @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> MariaTable:
-        """The table that `to_json` wrote."""
-        return cls(Layout.from_json(plain))
 
 
 def described(session: Connection, name: TableName) -> MasterTable | None:

@@ -6,23 +6,24 @@ is tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from types import TracebackType
+from collections.abc import Callable, Sequence
 
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.mariadb.capture.binlog import state
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
-from sluice.vendors.mariadb.catalog.master_tables import MariaTable, described
+from sluice.vendors.mariadb.catalog.master_tables import described
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.read.rows import differs
 from sluice.vendors.mariadb.session import composed, execute, qualified
 from sluice.vendors.mariadb.source_session import SourceSession
-from sluice.vendors.protocol.read import Key, KeyRange, Leaf
+from sluice.vendors.protocol.absent_features import Unheld
+from sluice.vendors.protocol.plain_table import PlainTable
+from sluice.vendors.protocol.read import KeyRange, Leaf
 
 
-class MariaSnapshot:
+class MariaSnapshot(Unheld):
     """See `sluice.vendors.protocol.load.DumpSnapshot`."""
 
     def __init__(
@@ -43,24 +44,16 @@ class MariaSnapshot:
             self.snapshot = Snapshot(self.id)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is held open."""
-
-    def keep_locked(self, unread: Collection[TableName]) -> None:
-        """No table is locked."""
-
     def expect_complete(self) -> None:
         """What happens to a table that is made now is in the log behind this place, or is read."""
 
-    def definitions(self) -> list[MariaTable]:
+    def definitions(self) -> list[PlainTable]:
         """The tables."""
         with translated("reading the catalog"):
             found = [(name, described(self._session.open(), name)) for name in self._tables]
         if gone := [name for name, table in found if table is None]:
             raise differs(gone[0], "it is not there")
-        return [MariaTable(table.layout()) for _, table in found if table]
+        return [PlainTable(table.layout()) for _, table in found if table]
 
     def leaves(self) -> list[Leaf]:
         """The tables, each of which is one piece. Another dump has another place, so none goes on with this one's."""
@@ -80,27 +73,11 @@ class MariaSnapshot:
             row = state.known(self._session.open(), state.parts_of(self._session.resources))
             return row.published.place >= LogPlace.parsed(self.id)
 
-    def dropped(self) -> list[str]:
-        """None: a DROP is no command here."""
-        return []
-
     def filled(self) -> set[TableName]:
         """The tables that have rows."""
         with translated("looking for rows"):
             session = self._session.open()
             return {name for name in self._tables if execute(session, f"SELECT 1 FROM {qualified(name)} LIMIT 1")}
-
-    def order(self, table: TableName) -> str | None:
-        """None: tables are not loaded in blocks."""
-        return None
-
-    def sorting(self, table: TableName) -> Sequence[str | None]:
-        """Nothing is known of it."""
-        return []
-
-    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
-        """None."""
-        return []
 
     def expect_bounds(self, within: KeyRange) -> None:
         """No range of keys can be asked for. Raises TransientError SLC-464."""

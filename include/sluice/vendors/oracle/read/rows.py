@@ -18,7 +18,7 @@ from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.tables import described
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed, qualified, quoted
-from sluice.vendors.oracle.read.place import ReadPlace
+from sluice.vendors.oracle.read.snapshot_id import SnapshotId
 from sluice.vendors.oracle.refusals import no_blocks
 from sluice.vendors.oracle.session import connect
 from sluice.vendors.oracle.types import Captured
@@ -71,7 +71,7 @@ def texts(table: pa.Table, kinds: Sequence[Captured]) -> list[pa.Array]:
 
 
 def selecting(
-    table: CapturedTable, columns: Sequence[str], place: ReadPlace, within: str = ""
+    table: CapturedTable, columns: Sequence[str], place: SnapshotId, within: str = ""
 ) -> tuple[str, list[Captured]]:
     """The query of these columns of a table, and how the values of each are read."""
     kinds = {column.name: how for column, how in zip(table.columns, table.kinds, strict=True)}
@@ -104,7 +104,7 @@ def bounds(chunk: Chunk) -> tuple[str, dict[str, object]]:
     return " ".join(conditions), pieces
 
 
-def written_as(place: ReadPlace, cuts: Sequence[str]) -> str:
+def written_as(place: SnapshotId, cuts: Sequence[str]) -> str:
     """What tells a dump's pieces of a table from those of every other dump: where it was read, and the cuts."""
     return _CUT.join([*cuts, str(place)])
 
@@ -123,7 +123,7 @@ class OracleReading:
 
     keyed_by_text = True
 
-    def __init__(self, session: oracledb.Connection, place: ReadPlace) -> None:
+    def __init__(self, session: oracledb.Connection, place: SnapshotId) -> None:
         self._session = session
         self._place = place
 
@@ -159,7 +159,7 @@ class OracleReading:
 @contextmanager
 def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = ()) -> Iterator[OracleReading]:
     """Rows as of a change number, in a session of its own."""
-    place = ReadPlace.parsed(snapshot_id)
+    place = SnapshotId.parsed(snapshot_id)
     with translated("reading the master"), closing(connect(info, "read")) as session:
         yield OracleReading(session, place)
 

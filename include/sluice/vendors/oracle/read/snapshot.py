@@ -6,24 +6,24 @@ show the table as it was, and the dump is tried again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from types import TracebackType
+from collections.abc import Callable, Sequence
 
 from sluice.model.names import TableName
 from sluice.model.position import Position
 from sluice.vendors.oracle.capture import registry
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn, snapshot_as_of
-from sluice.vendors.oracle.catalog.definition import OracleTable
 from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed, qualified
-from sluice.vendors.oracle.read.place import ReadPlace
 from sluice.vendors.oracle.read.rows import moved, written_as
+from sluice.vendors.oracle.read.snapshot_id import SnapshotId
 from sluice.vendors.oracle.refusals import no_blocks
 from sluice.vendors.oracle.session import execute
 from sluice.vendors.oracle.source_session import SourceSession
-from sluice.vendors.protocol.read import Key, KeyRange, Leaf
+from sluice.vendors.protocol.absent_features import Unheld
+from sluice.vendors.protocol.plain_table import PlainTable
+from sluice.vendors.protocol.read import KeyRange, Leaf
 
 # The usual size of a block, and how many of them are worth a piece of their own; a table has so many pieces at most.
 _BLOCK_BYTES = 8_192
@@ -33,7 +33,7 @@ _MOST_PIECES = 64
 _SAMPLED = 20
 
 
-class OracleSnapshot:
+class OracleSnapshot(Unheld):
     """See `sluice.vendors.protocol.load.DumpSnapshot`."""
 
     def __init__(
@@ -50,18 +50,10 @@ class OracleSnapshot:
         with translated("taking the dump's snapshot"):
             # All that is published by now was committed before the change number that is asked for after it.
             self.position, other = self._at()
-            self._place = ReadPlace.parsed(other) if other else place_now(self._session)
+            self._place = SnapshotId.parsed(other) if other else place_now(self._session)
             self.id = str(self._place)
             self.snapshot = snapshot_as_of(self._session.open(), self._session.parts, self._place.scn)
         return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Nothing is held open."""
-
-    def keep_locked(self, unread: Collection[TableName]) -> None:
-        """No table is locked."""
 
     def expect_complete(self) -> None:
         """See that no watched table is missing in it. Raises TransientError SLC-493."""
@@ -70,13 +62,13 @@ class OracleSnapshot:
                 if name not in self._tables or not one.ready:
                     raise moved(name, "it is being watched from this moment on")
 
-    def definitions(self) -> list[OracleTable]:
+    def definitions(self) -> list[PlainTable]:
         """The tables."""
         with translated("reading the catalog"):
             found = [(name, described(self._session.open(), name)) for name in self._tables]
         if gone := [name for name, table in found if table is None]:
             raise moved(gone[0], "it is not there")
-        return [OracleTable(layout_of(table)) for _, table in found if table]
+        return [PlainTable(layout_of(table)) for _, table in found if table]
 
     def leaves(self) -> list[Leaf]:
         """The tables, each cut at addresses of rows. Another dump has other ones, so none goes on with this one's."""
@@ -103,10 +95,6 @@ class OracleSnapshot:
             ((left,),) = execute(self._session.open(), statement, {"scn": self._place.scn})
         return int(left) == 0
 
-    def dropped(self) -> list[str]:
-        """None: a DROP is no command here."""
-        return []
-
     def filled(self) -> set[TableName]:
         """The tables that have rows in it."""
         with translated("looking for rows"):
@@ -116,23 +104,11 @@ class OracleSnapshot:
         statement = composed("read/filled", table=qualified(name))
         return bool(execute(self._session.open(), statement, {"scn": self._place.scn}))
 
-    def order(self, table: TableName) -> str | None:
-        """None: tables are not loaded in blocks."""
-        return None
-
-    def sorting(self, table: TableName) -> Sequence[str | None]:
-        """Nothing is known of it."""
-        return []
-
-    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
-        """None."""
-        return []
-
     def expect_bounds(self, within: KeyRange) -> None:
         """No range of keys can be asked for. Raises SluiceError SLC-490."""
         raise no_blocks()
 
 
-def place_now(session: SourceSession) -> ReadPlace:
+def place_now(session: SourceSession) -> SnapshotId:
     """The newest change number."""
-    return ReadPlace(newest_scn(session.open()), session.resources.folded, session.resources.schema)
+    return SnapshotId(newest_scn(session.open()), session.resources.folded, session.resources.schema)

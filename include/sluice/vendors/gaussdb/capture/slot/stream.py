@@ -22,8 +22,8 @@ from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.gaussdb.capture.slot.images import images
-from sluice.vendors.gaussdb.capture.slot.pending import Pending
 from sluice.vendors.gaussdb.capture.slot.records import Begin, Commit, Decoded, Form, Records
+from sluice.vendors.gaussdb.capture.slot.transaction_buffer import TransactionBuffer
 from sluice.vendors.gaussdb.catalog.tables import Described
 
 _BATCH_ROWS = 10_000
@@ -86,7 +86,7 @@ class Stream:
         self._is_behind = False
         self._key = 0
         self._begin: Begin | None = None
-        self._pending = Pending()
+        self._pending = TransactionBuffer()
         self._strangers: set[TableName] = set()
         self.used: dict[int, Layout] = {}
         self.taken = 0

@@ -16,8 +16,8 @@ from sluice.vendors.gaussdb.capture import registry
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
 from sluice.vendors.gaussdb.capture.slot.images import altered
-from sluice.vendors.gaussdb.capture.slot.reading import ByFunction, ByProtocol, Reading, arguments
 from sluice.vendors.gaussdb.capture.slot.server_slot import Recorded
+from sluice.vendors.gaussdb.capture.slot.slot_readers import ByFunction, ByProtocol, Reading, arguments
 from sluice.vendors.gaussdb.capture.slot.stream import Known, Stream
 from sluice.vendors.gaussdb.catalog.tables import described
 from sluice.vendors.gaussdb.session import composed

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
-from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch, spelled_alike
 from sluice.vendors.mariadb.capture.binlog import events, state
@@ -23,12 +22,13 @@ from sluice.vendors.mariadb.catalog.master_tables import described, eligible, ex
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import Connection, changed, composed, quoted, transaction
 from sluice.vendors.mariadb.source_session import SourceSession
+from sluice.vendors.protocol.absent_features import NoStatements
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
 
 
-class BinlogCapture:
+class BinlogCapture(NoStatements):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession) -> None:
@@ -284,24 +284,13 @@ class BinlogCapture:
             state.record(session, self._parts, epoch, "capture/accept", lambda: {**values, **published.values})
         return incarnation
 
-    def understands(self, text: str) -> None:
-        """No statement may be issued. Raises SluiceError SLC-463."""
-        raise SluiceError(
+    def no_statements(self) -> SluiceError:
+        """See `NoStatements`: SLC-463."""
+        return SluiceError(
             463,
             "the source is captured by its binary log, which does not tell a statement's own rows from others",
             "nothing was executed; execute it on each node by hand",
         )
-
-    def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
-    ) -> None:
-        """No statement may be issued. Raises SluiceError SLC-463."""
-        self.understands(statement.sql)
-
-    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
-        """No statement was issued. Raises SluiceError SLC-463."""
-        self.understands("")
-        raise AssertionError
 
     def close(self) -> None:
         """End the session."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
 
 import pyarrow as pa
 
-from sluice.changelog.schema import ROW, SWEPT
+from sluice.changelog.schema import SWEPT, images_of
 from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -51,8 +50,8 @@ class _Rows:
             pa.array(self.keys, pa.int64()),
             pa.array(self.layouts, pa.int64()),
             pa.array(self.actions, pa.string()),
-            _lists(self.new),
-            _lists(self.old),
+            images_of(self.new),
+            images_of(self.old),
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
 
@@ -329,10 +328,3 @@ class Stream:
 def unreadable(place: str, why: str) -> SluiceError:
     """The log is not what it should be at a place."""
     return SluiceError(448, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
-
-
-def _lists(rows: list[Image | None]) -> pa.ListArray:
-    cells = pa.array(list(chain.from_iterable(row for row in rows if row)), pa.string())
-    offsets = pa.array([0, *accumulate(len(row) if row else 0 for row in rows)], pa.int32())
-    mask = pa.array([row is None for row in rows], pa.bool_())
-    return pa.ListArray.from_arrays(offsets, cells, type=ROW, mask=mask)

@@ -11,7 +11,6 @@ from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch, spelled_alike
 from sluice.vendors.oracle import grants
@@ -19,7 +18,7 @@ from sluice.vendors.oracle.capture import install, registry, uninstall
 from sluice.vendors.oracle.capture.queue import sweep
 from sluice.vendors.oracle.capture.queue.sweep import OracleSweep
 from sluice.vendors.oracle.capture.registry import Registered
-from sluice.vendors.oracle.capture.watching import Watching, is_as_wanted
+from sluice.vendors.oracle.capture.watched_tables import WatchedTables, is_as_wanted
 from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described, eligible
 from sluice.vendors.oracle.errors import translated
@@ -27,6 +26,7 @@ from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.refusals import expect_no_loop, no_statements
 from sluice.vendors.oracle.session import changed, execute
 from sluice.vendors.oracle.source_session import SourceSession
+from sluice.vendors.protocol.absent_features import NoStatements
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
@@ -35,7 +35,7 @@ from sluice.vendors.protocol.sweep import Purge
 _POLL_S = 60.0
 
 
-class QueueCapture:
+class QueueCapture(NoStatements):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession) -> None:
@@ -263,26 +263,16 @@ class QueueCapture:
         with translated("accepting the source"):
             return sweep.accept(self._session.open(), self._parts, epoch, segment, sha256)
 
-    def understands(self, text: str) -> None:
-        """No statement may be issued. Raises SluiceError SLC-489."""
-        raise no_statements()
-
-    def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
-    ) -> None:
-        """No statement may be issued. Raises SluiceError SLC-489."""
-        raise no_statements()
-
-    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
-        """No statement was issued. Raises SluiceError SLC-489."""
-        raise no_statements()
+    def no_statements(self) -> SluiceError:
+        """See `NoStatements`."""
+        return no_statements()
 
     def close(self) -> None:
         """End the session."""
         self._session.close()
 
-    def _watching(self) -> Watching:
-        return Watching(self._session.open(), self._resources, self._parts)
+    def _watching(self) -> WatchedTables:
+        return WatchedTables(self._session.open(), self._resources, self._parts)
 
     def _known(self) -> dict[TableName, Registered]:
         return registry.registered(self._session.open(), self._parts)

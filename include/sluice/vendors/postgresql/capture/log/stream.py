@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import chain
 
 import pyarrow as pa
 
-from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT
+from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_of
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import COMMANDS, Action
@@ -88,8 +88,8 @@ class _Rows:
             pa.array(self.keys, pa.int64()),
             pa.array(self.layouts, pa.int64()),
             pa.array(self.actions, pa.string()),
-            _lists(self.new),
-            _lists(self.old),
+            images_of(self.new),
+            images_of(self.old),
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
 
@@ -274,13 +274,6 @@ def _whole(low: int, newest: int) -> int:
     if near - newest > _HALF // 2:
         return near - _HALF
     return near + _HALF if newest - near > _HALF // 2 else near
-
-
-def _lists(rows: Collection[Row | None]) -> pa.ListArray:
-    cells = pa.array(list(chain.from_iterable(row for row in rows if row)), pa.string())
-    offsets = pa.array([0, *accumulate(len(row) if row else 0 for row in rows)], pa.int32())
-    mask = pa.array([row is None for row in rows], pa.bool_())
-    return pa.ListArray.from_arrays(offsets, cells, type=ROW, mask=mask)
 
 
 def _malformed(place: int, data: bytes, why: str) -> SluiceError:

@@ -1,4 +1,4 @@
-"""A table as a dump describes it: by what every vendor understands."""
+"""A table as a dump describes it by what every vendor understands: its columns and its key."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sluice.vendors.protocol.read import TEXT, RowFormat
 
 
 @dataclass(frozen=True)
-class OracleTable:
+class PlainTable:
     """See `sluice.vendors.protocol.load.TableDefinition`."""
 
     layout: Layout
@@ -32,6 +32,6 @@ class OracleTable:
         return self.layout.to_json()
 
     @classmethod
-    def from_json(cls, plain: dict[str, Any]) -> OracleTable:
+    def from_json(cls, plain: dict[str, Any]) -> PlainTable:
         """The table that `to_json` wrote."""
         return cls(Layout.from_json(plain))

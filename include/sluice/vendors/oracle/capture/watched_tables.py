@@ -1,4 +1,4 @@
-"""Watching tables: their columns are recorded, and their triggers made."""
+"""WatchedTables tables: their columns are recorded, and their triggers made."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sluice.vendors.oracle.session import Row, changed, execute, transaction
 _GONE = ("ORA-04080", "ORA-04043", "ORA-00942")
 
 
-class Watching:
+class WatchedTables:
     """The tables of a source, in one session."""
 
     def __init__(self, session: oracledb.Connection, resources: OracleResources, parts: Mapping[str, str]) -> None:

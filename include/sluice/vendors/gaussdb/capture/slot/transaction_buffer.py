@@ -11,7 +11,7 @@ import pyarrow as pa
 _MOST_BYTES = 64 * 1024 * 1024
 
 
-class Pending:
+class TransactionBuffer:
     """Batches that are given back once, in their order."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ _TEXT = re.compile(r"(\d{1,20})@([^/]*)/(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class ReadPlace:
+class SnapshotId:
     """Rows as of a change number, read with the functions of one prefix."""
 
     scn: int
@@ -27,7 +27,7 @@ class ReadPlace:
         return parts_of(resources(self.schema, self.prefix))
 
     @classmethod
-    def parsed(cls, text: str) -> ReadPlace:
+    def parsed(cls, text: str) -> SnapshotId:
         """The place that was written so. Raises ValueError for any other text."""
         found = _TEXT.fullmatch(text)
         if found is None:
