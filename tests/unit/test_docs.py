@@ -91,7 +91,7 @@ def test_every_configuration_key_is_explained_with_its_default(title, model):
 
 
 def test_every_model_of_the_configuration_has_its_part():
-    named = (vars(configuration) | vars(config_models) | vars(config_relay) | vars(config_decoding)).values()
+    named = (vars(configuration) | vars(config_models) | vars(config_relay) | vars(logical_decoding)).values()
     models = {one for one in named if isinstance(one, type) and issubclass(one, config_models.Part)}
     assert models - {config_models.Part} == set(SECTIONS.values())
 

@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from threading import Lock, Thread
 
+from sluice.bounded_calls import BoundedCalls
 from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.errors import SluiceError, TransientError
@@ -38,8 +39,7 @@ class Reach:
         self._patience_s = patience_s
         self._asked = float("-inf")
         self._looks: Thread | None = None
-        # Also those of earlier looks whose server hangs.
-        self._at_work: dict[Pair | str, Thread] = {}
+        self._calls = BoundedCalls[Pair | str](_AT_ONCE)
         self._absent: dict[Pair, TransientError | None] = {}
         self._notes: dict[str, SourceNotes] = {}
         self.looked: datetime | None = None
@@ -74,20 +74,11 @@ class Reach:
             if config.slave(pair.slave).connection in known
         ]
         wanted += [(name, partial(self._look_at_source, context, name)) for name in config.sources]
-        left = iter([(server, look) for server, look in wanted if not self._hangs(server)])
+        left = iter(wanted)
         while some := dict(islice(left, _AT_ONCE)):
-            for server, look in some.items():
-                self._at_work[server] = Thread(target=look, daemon=True, name=f"reach {server}")
-                self._at_work[server].start()
-            end = time.monotonic() + self._patience_s
-            for server in some:
-                self._at_work[server].join(max(end - time.monotonic(), 0))
-                if self._hangs(server):
-                    self._note_hanging(server)
+            for server in some.keys() - self._calls.results(some, self._patience_s).keys():
+                self._note_hanging(server)
         self.looked = datetime.now(UTC)
-
-    def _hangs(self, server: Pair | str) -> bool:
-        return server in self._at_work and self._at_work[server].is_alive()
 
     def _note_hanging(self, server: Pair | str) -> None:
         fact = f"it has not answered for {self._patience_s:g} seconds"

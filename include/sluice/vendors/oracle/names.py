@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice import sqlfiles
@@ -169,8 +168,3 @@ def composed(name: str, /, **parts: str) -> str:
     last semicolon, which a statement of SQL has not."""
     text = _COMMENT.sub("", sqlfiles.statement("oracle", name))
     return text.format(**parts).strip()
-
-
-def composed_all(names: list[str], parts: Mapping[str, str]) -> dict[str, str]:
-    """Statements by their names."""
-    return {name: composed(name, **parts) for name in names}
