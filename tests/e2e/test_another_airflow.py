@@ -121,7 +121,7 @@ def test_airflow_lists_the_provider_and_every_dag_paused_as_its_own_setting_says
     def known():
         return deployed.api.ask("/api/v2/dags?tags=sluice&limit=100")["dags"]
 
-    wait_until(lambda: len(known()) == 11, "the DAGs")
+    wait_until(lambda: len(known()) == 13, "the DAGs")
     assert {(one["dag_id"].startswith("acme_"), one["is_paused"]) for one in known()} == {(True, True)}
     assert deployed.api.ask("/api/v2/importErrors")["total_entries"] == 0
     deployed.typed("airflow", "dags", "unpause", "--treat-dag-id-as-regex", "^acme_", "--yes")
@@ -142,7 +142,7 @@ def test_a_bootstrap_an_initial_update_and_a_drain_end_with_an_equal_slave(deplo
 
 def test_check_finds_nothing_wrong_and_names_no_checkout(deployed):
     said = deployed.typed("sluice", "check")
-    assert "Airflow has all 4 pools and 11 DAGs" in said
+    assert "Airflow has all 4 pools and 13 DAGs" in said
     assert "./sluice" not in said
 
 
@@ -158,4 +158,4 @@ def test_the_oldest_packages_that_are_allowed_make_the_same_dags(tmp_path, deplo
     )
     done = oldest.run("python", "-c", asked, env=env)
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.split("\n")[-2].split()) == 11
+    assert len(done.stdout.split("\n")[-2].split()) == 13

@@ -46,6 +46,7 @@ def a_command(form: TriggerForm) -> None:
 FORMS: dict[str, tuple[Fill, str, str]] = {
     "initial_update": (some_tables_and_blanks, "Success", "verify: zurich: "),
     "verify": (a_sample, "Success", "geneva: "),
+    "repair": (lambda form: form.pick("slave", "geneva"), "Success", "geneva: nothing differs"),
     "bootstrap": (lambda form: form.switch("recreate_triggers"), "Success", ""),
     "cancel_update": (lambda form: form.pick("slaves", "geneva"), "Success", ""),
     "administer": (a_transaction, "Failed", "SLC-170: "),
