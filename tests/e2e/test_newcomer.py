@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
 from support.browser import quiet, shot
+from support.launcher import standing, wait_until
 
 from sluice.runtime.handle import Runtime
 
@@ -30,6 +31,9 @@ def zurich(runtime: Runtime) -> Iterator[psycopg.Connection]:
         yield slave
         slave.execute(ANYBODY)
         master.execute("DELETE FROM airlines WHERE carrier = 'XN'")
+        queued = "SELECT count(*) FROM repl.repl_items"
+        wait_until(lambda: master.execute(queued).fetchone() == (0,), "publishing")
+        wait_until(lambda: standing("zurich")["holdback"] == 0, "the delivery")
 
 
 def lamps(frame: FrameLocator, last: str) -> list[str]:
