@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from sluice.bench.report import ROUNDS_ENV
+
 PROJECT = Path(__file__).resolve().parents[2]
 BENCHES = [
     pytest.param(
@@ -62,7 +64,7 @@ def test_a_small_bench_reports_its_figures_and_leaves_nothing(
     begin = "import sys; from sluice.bench import run; sys.exit(run(sys.argv[1], float(sys.argv[2])))"
     done = subprocess.run(
         [sys.executable, "-c", begin, name, str(scale)],
-        env={**os.environ, "PYTHONPATH": str(PROJECT / "include"), "TMPDIR": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": str(PROJECT / "include"), "TMPDIR": str(tmp_path), ROUNDS_ENV: "1"},
         capture_output=True,
         text=True,
         timeout=240,

@@ -141,7 +141,7 @@ def test_an_executor_with_another_build_moves_nothing_and_is_named(updating, spa
     assert world.publish()["changes"] == 167, "nothing was moved before"
 
 
-@pytest.mark.parametrize("job", ["connect", "cluster"], indirect=True)
+@pytest.mark.parametrize("job", ["cluster"], indirect=True)
 def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
     tables = {"public.t": {}, "public.heap": {"load_in_blocks": False}}
     world = updating(DDL, tables, source={"blocks": {"rows": 900, "patience_s": 60}})
@@ -150,7 +150,8 @@ def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
     assert done.returncode == 0, done.stderr
     world.release()
     assert world.rows("zurich", "public.t").total() == 0
-    with background(lambda: world.master.execute("UPDATE t SET amount = amount + 1 WHERE id % 7 = 0")), world.running():
+    writes = "UPDATE t SET amount = amount + 1 WHERE id % 7 = 0"
+    with background(lambda: world.master.execute(writes), pause_s=0.2), world.running():
         done, loaded = job(world, "blocks", *SLAVES)
         assert done.returncode == 0, done.stderr
         assert all(rows > 1000 for rows in loaded["rows"].values()), loaded

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from support.world import SOURCE, Rows, World
 
+from sluice.changelog import points
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.task import load_block
@@ -31,6 +32,8 @@ from sluice.verify.run import VerifyRequest, verify
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 CompareAll = Callable[[list[Comparison]], list[Difference]]
 SLAVES = ("zurich", "geneva")
+# Slaves stand for a minute where a comparison of theirs was killed. Tests need not wait for so long.
+points.SECONDS, points._KEEP_UP_S = 12, 2.0
 
 
 def load_here(job: LoadJob) -> list[SlaveLoaded]:

@@ -13,11 +13,13 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from zlib import crc32
 
 import psycopg
 import pytest
 import yaml
 from psycopg import sql
+from sqlalchemy import text
 from support.templates import copyable
 
 from sluice.config.configuration import CONFIG_ENV, Config
@@ -89,6 +91,7 @@ class World:
             "slaves": {name: {"connection": name, **slave} for name in slaves},
             "replications": [{"source": SOURCE, "slave": name, "schedule": at_once} for name in slaves],
         }
+        self._caught_up = 0
         self._sessions: list[psycopg.Connection[Any]] = []
         self._readers: dict[str, psycopg.Connection[Any]] = {}
         kind = repr((ddl, {**self.settings, "change_log": ""}))
@@ -108,6 +111,9 @@ class World:
         if as_copy:
             # As one that is made has them: a test may move a database away, or its store.
             assert self.context.store.id
+            # Its publisher has looked just now, however long ago the one that is copied was made.
+            with self.context.store.begin() as store:
+                store.execute(text("UPDATE publisher SET due_at = now() + (due_at - noted_at), noted_at = now()"))
             for name in ("master", *slaves):
                 self.reader(name)
             if source.get("capture") == "log":
@@ -186,13 +192,16 @@ class World:
         return drain(self.context, pair, once=once, describe=partial(brief, self.context, pair))
 
     def catch_up(self) -> None:
-        """Publish and deliver everything; each job twice, since the second run must find nothing to do."""
+        """Publish and deliver everything. Each job runs twice now and then, and its second run must find nothing to do:
+        a third of these calls do that, for each test always the same ones."""
         self.let_leases_expire()
+        self._caught_up += 1
+        twice = crc32(f"{os.environ.get('PYTEST_CURRENT_TEST')} {self._caught_up}".encode()) % 3 == 0
         self.publish()
-        assert self.publish()["changes"] == 0
+        assert not twice or self.publish()["changes"] == 0
         for slave in self.slaves:
             self.drain(slave)
-            assert self.drain(slave)["changes"] == 0
+            assert not twice or self.drain(slave)["changes"] == 0
 
     def publisher(self) -> Publisher:
         """A publisher of its own, under a new lease taken by force."""

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from sluice.airflow_api.pause import Paused, PauseSwitch
 from sluice.bench import pgbench
-from sluice.bench.report import Report, alternating
+from sluice.bench.report import ROUNDS, Report, alternating
 from sluice.bench.server import SOURCE, Server, private_server
 from sluice.bench.workers import SPAWNED, Workers
 from sluice.connections import ConnectionInfo
@@ -41,7 +41,8 @@ _LOOK_S = 1.0
 
 def measure(scale: float, progress: Progress) -> Report:
     """Windows of 5 s of pgbench; publisher and drains are at work in all of them, the load in every second one."""
-    rounds, run_s, branches = max(3, round(10 * min(1, scale))), max(1, round(5 * scale)), max(1, round(20 * scale))
+    rounds = max(ROUNDS, round(10 * min(1, scale)))
+    run_s, branches = max(1, round(5 * scale)), max(1, round(20 * scale))
     accounts, rows = branches * pgbench.ACCOUNTS_OF_A_BRANCH, max(100, round(20_000 * scale))
     throttle = MappingProxyType({"rows": rows, "duty_cycle": DUTY_CYCLE})
     with private_server(progress) as server, private_server(progress) as other:

@@ -40,10 +40,10 @@ _PATIENCE_S = 300.0
 
 def measure(scale: float, progress: Progress) -> Report:
     """A minute of 1,000 changes/s, after three quarters of one in which everything starts; then seconds of nothing."""
-    seconds = max(10.0, 60.0 * scale)
+    seconds, many = max(5.0, 60.0 * scale), max(2, round(SLAVES * min(scale, 1.0)))
     with private_server(progress, "max_connections = 300\n") as server:
         with progress.step("filling tables"):
-            master, slaves = _filled(server)
+            master, slaves = _filled(server, many)
             schedule = {"run_for_s": _RUN_FOR_S}
             context = server.context(
                 workload.TABLES, slaves, {name: {"schedule": schedule} for name in slaves}, schedule=schedule
@@ -55,8 +55,8 @@ def measure(scale: float, progress: Progress) -> Report:
         with cluster(server.directory, progress) as spark, drivers.ready():
             writer = _Writer(server, master)
             lags = _Lags(context, list(slaves))
-            with progress.step(f"{RATE:,} changes/s to {SLAVES} slaves") as step:
-                writer.until(time.monotonic() + max(10.0, _WARM_S * min(scale, 1.0)), drivers.look)
+            with progress.step(f"{RATE:,} changes/s to {many} slaves") as step:
+                writer.until(time.monotonic() + max(5.0, _WARM_S * min(scale, 1.0)), drivers.look)
                 spent, made, began = _Spent(spark, drivers), writer.made, time.monotonic()
                 writer.until(time.monotonic() + seconds, lags.look)
                 drivers.look()
@@ -70,7 +70,7 @@ def measure(scale: float, progress: Progress) -> Report:
                 equal = server.hold_the_same([master, *slaves.values()], workload.NAMES)
     return Report(
         "cluster",
-        {"slaves": SLAVES, "workers": WORKERS, "wanted_changes_per_s": RATE, "seconds": seconds},
+        {"slaves": many, "workers": WORKERS, "wanted_changes_per_s": RATE, "seconds": seconds},
         {
             "changes_per_s": rate,
             "driver_cpu_share": share,
@@ -83,11 +83,11 @@ def measure(scale: float, progress: Progress) -> Report:
     )
 
 
-def _filled(server: Server) -> tuple[ConnectionInfo, dict[str, ConnectionInfo]]:
+def _filled(server: Server, many: int) -> tuple[ConnectionInfo, dict[str, ConnectionInfo]]:
     master = server.database("master")
     with server.connect(master) as session:
         workload.create(session, _ROWS)
-    return master, {f"slave_{n}": server.copied(master, f"slave_{n}") for n in range(1, SLAVES + 1)}
+    return master, {f"slave_{n}": server.copied(master, f"slave_{n}") for n in range(1, many + 1)}
 
 
 def _publish(context: Context, over: Event) -> None:

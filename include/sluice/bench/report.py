@@ -13,7 +13,9 @@ import psutil
 
 from sluice.runtime.terminal import Progress
 
-ROUNDS = 3
+# How often each side is measured; fewer are for looking whether a bench works.
+ROUNDS_ENV = "SLUICE_BENCH_ROUNDS"
+ROUNDS = int(os.environ.get(ROUNDS_ENV, "3"))
 
 Figure = float | int | bool | str
 
