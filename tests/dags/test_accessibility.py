@@ -11,18 +11,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from support.browser import opened, quiet, shot
-from support.pages import pages, token
+from support.pages import compared, pages, token
 from support.world import SOURCE
 
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
-from sluice.model.statement import Answer, Statement, WantedStatement, compared
+from sluice.model.statement import Answer, Statement, WantedStatement
+from sluice.model.statement import compared as told
 from sluice.state.dispatcher import Hold
 from sluice.store import blocked, replications, statement_results, trail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 LOADING = """INSERT INTO initial_update (source, state, run, chunks, chunks_done)
 VALUES ('flights', 'LOADING', 'initial_update/manual__1', 8, 3) RETURNING id"""
-COMPARED = "INSERT INTO comparison VALUES (DEFAULT, 1, 'flights', 'zurich', 'public.t', 1400, 7, '[]')"
 HISTORY = """INSERT INTO history SELECT 'flights', 'zurich', false, date_trunc('minute', now()) - m * interval '1 min',
 m % 7, m, 1000 - m FROM generate_series(0, 300) AS m ON CONFLICT DO NOTHING"""
 
@@ -50,8 +50,8 @@ def eventful(pages_world):
     world, control, store = pages_world, pages_world.session("control"), pages_world.context.store
     world.master.execute("INSERT INTO t VALUES (1)")
     world.publish()
-    for put in (COMPARED, HISTORY):
-        control.execute(put)
+    control.execute(HISTORY)
+    compared(world)
     replications.request(store, [world.pair("geneva")], control.execute(LOADING).fetchone()[0])
     pair = world.pair("zurich")
     replications.shut(store, pair, Hold.EXCEPTION, "SLC-120: no\nHINT: mend it", "drain__flights__zurich/r/drain/1")
@@ -59,7 +59,7 @@ def eventful(pages_world):
     number = statement_results.begin(store, SOURCE, ["zurich", "geneva"], WantedStatement("SELECT 1"))
     master, odd = Answer(("id",), (("1",), (None,))), Answer(("id",), (("2",),))
     done = Statement(number, "SELECT 1", "public", reads=True, max_rows=10, answer=master)
-    statement_results.answered(store, pair, done, compared(master, odd))
+    statement_results.answered(store, pair, done, told(master, odd))
     trail.refuse(store, SOURCE, "zurich", "eva", "POST /sluice: eva is user here")
     return world
 

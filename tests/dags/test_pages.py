@@ -15,7 +15,7 @@ from airflow.configuration import conf
 from airflow.models import DagModel
 from airflow.utils.session import create_session
 from sqlalchemy import update
-from support.pages import BODIES, QUERIES, at, ours, pages, routes, token
+from support.pages import BODIES, QUERIES, at, compared, ours, pages, routes, token
 from support.world import SOURCE
 
 from sluice.model.access import Right
@@ -46,7 +46,8 @@ def right(route) -> Right | None:
 
 @pytest.fixture
 def world(pages_world):
-    """Two slaves, which Airflow has the connections of, and a statement that waits for its run."""
+    """Two slaves, which Airflow has the connections of, a comparison, and a statement that waits for its run."""
+    compared(pages_world, "geneva")
     statement_results.begin(pages_world.context.store, SOURCE, ["zurich"], WantedStatement("SELECT 1"), begun=False)
     return pages_world
 

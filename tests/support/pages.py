@@ -12,10 +12,12 @@ from fastapi.routing import APIRoute
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
+from sluice.model.row_difference import RowDifference
 from sluice.pages.airflow import Airflow
 from sluice.pages.app import application
 from sluice.pages.entry import TOKEN_HEADER
 from sluice.pages.scraper import METRICS
+from sluice.store import comparisons
 
 CANARY = "canary-5f3a9c-password"
 # What commands are given, by the end of their address.
@@ -63,6 +65,26 @@ def visit(address, people):
         return client
 
     return visiting
+
+
+# A master's rows beside a slave's.
+DIFFERENT = (
+    RowDifference("changed", ("7",), ("note",), ("7", "late, gate 12"), ("7", "late, gate 11")),
+    RowDifference("missing", ("8",), (), ("8", None), None),
+    RowDifference("extra", ("11",), (), None, ("11", "on time")),
+)
+
+
+def compared(world, slave: str = "zurich", report: int = 1, rows=DIFFERENT, **body: object) -> None:
+    """Record a comparison as `verify` does: two tables, of which one differs."""
+    counts = {kind: sum(row.kind == kind for row in rows) for kind in ("missing", "extra", "changed")}
+    known = {"schema": "public", "segment": 3, "ordinal": 17, "percent": 100}
+    odd = {"name": "t", "counts": counts | {"more": 0}, "key": ["id"], "columns": ["id", "note"]}
+    of = (world.context.store, report, world.pair(slave))
+    found = {"compared": 1400, "different": len(rows), "sample": [], "body": {**known, **odd, **body}}
+    comparisons.record(*of, "public.t", found, rows)
+    equal = {"compared": 25, "different": 0, "sample": [], "body": {**known, "name": "u", **body}}
+    comparisons.record(*of, "public.u", equal)
 
 
 def token(people, name: str) -> str:

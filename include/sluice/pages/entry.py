@@ -77,6 +77,12 @@ def role(context: Context, who: Visitor) -> Role | None:
     return role_of(who.user, who.roles, pages.roles, pages.users)
 
 
+def sees_values(request: Request) -> bool:
+    """Whether the visitor may see keys and values of rows."""
+    theirs = role(airflow(request).context(), visitor(request))
+    return theirs is not None and Right.ADMINISTER in theirs.rights
+
+
 def needs(right: Right) -> Any:
     """The right that a route needs, as one of its dependencies.
 

@@ -11,7 +11,7 @@ from sluice.model.access import Right
 from sluice.monitor import statement_status
 from sluice.monitor.statement_status import StatementPage, StatementStatusReport
 from sluice.pages import entry, html
-from sluice.pages.entry import airflow, needs, visitor
+from sluice.pages.entry import airflow, needs
 from sluice.statements import issue
 from sluice.store.statement_results import StatementStatus
 
@@ -22,12 +22,12 @@ _Older = Annotated[_Number | None, Query(description="before this one")]
 
 def listed(request: Request, source: str, before: _Older = None) -> StatementPage:
     """The newest statements of a source, as the visitor may see them."""
-    return statement_status.listed(airflow(request).context(), source, before, values=_sees_values(request))
+    return statement_status.listed(airflow(request).context(), source, before, values=entry.sees_values(request))
 
 
 def shown(request: Request, source: str, number: int) -> StatementStatusReport:
     """One statement, as the visitor may see it."""
-    return statement_status.shown(airflow(request).context(), source, number, values=_sees_values(request))
+    return statement_status.shown(airflow(request).context(), source, number, values=entry.sees_values(request))
 
 
 Listed = Annotated[StatementPage, Depends(listed)]
@@ -57,8 +57,3 @@ def form(request: Request, source: str) -> Response:
 def statement(request: Request, one: Shown) -> Response:
     """One statement, with every node's answer."""
     return html.page(request, "statement.html", one=one, source=one.source, Answered=StatementStatus)
-
-
-def _sees_values(request: Request) -> bool:
-    theirs = entry.role(airflow(request).context(), visitor(request))
-    return theirs is not None and Right.ADMINISTER in theirs.rights

@@ -34,6 +34,8 @@ class TableReport:
         update: the initial update that had filled the slave.
         on_slave: what the slave calls the table.
         key: the slave's columns of its key.
+        columns: the names of the values of a row that differs, in their order; none if they are not known.
+        percent: the share of keys that was compared.
     """
 
     id: int
@@ -51,6 +53,8 @@ class TableReport:
     update: int | None
     on_slave: TableName
     key: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    percent: int = 100
 
     @property
     def more(self) -> int:
@@ -138,4 +142,6 @@ def _report(row: Row[Any]) -> TableReport:
         body.get("update"),
         TableName(*body.get("on_slave", ["", ""])),
         tuple(body.get("key", ())),
+        tuple(body.get("columns", ())),
+        body.get("percent", 100),
     )

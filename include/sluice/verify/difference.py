@@ -78,6 +78,7 @@ class Difference:
         ranges: where rows differ that are not among `rows`.
         moved: bytes that were sent to the comparing task.
         size: bytes that both sides have.
+        columns: the names of a row's values, if rows were read.
     """
 
     compared: int = 0
@@ -90,6 +91,7 @@ class Difference:
     ranges: list[Bounds] = field(default_factory=list)
     moved: int = 0
     size: int = 0
+    columns: list[str] = field(default_factory=list)
 
     @property
     def different(self) -> int:
@@ -132,6 +134,7 @@ class Difference:
             self.sample.append((kind, (shown or key).decode(errors="replace")))
         if reader is None or len(self.rows) >= reader.keeping.most or (kind == "extra" and not reader.keeping.extra):
             return
+        self.columns = self.columns or list(reader.columns)
         self.rows.append(reader.read(kind, key, ours, theirs))
 
     def within(self, bounds: Bounds) -> None:
@@ -167,6 +170,7 @@ def joined(parts: Iterable[tuple[Bounds, Difference]], most: int) -> Difference:
     for bounds, part in parts:
         for name in ("compared", "missing", "extra", "changed", "own", "moved", "size"):
             setattr(all_, name, getattr(all_, name) + getattr(part, name))
+        all_.columns = all_.columns or part.columns
         all_.sample += part.sample[: SAMPLE - len(all_.sample)]
         room = most - len(all_.rows)
         all_.rows += part.rows[:room]

@@ -309,6 +309,7 @@ def _record(context: Context, request: VerifyRequest, point: Point, job: Compari
         "update": replications.get(context.store, pair).update_id,
         "on_slave": [job.view.layout.name.schema, job.view.layout.name.table],
         "key": job.view.layout.key_names,
+        "columns": found.columns,
         "counts": counts,
         "ranges": found.ranges,
         "share_moved": round(found.share_moved, 6),

@@ -1,0 +1,192 @@
+"""Comparisons as pages and REST show them: how many rows differ, and these rows, master and slave side by side.
+
+Keys and values of rows are for administrators alone. Others see how many rows differ, and in which columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sluice import shell
+from sluice.context import Context
+from sluice.errors import UnknownName
+from sluice.model.names import Pair
+from sluice.model.row_difference import RowDifference, Values
+from sluice.store import comparison_list, comparisons
+from sluice.store.comparison_list import ComparisonTotals
+from sluice.store.comparisons import TableReport
+
+PAGE = 50
+
+# The values of a row by the names of their columns.
+Named = dict[str, str | None]
+
+
+@dataclass(frozen=True)
+class ComparisonPage:
+    """Comparisons of a source, the newest first.
+
+    Attributes:
+        older: the `before` of the next page; None if this page is the last one.
+    """
+
+    comparisons: Sequence[ComparisonTotals]
+    older: str | None
+
+
+@dataclass(frozen=True)
+class TableOutcome:
+    """What a comparison found of a table.
+
+    Attributes:
+        more: rows that differ and were not kept.
+    """
+
+    table: str
+    compared: int
+    different: int
+    missing: int
+    extra: int
+    changed: int
+    more: int
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """A comparison of a slave, table by table.
+
+    Attributes:
+        percent: the share of keys that was compared.
+        position: where both sides were compared, as segment/transaction.
+    """
+
+    report: int
+    source: str
+    slave: str
+    at: datetime
+    percent: int
+    position: str
+    tables: Sequence[TableOutcome]
+
+    @property
+    def different(self) -> int:
+        """Of all tables."""
+        return sum(one.different for one in self.tables)
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """A row that differs.
+
+    Attributes:
+        kind: `missing`, `extra` or `changed`.
+        key: the values of its key; of a row without one a digest, or all its values. None for who may not see it.
+        columns: those whose values differ, of a changed row.
+        master, slave: its values on both sides; None if there is no such row, if values were not kept, and for who may
+            not see them.
+    """
+
+    number: int
+    kind: str
+    key: Named | None
+    columns: Sequence[str]
+    master: Named | None
+    slave: Named | None
+
+
+@dataclass(frozen=True)
+class RowPage:
+    """Rows of a table that differ, in the order of the comparison.
+
+    Attributes:
+        next: the `after` of the next page; None if this page is the last one.
+    """
+
+    rows: Sequence[ComparedRow]
+    next: int | None
+
+
+def listed(context: Context, source: str, slave: str, before: str | None) -> ComparisonPage:
+    """The newest comparisons of a source. Raises UnknownName SLC-003."""
+    context.config.source(source)
+    if slave:
+        context.config.replication(source, slave)
+    number, _, of = (before or "").partition("/")
+    begin = (int(number), of) if before else None
+    found, older = comparison_list.page(context.store, source, slave, begin)
+    return ComparisonPage(found, older and f"{older[0]}/{older[1]}")
+
+
+def shown(context: Context, pair: Pair, report: int) -> ComparisonReport:
+    """A comparison of a slave. Raises UnknownName SLC-003, SLC-510."""
+    found = reported(context, pair, report)
+    return ComparisonReport(
+        report,
+        pair.source,
+        pair.slave,
+        max(one.at for one in found),
+        max(one.percent for one in found),
+        str(found[0].position),
+        [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
+    )
+
+
+def rows(context: Context, pair: Pair, report: int, table: str, after: int | None, *, values: bool) -> RowPage:
+    """Rows of a table that differ. Raises UnknownName SLC-003, SLC-510.
+
+    Args:
+        after: those behind this number.
+        values: whether keys and values may be seen.
+    """
+    one = next((one for one in reported(context, pair, report) if str(one.table) == table), None)
+    if one is None:
+        raise _unknown(pair, report, " of this table")
+    begin = -1 if after is None else after
+    found = comparisons.rows_of(context.store, one.id, PAGE + 1, begin)
+    numbered = list(enumerate(found[:PAGE], begin + 1))
+    last = numbered[-1][0] if len(found) > PAGE else None
+    return RowPage([named(one, number, row, values=values) for number, row in numbered], last)
+
+
+def reported(context: Context, pair: Pair, report: int) -> list[TableReport]:
+    """The tables of a comparison. Raises UnknownName SLC-003, SLC-510."""
+    context.config.replication(pair.source, pair.slave)
+    found = comparisons.tables_of(context.store, report, pair)
+    if not found:
+        raise _unknown(pair, report)
+    return found
+
+
+def named(table: TableReport, number: int, row: RowDifference, *, values: bool) -> ComparedRow:
+    """A row with the names of its values."""
+    if not values:
+        return ComparedRow(number, row.kind, None, row.columns, None, None)
+    key = _named(table.key or table.columns, row.key, lone="digest")
+    assert key is not None
+    ours, theirs = (_named(table.columns, one) for one in (row.ours, row.theirs))
+    return ComparedRow(number, row.kind, key, row.columns, ours, theirs)
+
+
+def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Named | None:
+    if values is None:
+        return None
+    if len(names) != len(values):
+        # A digest, or a row of a report that does not tell the names.
+        names = [lone] if len(values) == 1 else [str(index) for index in range(1, len(values) + 1)]
+    return dict(zip(names, values, strict=True))
+
+
+def _outcome(one: TableReport) -> TableOutcome:
+    kinds = (one.counts.get(kind, 0) for kind in ("missing", "extra", "changed", "more"))
+    return TableOutcome(str(one.table), one.compared, one.different, *kinds)
+
+
+def _unknown(pair: Pair, report: int, what: str = "") -> UnknownName:
+    again = shell.trigger("verify", source=pair.source, slaves=[pair.slave])
+    return UnknownName(
+        510,
+        f"there is no comparison {report} of slave {pair.slave}{what}",
+        f"nothing was changed; the list of comparisons has those that there are; to make another, type: {again}",
+    )

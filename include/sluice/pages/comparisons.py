@@ -1,0 +1,64 @@
+"""The pages *Comparisons*: those of a source, and one of them with its rows that differ, side by side."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from pydantic import Field
+
+from sluice.model.access import Right
+from sluice.model.names import Pair
+from sluice.monitor import comparison_status
+from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
+from sluice.pages import entry, html
+from sluice.pages.entry import airflow, needs
+
+router = APIRouter(include_in_schema=False)
+Number = Annotated[int, Field(ge=1, lt=2**63)]
+_Before = Annotated[
+    str | None,
+    Query(pattern=r"^[0-9]{1,18}/[a-z][a-z0-9_]{0,39}$", description="older than this one: its number/slave"),
+]
+After = Annotated[int | None, Query(ge=0, lt=2**31 - 1, description="those behind this number")]
+# Columns of a row that a page shows.
+_MOST = 12
+
+
+def listed(request: Request, source: str, slave: str = "", before: _Before = None) -> ComparisonPage:
+    """The newest comparisons of a source, or of one slave of it."""
+    return comparison_status.listed(airflow(request).context(), source, slave, before)
+
+
+def shown(request: Request, source: str, slave: str, number: Number) -> ComparisonReport:
+    """One comparison of a slave."""
+    return comparison_status.shown(airflow(request).context(), Pair(source, slave), number)
+
+
+def rows(request: Request, source: str, slave: str, number: Number, table: str, after: After = None) -> RowPage:
+    """Rows that differ, as the visitor may see them."""
+    pair = Pair(source, slave)
+    values = entry.sees_values(request)
+    return comparison_status.rows(airflow(request).context(), pair, number, table, after, values=values)
+
+
+Listed = Annotated[ComparisonPage, Depends(listed)]
+Shown = Annotated[ComparisonReport, Depends(shown)]
+Rows = Annotated[RowPage, Depends(rows)]
+
+
+@router.get("/comparisons/{source}", dependencies=[needs(Right.READ)])
+def comparisons(request: Request, source: str, found: Listed, slave: str = "", before: _Before = None) -> Response:
+    """The comparisons of a source, the newest first."""
+    config = airflow(request).context().config
+    values = {"found": found, "slave": slave, "before": before, "slaves": config.slaves_of(source)}
+    return html.page(request, "comparisons.html", source=source, sources=list(config.sources), **values)
+
+
+@router.get("/comparisons/{source}/{slave}/{number}", dependencies=[needs(Right.READ)])
+def comparison(request: Request, one: Shown, table: str = "", after: After = None) -> Response:
+    """One comparison of a slave, and the rows that differ of one of its tables."""
+    chosen = next((each for each in one.tables if each.table == table), one.tables[0])
+    found = rows(request, one.source, one.slave, one.report, chosen.table, after)
+    values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": entry.sees_values(request)}
+    return html.page(request, "comparison.html", one=one, **values)

@@ -1,0 +1,72 @@
+"""The comparisons of a source, the newest first, as lists show them: one of a slave is a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import BigInteger, ColumnElement, Integer, func, select, tuple_
+
+from sluice.store.engine import Store
+from sluice.store.tables import comparison
+
+PAGE = 25
+
+
+@dataclass(frozen=True)
+class ComparisonTotals:
+    """A comparison of a slave, all its tables together.
+
+    Attributes:
+        report: its number, that of its point.
+        percent: the share of keys that was compared.
+        more: rows that differ and were not kept.
+    """
+
+    report: int
+    slave: str
+    at: datetime
+    tables: int
+    compared: int
+    different: int
+    missing: int
+    extra: int
+    changed: int
+    more: int
+    percent: int
+
+
+def page(
+    store: Store, source: str, slave: str = "", before: tuple[int, str] | None = None, most: int = PAGE
+) -> tuple[Sequence[ComparisonTotals], tuple[int, str] | None]:
+    """The newest comparisons of a source, and the one before which older ones are, if there are any.
+
+    Args:
+        slave: of this one alone; of all if it is empty.
+        before: older than this one; of the same number, those of slaves whose names come before.
+    """
+    which, body = (comparison.c.point, comparison.c.slave), comparison.c.body
+    wanted = select(
+        *which,
+        func.max(comparison.c.at),
+        func.count(),
+        func.sum(comparison.c.compared),
+        func.sum(comparison.c.different),
+        *(_sum(kind) for kind in ("missing", "extra", "changed", "more")),
+        func.coalesce(func.max(body["percent"].astext.cast(Integer)), 100),
+    ).where(comparison.c.source == source)
+    if slave:
+        wanted = wanted.where(comparison.c.slave == slave)
+    if before is not None:
+        wanted = wanted.where(tuple_(*which) < before)
+    # Along an index, so that what is older costs nothing.
+    wanted = wanted.group_by(*which).order_by(*(one.desc() for one in which)).limit(most + 1)
+    with store.begin() as connection:
+        rows = connection.execute(wanted).all()
+    found = [ComparisonTotals(number, name, at, *map(int, counts)) for number, name, at, *counts in rows[:most]]
+    return found, (found[-1].report, found[-1].slave) if len(rows) > most else None
+
+
+def _sum(kind: str) -> ColumnElement[int]:
+    return func.coalesce(func.sum(comparison.c.body["counts"][kind].astext.cast(BigInteger)), 0)

@@ -1,0 +1,66 @@
+"""The pages of comparisons: the list, and rows of master and slave side by side, for those who may see them."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+from support.browser import opened, quiet, shot
+from support.pages import compared, token
+from support.world import SOURCE
+
+from sluice.model.row_difference import RowDifference
+
+pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+HOSTILE = "<script>alert(1)</script>"
+SECRET = "gate 4711"
+ODD = [
+    RowDifference("changed", (HOSTILE,), ("note",), (HOSTILE, SECRET), (HOSTILE, "<img src=x onerror=alert(1)>")),
+    *(RowDifference("missing", (f"k{number}",), (), (f"k{number}", None)) for number in range(1, 60)),
+]
+REPORT = f"/comparisons/{SOURCE}/zurich/4711"
+
+
+@pytest.fixture
+def world(pages_world):
+    """A comparison that found nothing, and a newer one that found much."""
+    compared(pages_world, "geneva", 4700, rows=(), percent=10)
+    compared(pages_world, "zurich", 4711, rows=ODD)
+    return pages_world
+
+
+def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world, people, visit, address, tmp_path):
+    url = f"http://127.0.0.1:{address}"
+    with opened(url, viewport={"width": 1300, "height": 900}) as page, quiet(page, url):
+        page.context.add_cookies([{"name": "_token", "value": token(people, "admin"), "url": url}])
+        page.goto("/sluice/")
+        page.get_by_role("link", name="Comparisons", exact=True).click()
+        row = page.get_by_role("row").filter(has_text="4711")
+        expect(row).to_contain_text("60 rows differ")
+        expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text("sample of 10 %")
+        shot(page, tmp_path, "list")
+        page.get_by_label("Slave").select_option("geneva")
+        expect(row).to_have_count(0)
+        page.goto(f"/sluice/comparisons/{SOURCE}")
+        page.get_by_role("link", name="4711").click()
+        expect(page.locator("tbody.is-changed").get_by_role("cell")).to_have_text(
+            ["note", SECRET, "<img src=x onerror=alert(1)>"]
+        )
+        expect(page.locator("tbody.is-changed").get_by_role("rowheader")).to_contain_text(f"id {HOSTILE}")
+        expect(page.locator("tbody.is-missing").first).to_contain_text("id k1")
+        expect(page.locator("tbody.is-missing")).to_have_count(49)
+        page.get_by_role("link", name="Next").click()
+        expect(page.locator("tbody.is-missing")).to_have_count(10)
+        expect(page.get_by_role("link", name="Next")).to_have_count(0)
+        page.set_viewport_size({"width": 360, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    others = visit("eva").get(REPORT).text
+    assert 'tbody class="is-changed"' in others
+    assert [text for text in (SECRET, "script>alert", "k1<", "k2<") if text in others] == []
+    assert visit("eva").get(f"/comparisons/{SOURCE}/zurich/1").status_code == 404
+    assert visit("eva").get(f"{REPORT}?table=public.t&after=2147483647").status_code == 422
+    for report in range(1, 25):
+        compared(world, "zurich", report)
+    first = visit("eva").get(f"/comparisons/{SOURCE}").text
+    assert (first.count('id="comparison--'), "before=2/zurich" in first.replace("%2F", "/")) == (25, True)
+    assert visit("eva").get(f"/comparisons/{SOURCE}?before=2/zurich").text.count('id="comparison--') == 1
+    assert visit("eva").get(f"/comparisons/{SOURCE}?before=2").status_code == 422

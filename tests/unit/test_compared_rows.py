@@ -1,0 +1,41 @@
+"""Rows of a report with the names of their values, and without these for who may not see them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sluice.model.names import Pair, TableName
+from sluice.model.position import Position
+from sluice.model.row_difference import RowDifference
+from sluice.monitor.comparison_status import named
+from sluice.store.comparisons import TableReport
+
+T = TableName("public", "t")
+TABLE = TableReport(
+    1, 2, Pair("s", "z"), T, datetime.now(UTC), 9, 1, Position(1, 1), "", {}, [], 1.0, 1, T, ("id",), ("id", "note")
+)
+CHANGED = RowDifference("changed", ("7",), ("note",), ("7", "a"), ("7", None))
+
+
+def test_a_row_has_the_names_of_its_key_and_values():
+    row = named(TABLE, 3, CHANGED, values=True)
+    assert (row.number, row.kind, row.key, row.columns) == (3, "changed", {"id": "7"}, ("note",))
+    assert (row.master, row.slave) == ({"id": "7", "note": "a"}, {"id": "7", "note": None})
+
+
+def test_who_may_not_see_them_has_neither_key_nor_values():
+    row = named(TABLE, 3, CHANGED, values=False)
+    assert (row.key, row.columns, row.master, row.slave) == (None, ("note",), None, None)
+
+
+def test_a_row_without_a_key_has_a_digest_or_all_its_values():
+    keyless = replace(TABLE, key=())
+    assert named(keyless, 0, RowDifference("missing", ("ab12",)), values=True).key == {"digest": "ab12"}
+    whole = RowDifference("missing", ("7", "a"), (), ("7", "a"))
+    assert named(keyless, 0, whole, values=True).key == {"id": "7", "note": "a"}
+
+
+def test_values_of_a_report_without_names_are_counted():
+    old = replace(TABLE, columns=())
+    assert named(old, 0, CHANGED, values=True).slave == {"1": "7", "2": None}
