@@ -8,7 +8,9 @@ from support.browser import opened, quiet, shot
 from support.pages import compared, token
 from support.world import SOURCE
 
-from sluice.model.row_difference import RowDifference
+from sluice.model.row_difference import FIRST_KEYS, RowDifference
+from sluice.state.replication import Event
+from sluice.store import replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 HOSTILE = "<script>alert(1)</script>"
@@ -58,6 +60,12 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
     assert [text for text in (SECRET, "script>alert", "k1<", "k2<") if text in others] == []
     assert visit("eva").get(f"/comparisons/{SOURCE}/zurich/1").status_code == 404
     assert visit("eva").get(f"{REPORT}?table=public.t&after=2147483647").status_code == 422
+    message = f"SLC-090: public.t on geneva: 1 extra{FIRST_KEYS}public.t on geneva extra ({SECRET})"
+    replications.happened(world.context.store, world.pair("geneva"), Event.CLEAR, message, update_id=None)
+    for path in (f"/replications/{SOURCE}/geneva", f"/api/v1/replications/{SOURCE}/geneva"):
+        seen = {name: visit(name).get(path).text for name in ("eva", "admin")}
+        assert "1 extra; first keys:" in seen["eva"]
+        assert {name: SECRET in text for name, text in seen.items()} == {"eva": False, "admin": True}
     for report in range(1, 25):
         compared(world, "zurich", report)
     first = visit("eva").get(f"/comparisons/{SOURCE}").text

@@ -66,6 +66,7 @@ def test_values_and_the_number_of_rows_are_as_the_configuration_says(world):
     )
     table, rows = compared(world)
     assert len(rows) == 5
+    assert table.columns == ("day", "nr", "note", "score")
     assert (table.more, len(table.ranges)) == (746, 1)
     one = next(row for row in rows if row.kind == "missing")
     assert one.ours == (

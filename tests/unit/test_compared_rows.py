@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
-from sluice.model.row_difference import RowDifference
+from sluice.model.row_difference import FIRST_KEYS, RowDifference, without_keys
 from sluice.monitor.comparison_status import named
 from sluice.store.comparisons import TableReport
 
@@ -39,3 +40,12 @@ def test_a_row_without_a_key_has_a_digest_or_all_its_values():
 def test_values_of_a_report_without_names_are_counted():
     old = replace(TABLE, columns=())
     assert named(old, 0, CHANGED, values=True).slave == {"1": "7", "2": None}
+
+
+def test_keys_are_left_out_of_what_is_said_and_nothing_else():
+    error = SluiceError(90, f"public.t on z: 1 missing{FIRST_KEYS}public.t on z missing (k1\nHINT: k2; k3)", "mend it")
+    assert without_keys(f"INCONSISTENT since now: {error}\nafter it") == (
+        f"INCONSISTENT since now: SLC-090: public.t on z: 1 missing{FIRST_KEYS}···\nHINT: mend it\nafter it"
+    )
+    assert without_keys(f"{error.message}.\nIt gets no changes").endswith("···\nIt gets no changes")
+    assert without_keys("a fact\n  of two lines") == "a fact\n  of two lines"

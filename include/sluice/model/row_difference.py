@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 Values = tuple[str | None, ...]
+# Keys of rows come last in what is said of a comparison, behind these words, where they can be left out.
+FIRST_KEYS = "; first keys: "
+# To the end of the line. Lines that a key has are indented (`sluice.errors.said`).
+_KEYS = re.compile(rf"{FIRST_KEYS}.*?(?=\n(?!  )|\Z)", re.DOTALL)
+
+
+def without_keys(text: str) -> str:
+    """What is said of a comparison, for who may not see keys of rows."""
+    return _KEYS.sub(f"{FIRST_KEYS}···", text)
 
 
 @dataclass(frozen=True)

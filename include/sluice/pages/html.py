@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from sluice.model.history import Moment
 from sluice.model.list_column import ListColumn
 from sluice.model.names import Pair, TableName
 from sluice.model.progress import TableState
+from sluice.model.row_difference import without_keys
 from sluice.model.watched import chosen
 from sluice.monitor.reach import Reach
 from sluice.pages import charts, entry, overview, template_filters
@@ -89,9 +91,12 @@ def replications(
 def details(request: Request, source: str, slave: str, span: str = "") -> Response:
     """One replication (guide: "The Details Page")."""
     pair = Pair(source, slave)
-    one = overview.one(airflow(request), _reach(request), pair)
+    keys = entry.sees_values(request)
+    one = overview.one(airflow(request), _reach(request), pair, keys=keys)
     context = airflow(request).context()
     happened = trail.last(context.store, pair, _TRAIL)
+    if not keys:
+        happened = [replace(each, detail=without_keys(each.detail)) for each in happened]
     shown = Span(span) if span in set(Span) else Span.HOURS
     found = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
     live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sluice.airflow_api.pause import Paused
 from sluice.context import Context
 from sluice.model.names import Pair
+from sluice.model.row_difference import without_keys
 from sluice.monitor.reach import Reach
 from sluice.monitor.status import Beside, ReplicationStatus, explained, told
 from sluice.pages.airflow import Airflow
@@ -105,14 +106,19 @@ def listed(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list
     return [told(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
 
 
-def one(airflow: Airflow, reach: Reach, pair: Pair) -> ReplicationStatus:
-    """One replication with its reasons. Raises ConfigError SLC-003, there is no such one."""
+def one(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> ReplicationStatus:
+    """One replication with its reasons. Raises ConfigError SLC-003, there is no such one.
+
+    Args:
+        keys: whether keys of rows may be seen, which a comparison found different.
+    """
     context = airflow.context()
     context.config.replication(pair.source, pair.slave)
     reach.look(context)
     paused = airflow.paused([_drain(context, pair)])
     (found,) = standings(context.store, [pair], by_table=True).values()
-    return explained(context, found, _beside(context, pair, paused, reach))
+    status = explained(context, found, _beside(context, pair, paused, reach))
+    return status if keys else replace(status, why=without_keys(status.why))
 
 
 def _drain(context: Context, pair: Pair) -> str:

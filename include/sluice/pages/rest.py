@@ -32,7 +32,7 @@ from sluice.pages import health as _health
 from sluice.pages import overview
 from sluice.pages.audit import Asked
 from sluice.pages.charts import Span
-from sluice.pages.entry import airflow, needs, visitor
+from sluice.pages.entry import airflow, needs, sees_values, visitor
 from sluice.pages.statements import Listed, Shown
 from sluice.statements import issue
 from sluice.statements import request as requests
@@ -158,7 +158,8 @@ def replications(request: Request) -> list[ReplicationStatus]:
 @router.get(_ONE, dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def replication(request: Request, source: str, slave: str) -> ReplicationStatus:
     """One replication, with its reasons."""
-    return overview.one(airflow(request), request.app.state.reach, Pair(source, slave))
+    pair, keys = Pair(source, slave), sees_values(request)
+    return overview.one(airflow(request), request.app.state.reach, pair, keys=keys)
 
 
 @router.post(f"{_ONE}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)

@@ -21,6 +21,7 @@ from sluice.log import event
 from sluice.model.action import Filled
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
+from sluice.model.row_difference import FIRST_KEYS
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, comparisons, replications, transfers, updates
 from sluice.store.replications import ReplicationState
@@ -323,17 +324,14 @@ def _differs(tables: dict[str, Difference]) -> bool:
 
 
 def _complain(source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
-    faults = [
-        f"{table} on {slave}: {found.missing} missing, {found.extra} extra, {found.changed} changed"
-        + "".join(f", first {kind} {key}" for kind, key in found.sample[:1])
-        for slave, tables in results.items()
-        for table, found in tables.items()
-        if found.different
-    ]
-    if faults:
+    odd = [(f"{table} on {slave}", one) for slave, tables in results.items() for table, one in tables.items()]
+    odd = [(where, one) for where, one in odd if one.different]
+    if odd:
+        counts = [f"{where}: {one.missing} missing, {one.extra} extra, {one.changed} changed" for where, one in odd]
+        keys = [f"{where} {kind} {key}" for where, one in odd for kind, key in one.sample[:1]]
         error = RowsDiffer(
             90,
-            f"the slaves are not what the master is: {'; '.join(faults)}",
+            f"the slaves are not what the master is: {'; '.join(counts)}{FIRST_KEYS if keys else ''}{'; '.join(keys)}",
             "nothing was changed; find out who else writes to them, then type: "
             f"{shell.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
         )
