@@ -29,6 +29,13 @@ CREATE TABLE "REPL"."REPL_LAYOUTS" (
     CONSTRAINT "REPL_LAYOUTS_KEY" PRIMARY KEY (repl_key)
 )
 /
+CREATE TABLE "REPL"."REPL_SEGMENTS" (
+    relid          NUMBER NOT NULL,
+    object_id      NUMBER NOT NULL,
+    data_object_id NUMBER NOT NULL,
+    CONSTRAINT "REPL_SEGMENTS_KEY" PRIMARY KEY (relid, object_id)
+)
+/
 CREATE TABLE "REPL"."REPL_TABLES" (
     catalogname  VARCHAR2(128 BYTE) DEFAULT ' ' NOT NULL,
     schemaname   VARCHAR2(128 BYTE) NOT NULL,
@@ -106,6 +113,19 @@ CREATE TABLE "REPL"."REPL_FLUSHED" (
     CONSTRAINT "REPL_FLUSHED_KEY" PRIMARY KEY (only_row),
     CONSTRAINT "REPL_FLUSHED_ONE" CHECK (only_row = 1)
 )
+/
+CREATE OR REPLACE VIEW "REPL"."REPL_STORED" (relid, object_id, data_object_id) AS
+SELECT entry.relid, part.object_id, part.data_object_id
+FROM "REPL"."REPL_TABLES" entry
+JOIN sys.dba_objects part ON part.owner = entry.schemaname AND part.object_name = entry.tablename
+WHERE part.object_type IN ('TABLE', 'TABLE PARTITION', 'TABLE SUBPARTITION') AND part.data_object_id IS NOT NULL
+UNION ALL
+SELECT entry.relid, part.object_id, part.data_object_id
+FROM "REPL"."REPL_TABLES" entry
+JOIN all_indexes home
+    ON home.table_owner = entry.schemaname AND home.table_name = entry.tablename AND home.index_type = 'IOT - TOP'
+JOIN sys.dba_objects part ON part.owner = home.owner AND part.object_name = home.index_name
+WHERE part.object_type IN ('INDEX', 'INDEX PARTITION') AND part.data_object_id IS NOT NULL
 /
 CREATE OR REPLACE FUNCTION "REPL"."REPL_INCREMENT" RETURN NUMBER AUTHID DEFINER
 IS
@@ -353,6 +373,14 @@ BEGIN
     COMMIT;
 END;
 /
+CREATE OR REPLACE PROCEDURE "REPL"."REPL_NOTE_SEGMENTS"(relation IN NUMBER) AUTHID DEFINER
+IS
+BEGIN
+    DELETE FROM "REPL"."REPL_SEGMENTS" WHERE relid = relation;
+    INSERT INTO "REPL"."REPL_SEGMENTS" (relid, object_id, data_object_id)
+    SELECT found.relid, found.object_id, found.data_object_id FROM "REPL"."REPL_STORED" found WHERE found.relid = relation;
+END;
+/
 CREATE OR REPLACE PROCEDURE "REPL"."REPL_NOTE_DDL"(event IN VARCHAR2, owner IN VARCHAR2, name IN VARCHAR2, statement IN VARCHAR2) AUTHID DEFINER
 IS
     relation NUMBER;
@@ -368,8 +396,12 @@ BEGIN
         IF wished = 0 THEN
             RETURN;
         END IF;
-    ELSIF REGEXP_LIKE(statement, '(truncate|drop|exchange)[[:space:]]+(sub)?partition', 'i') THEN
+    ELSIF statement = 'UNREADABLE'
+        OR REGEXP_LIKE(statement, '(truncate|drop|exchange)[[:space:]]+(sub)?partition', 'i')
+        OR REGEXP_LIKE(statement, 'disable[[:space:]]+all[[:space:]]+triggers', 'i') THEN
         "REPL"."REPL_LOSE"(relation);
+    ELSIF event = 'TRUNCATE' THEN
+        "REPL"."REPL_NOTE_SEGMENTS"(relation);
     END IF;
     IF NOT REGEXP_LIKE(statement, 'password|identified', 'i') THEN
         said := SUBSTRB(statement, 1, 4000);
@@ -386,6 +418,17 @@ CREATE OR REPLACE PROCEDURE "REPL"."REPL_FREE" AUTHID DEFINER
 IS
     still PLS_INTEGER;
 BEGIN
+    FOR silent IN (
+        SELECT entry.relid
+        FROM "REPL"."REPL_TABLES" entry
+        WHERE entry.status = 'OK' AND entry.lost = 'N' AND entry.actions <> 'NONE'
+          AND NOT EXISTS (
+              SELECT 1 FROM user_triggers captured
+              WHERE captured.trigger_name = entry.trigger_name AND captured.status = 'ENABLED'
+          )
+    ) LOOP
+        "REPL"."REPL_LOSE"(silent.relid);
+    END LOOP;
     FOR broken IN (
         SELECT entry.relid, captured.trigger_name
         FROM "REPL"."REPL_TABLES" entry
@@ -539,12 +582,12 @@ DECLARE
 BEGIN
     IF ora_dict_obj_type = 'TABLE' THEN
         BEGIN
-            FOR i IN 1 .. LEAST(NVL(ora_sql_txt(pieces_), 0), 400) LOOP
+            FOR i IN 1 .. NVL(ora_sql_txt(pieces_), 0) LOOP
                 statement_ := statement_ || pieces_(i);
             END LOOP;
         EXCEPTION
             WHEN OTHERS THEN
-                statement_ := NULL;
+                statement_ := 'UNREADABLE';
         END;
         "REPL"."REPL_NOTE_DDL"(ora_sysevent, ora_dict_obj_owner, ora_dict_obj_name, statement_);
     END IF;
@@ -558,7 +601,8 @@ BEGIN
     END IF;
 END;
 /
-GRANT CREATE SESSION, CREATE TABLE, CREATE SEQUENCE, CREATE PROCEDURE, CREATE TRIGGER, CREATE JOB, CREATE ANY TRIGGER TO "REPL";
+GRANT CREATE SESSION, CREATE TABLE, CREATE SEQUENCE, CREATE VIEW, CREATE PROCEDURE, CREATE TRIGGER, CREATE JOB, CREATE ANY TRIGGER TO "REPL";
 GRANT EXECUTE ON sys.dbms_flashback TO "REPL";
+GRANT SELECT ON sys.dba_objects TO "REPL";
 ALTER USER "REPL" QUOTA UNLIMITED ON "USERS";
 GRANT SELECT, FLASHBACK ON "APP"."Flüge" TO "REPL";

@@ -8,6 +8,18 @@ INSERT INTO "REPL"."REPL_CURRENT_TABLES" (relid, schemaname, relname, definition
 INSERT INTO "REPL"."REPL_LAYOUTS" (repl_key, relid, schemaname, tablename, columns, key_columns, deferred)
 VALUES (:layout, :relation, :schema, :name, :columns, :key, :deferred)
 /
+-- capture/registry/add_segments
+INSERT INTO "REPL"."REPL_SEGMENTS" (relid, object_id, data_object_id)
+SELECT found.relid, found.object_id, found.data_object_id
+FROM "REPL"."REPL_STORED" found
+WHERE NOT EXISTS (
+    SELECT 1 FROM "REPL"."REPL_SEGMENTS" known WHERE known.relid = found.relid AND known.object_id = found.object_id
+)
+  AND (
+      found.object_id = found.data_object_id
+      OR NOT EXISTS (SELECT 1 FROM "REPL"."REPL_SEGMENTS" known WHERE known.relid = found.relid)
+  )
+/
 -- capture/registry/add_settings
 INSERT INTO "REPL"."REPL_SETTINGS" (detection, initial_content) VALUES (:detection, :initial_content)
 /
@@ -46,6 +58,9 @@ DELETE FROM "REPL"."REPL_LAYOUTS" recorded
 WHERE NOT EXISTS (SELECT 1 FROM "REPL"."REPL_TABLES" entry WHERE entry.relid = recorded.relid)
   AND NOT EXISTS (SELECT 1 FROM "REPL"."REPL_ITEMS" item WHERE item.relid = recorded.relid)
 /
+-- capture/registry/forget_segments
+DELETE FROM "REPL"."REPL_SEGMENTS" WHERE relid NOT IN (SELECT entry.relid FROM "REPL"."REPL_TABLES" entry)
+/
 -- capture/registry/layouts
 SELECT recorded.repl_key, recorded.relid, recorded.schemaname, recorded.tablename, recorded.columns, recorded.key_columns,
        recorded.deferred
@@ -57,6 +72,11 @@ SELECT epoch FROM "REPL"."REPL_STATE" FOR UPDATE
 /
 -- capture/registry/next_key
 SELECT "REPL"."REPL_SEQ".NEXTVAL FROM dual
+/
+-- capture/registry/note_segments
+BEGIN
+    "REPL"."REPL_NOTE_SEGMENTS"(:relation);
+END;
 /
 -- capture/registry/record
 UPDATE "REPL"."REPL_STATE" SET segment = :segment, sha256 = :sha256
@@ -71,6 +91,28 @@ SELECT entry.schemaname, entry.tablename, entry.actions, entry.trigger_name, ent
 FROM "REPL"."REPL_TABLES" entry
 JOIN "REPL"."REPL_LAYOUTS" recorded ON recorded.relid = entry.relid
 WHERE recorded.repl_key = (SELECT MAX(other.repl_key) FROM "REPL"."REPL_LAYOUTS" other WHERE other.relid = entry.relid)
+/
+-- capture/registry/restored
+SELECT captured.trigger_name, captured.table_owner, captured.table_name
+FROM user_triggers captured
+WHERE captured.trigger_name LIKE 'BIN$%' AND captured.table_name NOT LIKE 'BIN$%'
+/
+-- capture/registry/rewritten
+SELECT known.relid
+FROM "REPL"."REPL_SEGMENTS" known
+WHERE EXISTS (SELECT 1 FROM "REPL"."REPL_STORED" found WHERE found.relid = known.relid)
+  AND NOT EXISTS (
+      SELECT 1 FROM "REPL"."REPL_STORED" found
+      WHERE found.relid = known.relid AND found.object_id = known.object_id AND found.data_object_id = known.data_object_id
+  )
+UNION
+SELECT found.relid
+FROM "REPL"."REPL_STORED" found
+WHERE found.object_id <> found.data_object_id
+  AND EXISTS (SELECT 1 FROM "REPL"."REPL_SEGMENTS" known WHERE known.relid = found.relid)
+  AND NOT EXISTS (
+      SELECT 1 FROM "REPL"."REPL_SEGMENTS" known WHERE known.relid = found.relid AND known.object_id = found.object_id
+  )
 /
 -- capture/registry/set_version
 UPDATE "REPL"."REPL_STATE" SET version = :version

@@ -108,8 +108,8 @@ def _lost(silenced: Sequence[TableName]) -> str:
     names = ", ".join(map(str, silenced))
     return (
         f"changes of {names} are not known: the triggers were dropped or disabled by hand, a foreign table became a "
-        "partition there, a type of its columns became another, or a row was too long to be captured (the master's log "
-        "says so)"
+        "partition there, a type of its columns became another, a command changed rows that no trigger sees (the "
+        "publisher's log says so), or a row was too long to be captured (the master's log says so)"
     )
 
 

@@ -21,6 +21,7 @@ def script(login: str, tables: Collection[TableName], table_space: str = TABLE_S
     statements = [
         composed("capture/grants/system", user=user),
         composed("capture/grants/flashback", user=user),
+        composed("capture/grants/segments", user=user),
         composed("capture/grants/quota", user=user, table_space=quoted(table_space)),
         *(composed("capture/grants/table", user=user, table=qualified(table)) for table in sorted(tables)),
     ]

@@ -15,6 +15,7 @@ LONGEST, LONGEST_BEFORE = 128, 30
 TABLES = (
     "items",
     "layouts",
+    "segments",
     "tables",
     "wanted",
     "settings",
@@ -44,11 +45,13 @@ FUNCTIONS = (
     "json_text",
     "whole",
 )
-PROCEDURES = ("append", "append_long", "debug", "lose", "note_ddl", "free")
+VIEWS = ("stored",)
+PROCEDURES = ("append", "append_long", "debug", "lose", "note_segments", "note_ddl", "free")
 _CONSTRAINTS = (
     "items_key",
     "items_transactions",
     "layouts_key",
+    "segments_key",
     "tables_key",
     "tables_actions",
     "tables_lost",
@@ -97,7 +100,7 @@ class OracleResources(Resources):
 
     def is_ours(self, object_: str) -> bool:
         """Whether an object of our schema is one of ours, by its name."""
-        plain = map(self.name, (*TABLES, *FUNCTIONS, *PROCEDURES, "seq", _JOB))
+        plain = map(self.name, (*TABLES, *VIEWS, *FUNCTIONS, *PROCEDURES, "seq", _JOB))
         kinds = "|".join(kind.upper() for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
         return object_ in plain or re.fullmatch(rf"{self.folded}({kinds})\d+", object_) is not None
 
@@ -112,7 +115,7 @@ class OracleResources(Resources):
 
     def expect_short(self, longest: int) -> None:
         """See that all names are short enough. Raises ConfigError SLC-475."""
-        plain = (*TABLES, *FUNCTIONS, *PROCEDURES, *_CONSTRAINTS, "seq")
+        plain = (*TABLES, *VIEWS, *FUNCTIONS, *PROCEDURES, *_CONSTRAINTS, "seq")
         numbered = (f"{kind}{'9' * _MOST_DIGITS}" for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
         if long := [name for one in (*plain, *numbered) if len((name := self.name(one)).encode()) > longest]:
             raise ConfigError(
@@ -154,7 +157,8 @@ def literal(text: str) -> str:
 
 def parts_of(resources: OracleResources) -> dict[str, str]:
     """What stands for the DbResources in statements."""
-    own = {one: TableName(resources.schema, resources.name(one)) for one in (*TABLES, *FUNCTIONS, *PROCEDURES, "seq")}
+    names = (*TABLES, *VIEWS, *FUNCTIONS, *PROCEDURES, "seq")
+    own = {one: TableName(resources.schema, resources.name(one)) for one in names}
     parts = {one: qualified(name) for one, name in own.items()}
     parts |= {one: quoted(resources.name(one)) for one in _CONSTRAINTS}
     index = TableName(resources.schema, resources.name("items_transactions"))

@@ -1,8 +1,9 @@
 -- DDL at its place in the stream. What it has changed the publisher finds by a comparison with the catalog, and writes it into
--- CONTENT before it publishes it. A statement on partitions may take rows away, or bring some, which no trigger of rows sees: the
--- table is LOST. The statement is for information, and not for passwords that stand near it. A new table that cannot be noted is
--- found by the comparison. Manual: PL/SQL Language Reference, "Event Attribute Functions"; PL/SQL Packages and Types Reference,
--- "DBMS_TRANSACTION".
+-- CONTENT before it publishes it. A statement on partitions may take rows away, or bring some, which no trigger of rows sees, and
+-- one that disables triggers lets others do so: the table is LOST. So it is if the statement is too long to be read. TRUNCATE is
+-- sent, so the new segments are as they should be; not those of tables that CASCADE empties, too. The statement is for information,
+-- and not for passwords that stand near it. A new table that cannot be noted is found by the comparison. Manual: PL/SQL Language
+-- Reference, "Event Attribute Functions"; PL/SQL Packages and Types Reference, "DBMS_TRANSACTION".
 CREATE OR REPLACE PROCEDURE {note_ddl}(event IN VARCHAR2, owner IN VARCHAR2, name IN VARCHAR2, statement IN VARCHAR2) AUTHID DEFINER
 IS
     relation NUMBER;
@@ -18,8 +19,12 @@ BEGIN
         IF wished = 0 THEN
             RETURN;
         END IF;
-    ELSIF REGEXP_LIKE(statement, '(truncate|drop|exchange)[[:space:]]+(sub)?partition', 'i') THEN
+    ELSIF statement = 'UNREADABLE'
+        OR REGEXP_LIKE(statement, '(truncate|drop|exchange)[[:space:]]+(sub)?partition', 'i')
+        OR REGEXP_LIKE(statement, 'disable[[:space:]]+all[[:space:]]+triggers', 'i') THEN
         {lose}(relation);
+    ELSIF event = 'TRUNCATE' THEN
+        {note_segments}(relation);
     END IF;
     IF NOT REGEXP_LIKE(statement, 'password|identified', 'i') THEN
         said := SUBSTRB(statement, 1, 4000);

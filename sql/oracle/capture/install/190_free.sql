@@ -1,11 +1,23 @@
--- Runs as a job, every ten seconds. A trigger whose table lost a column that it names is invalid, and every statement on that table
--- fails until somebody makes it anew (ORA-04098). The publisher does; where none runs, this disables the trigger, and notes
--- that changes of the table are lost (R9). Manual: SQL Language Reference, "ALTER TRIGGER"; Database Reference, "ALL_TRIGGERS",
+-- Runs as a job, every ten seconds, also while no publisher does. While a trigger is disabled or gone, changes are lost: that is noted
+-- even if somebody enables it again before the publisher looks. A trigger whose table lost a column that it names is invalid, and
+-- every statement on that table fails until somebody makes it anew (ORA-04098). The publisher does; where none runs, this disables
+-- the trigger, and notes that changes of the table are lost (R9). Manual: SQL Language Reference, "ALTER TRIGGER"; Database Reference, "ALL_TRIGGERS",
 -- "ALL_OBJECTS".
 CREATE OR REPLACE PROCEDURE {free} AUTHID DEFINER
 IS
     still PLS_INTEGER;
 BEGIN
+    FOR silent IN (
+        SELECT entry.relid
+        FROM {tables} entry
+        WHERE entry.status = 'OK' AND entry.lost = 'N' AND entry.actions <> 'NONE'
+          AND NOT EXISTS (
+              SELECT 1 FROM user_triggers captured
+              WHERE captured.trigger_name = entry.trigger_name AND captured.status = 'ENABLED'
+          )
+    ) LOOP
+        {lose}(silent.relid);
+    END LOOP;
     FOR broken IN (
         SELECT entry.relid, captured.trigger_name
         FROM {tables} entry

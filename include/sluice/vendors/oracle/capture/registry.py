@@ -16,7 +16,7 @@ from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import changed, execute, transaction
 from sluice.vendors.protocol.sweep import SourceState
 
-VERSION = 1
+VERSION = 2
 # An empty text is NULL there, so words stand for nothing.
 NONE = "NONE"
 _EVERY_NAME = " "

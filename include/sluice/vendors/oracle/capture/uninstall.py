@@ -10,7 +10,7 @@ from sluice.model.names import TableName
 from sluice.vendors.oracle.names import OracleResources, composed, qualified
 from sluice.vendors.oracle.session import execute
 
-_ORDER = ("TRIGGER", "JOB", "FUNCTION", "PROCEDURE", "TABLE", "SEQUENCE")
+_ORDER = ("TRIGGER", "JOB", "FUNCTION", "PROCEDURE", "VIEW", "TABLE", "SEQUENCE")
 
 
 def remove(

@@ -1,4 +1,4 @@
-"""WatchedTables tables: their columns are recorded, and their triggers made."""
+"""Watched tables: their columns are recorded, and their triggers made."""
 
 from __future__ import annotations
 
@@ -17,6 +17,13 @@ from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import OracleResources, composed, qualified
 from sluice.vendors.oracle.session import Row, changed, execute, transaction
 
+# Why changes of a table are not known.
+_LOST = "a trigger could not write a change, or a command took rows away or disabled triggers"
+_SILENT = "its trigger is gone or disabled"
+_REWRITTEN = "a command wrote its segments anew, such as TRUNCATE by another user or CASCADE, or one on partitions"
+_RESTORED = "it was dropped, and came back from the recycle bin"
+# Types whose values are filled up to their length.
+_PADDED = ("CHAR", "NCHAR")
 # What is to be dropped is not there.
 _GONE = ("ORA-04080", "ORA-04043", "ORA-00942")
 
@@ -30,7 +37,13 @@ class WatchedTables:
         self._parts = parts
 
     def watch(
-        self, table: CapturedTable, settings: Watch, before: Registered | None, *, found_lost: bool = False
+        self,
+        table: CapturedTable,
+        settings: Watch,
+        before: Registered | None,
+        *,
+        found_lost: bool = False,
+        lost: bool = False,
     ) -> None:
         """Record the columns of a table if they are new, and make its trigger.
 
@@ -39,6 +52,7 @@ class WatchedTables:
 
         Args:
             found_lost: its slaves are INCONSISTENT by now, so it counts as LOST no more.
+            lost: changes of it are not known, and its slaves are not INCONSISTENT yet.
 
         Raises:
             SluiceError: SLC-477 to SLC-479, it cannot be captured.
@@ -50,7 +64,7 @@ class WatchedTables:
         trigger = settings.trigger or self._resources.capture(table.relation)
         # Another table bears the name by now, of whose rows nothing is known.
         replaced = before is not None and before.recorded.table.relation != table.relation
-        lost = replaced or (before is not None and before.lost and not found_lost)
+        lost = lost or replaced or _pads(before, table) or (before is not None and before.lost and not found_lost)
         named = {"schema": table.name.schema, "name": table.name.table}
         with transaction(self._session):
             if not same:
@@ -67,12 +81,15 @@ class WatchedTables:
                 "lost": YES if lost else NO,
             }
             self._change("capture/registry/register", values)
+            if before is None or replaced or found_lost:
+                self._change("capture/registry/note_segments", {"relation": table.relation})
             self._change("capture/registry/forget_current", {**named, "relation": table.relation})
             self._change(
                 "capture/registry/add_current",
                 {**named, "relation": table.relation, "definition": columns_text(table)},
             )
-        if before and (before.trigger != trigger or not made):
+        # A trigger of the same name on the other table cannot be replaced.
+        if before and (before.trigger != trigger or replaced or not made):
             self.drop("TRIGGER", before.trigger)
         for statement in made:
             make(self._session, self._resources, f"the trigger of {table.name}", statement)
@@ -131,13 +148,36 @@ class WatchedTables:
             if code_of(error) not in _GONE:
                 raise
 
-    def silenced(self, known: Mapping[TableName, Registered]) -> list[TableName]:
-        """Watched tables of which changes are not known: they are LOST, or their trigger is gone or disabled."""
+    def silenced(self, known: Mapping[TableName, Registered]) -> dict[TableName, str]:
+        """Watched tables of which changes are not known, and why."""
         rows = self._ask("capture/registry/firing", {"schema": self._resources.schema})
         firing = {str(name) for (name,) in rows}
-        return [
-            name for name, one in known.items() if one.lost or (one.ready and one.actions and one.trigger not in firing)
-        ]
+        rewritten = {int(relation) for (relation,) in self._ask("capture/registry/rewritten", {})}
+        restored = {TableName(schema, table) for _, schema, table in self._ask("capture/registry/restored", {})}
+        found: dict[TableName, str] = {}
+        for name, one in known.items():
+            reasons = {
+                _LOST: one.lost,
+                _SILENT: one.trigger not in firing,
+                _REWRITTEN: one.recorded.table.relation in rewritten,
+                _RESTORED: name in restored,
+            }
+            why = [why for why, holds in reasons.items() if holds]
+            if why and (one.lost or (one.ready and one.actions)):
+                found[name] = "; ".join(why)
+        return found
+
+    def keep_segments(self) -> None:
+        """Take the segments of new partitions for known ones, and forget those of tables that are watched no more."""
+        with transaction(self._session):
+            self._change("capture/registry/add_segments", {})
+            self._change("capture/registry/forget_segments", {})
+
+    def drop_restored(self, spared: Collection[TableName] = ()) -> None:
+        """Drop triggers that came back from the recycle bin, but for those of some tables."""
+        for trigger, schema, table in self._ask("capture/registry/restored", {}):
+            if TableName(schema, table) not in spared:
+                self.drop("TRIGGER", str(trigger))
 
     def _change(self, name: str, values: Mapping[str, object]) -> None:
         statement = composed(name, **self._parts)
@@ -145,6 +185,17 @@ class WatchedTables:
 
     def _ask(self, name: str, values: Mapping[str, object]) -> list[Row]:
         return execute(self._session, composed(name, **self._parts), values)
+
+
+def _pads(before: Registered | None, table: CapturedTable) -> bool:
+    """Whether an ALTER filled values up with blanks, which no trigger of rows sees."""
+    if before is None:
+        return False
+    kinds = {column.name: (column.type, column.length) for column in before.recorded.table.columns}
+    return any(
+        column.type in _PADDED and kinds.get(column.name, (column.type, column.length)) != (column.type, column.length)
+        for column in table.columns
+    )
 
 
 def is_as_wanted(one: Registered, table: CapturedTable, settings: Watch, resources: OracleResources) -> bool:

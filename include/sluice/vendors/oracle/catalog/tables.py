@@ -50,6 +50,12 @@ def eligible(session: oracledb.Connection, schemas: Iterable[str]) -> list[Table
     ]
 
 
+def moves_rows(session: oracledb.Connection, name: TableName) -> bool:
+    """Whether a command may bring the rows of a table back to what they were, unseen by triggers."""
+    found = execute(session, composed("catalog/row_movement"), {"schema": name.schema, "name": name.table})
+    return found == [("ENABLED",)]
+
+
 def column_of(row: Row) -> OracleColumn:
     """A row of `catalog/columns`."""
     name, type_, owner, length, precision, scale, chars, used, nullable, virtual, hidden = row

@@ -20,7 +20,7 @@ from sluice.vendors.oracle.capture.queue.sweep import OracleSweep
 from sluice.vendors.oracle.capture.registry import Registered
 from sluice.vendors.oracle.capture.watched_tables import WatchedTables, is_as_wanted
 from sluice.vendors.oracle.catalog.recorded import layout_of
-from sluice.vendors.oracle.catalog.tables import described, eligible
+from sluice.vendors.oracle.catalog.tables import described, eligible, moves_rows
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.refusals import expect_no_loop, no_statements
@@ -81,10 +81,13 @@ class QueueCapture(NoStatements):
                 before, settings = known.get(name), watched[name]
                 as_wanted = before is not None and is_as_wanted(before, table, settings, self._resources)
                 if recreate or name in silent or not as_wanted:
-                    watching.watch(table, settings, before, found_lost=name in self._told)
+                    told = name in self._told
+                    watching.watch(table, settings, before, found_lost=told, lost=name in silent and not told)
             removed = [name for name in known if name not in there]
             for name in removed:
                 watching.release(known[name])
+            watching.drop_restored()
+            watching.keep_segments()
             changed(session, composed("capture/registry/set_version", **self._parts), {"version": registry.VERSION})
             session.commit()
             left = self._unwatched(wanted.named, there)
@@ -95,7 +98,7 @@ class QueueCapture(NoStatements):
         return Installed(added, tuple(removed), stages, (), tuple(left))
 
     def upgrade(self, wanted: Wanted) -> None:
-        """There is no older version."""
+        """What an older version lacks is made by `install`."""
 
     def claim(self, store: str, *, by_force: bool = False) -> None:
         """Let the source be captured for one control store. Raises StrangeSource SLC-299, it is for another one."""
@@ -128,6 +131,9 @@ class QueueCapture(NoStatements):
                 except SluiceError as error:
                     # The older trigger goes on with the columns that it knows, and the next look tries again.
                     event("not watched as it is now", source=self._resources.schema, table=name, why=error.fact)
+        # Of a watched table it says that changes are not known.
+        watching.drop_restored(spared=known)
+        watching.keep_segments()
         self._polled = max(self._polled, noted)
         self._next_poll = time.monotonic() + _POLL_S
 
@@ -136,11 +142,13 @@ class QueueCapture(NoStatements):
         return int(key or 0)
 
     def silenced(self) -> list[TableName]:
-        """Watched tables of which changes are not known: they are LOST, or their triggers are gone or disabled."""
+        """Watched tables of which changes are not known: see `WatchedTables.silenced`, which is logged."""
         with translated("looking at the triggers"):
             found = self._watching().silenced(self._known())
+        for name, why in found.items():
+            event("changes are not known", source=self._resources.schema, table=name, why=why)
         self._told = frozenset(found)
-        return found
+        return list(found)
 
     def locked(self) -> list[str]:
         """None: no look needs a lock."""
@@ -160,13 +168,19 @@ class QueueCapture(NoStatements):
         return found is not None and found.version == registry.VERSION
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """Remarks on tables with a LONG, which is read later than it was written."""
+        """Remarks on tables with a LONG, which is read later than written, and on those that can be flashed back."""
         with translated("looking at the watched tables"):
             found = [(name, described(self._session.open(), name)) for name in tables]
-        return [
+            movable = [name for name in tables if moves_rows(self._session.open(), name)]
+        late = [
             f"{name}: the column {', '.join(table.longs)} is read when a change is published, not when it happens"
             for name, table in found
             if table and table.longs
+        ]
+        return late + [
+            f"{name}: row movement is enabled, so FLASHBACK TABLE can change its rows, and no trigger sees that; "
+            "ALTER TABLE ... DISABLE ROW MOVEMENT forbids it"
+            for name in movable
         ]
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:

@@ -1,0 +1,4 @@
+-- Manual: PL/SQL Language Reference, "Block".
+BEGIN
+    {note_segments}(:relation);
+END;

@@ -1,0 +1,156 @@
+"""Changes of an Oracle master that no trigger of rows sees: which tables are LOST by them, and why (R9)."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+from support.oracle import PARTS
+from support.oracle_session import NAME, TABLE, catalog_of, registered, source
+
+from sluice.log import recorded
+from sluice.model.watched import Pattern, Wanted, Watch
+from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.catalog.columns import OracleColumn
+from sluice.vendors.oracle.names import composed
+
+FIRING, NOTED = [("REPL_CAP7",)], "capture/registry/note_segments"
+WANTED = Wanted({Pattern("APP", "T"): Watch("IUD")})
+# Of a table 7: the segments of a partitioned one are those of its partitions.
+PLAIN, PARTED, IN_AN_INDEX = {(7, 7)}, {(70, 70), (71, 71)}, {(77, 77)}
+
+
+def known(monkeypatch, **answers):
+    """A source with one watched table whose trigger fires."""
+    at_rest = {"registered": registered(TABLE), "firing": FIRING, "count_layouts": [(1,)], "altered_at": [(None,)]}
+    at_rest |= {"next_key": [(70,)], "note_segments": 0}
+    return source(
+        monkeypatch, **catalog_of(TABLE) | {f"capture__registry__{one}": at_rest[one] for one in at_rest} | answers
+    )
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [
+        ({"capture__registry__registered": registered(TABLE, lost="Y")}, "could not write a change"),
+        ({"capture__registry__firing": []}, "gone or disabled"),
+        ({"capture__registry__rewritten": [(7,)]}, "wrote its segments anew"),
+        ({"capture__registry__restored": [("BIN$x==$0", "APP", "T")]}, "came back from the recycle bin"),
+    ],
+)
+def test_a_table_is_lost_for_a_reason_and_known_again_once_that_was_told(monkeypatch, answers, why):
+    session, capture, _ = known(monkeypatch, **answers)
+    with recorded() as lines:
+        assert capture.silenced() == [NAME]
+    assert any(why in line and "table=APP.T" in line for _, line in lines)
+    capture.install({NAME: Watch("IUD")}, WANTED)
+    assert next(given for given in session.given if given and "lost" in given)["lost"] == "N"
+    assert session.values_of(NOTED) == [{"relation": 7}]
+    dropped = [one for one in session.said if one.startswith("DROP TRIGGER")]
+    assert dropped == (['DROP TRIGGER "REPL"."BIN$x==$0"'] if "restored" in str(answers) else [])
+
+
+def test_a_loss_that_was_not_told_yet_is_kept(monkeypatch):
+    session, capture, _ = known(monkeypatch, capture__registry__rewritten=[(7,)])
+    capture.install({NAME: Watch("IUD")}, WANTED)
+    assert next(given for given in session.given if given and "lost" in given)["lost"] == "Y"
+    assert session.values_of(NOTED) == []
+
+
+def test_a_look_knows_new_partitions_and_drops_restored_triggers_of_tables_that_are_not_watched(monkeypatch):
+    found = [("BIN$x==$0", "APP", "T"), ("BIN$y==$0", "APP", "GONE")]
+    session, capture, _ = known(monkeypatch, capture__registry__restored=found)
+    capture.poll_ddl()
+    assert [one for one in session.said if one.startswith("DROP")] == ['DROP TRIGGER "REPL"."BIN$y==$0"']
+    assert composed("capture/registry/add_segments", **PARTS) in session.said
+
+
+@pytest.mark.parametrize(("now", "lost"), [(("CHAR", 9), "Y"), (("VARCHAR2", 30), "N")])
+def test_a_table_whose_values_were_filled_up_with_blanks_is_lost(monkeypatch, now, lost):
+    (kind, length) = now
+    wider = CapturedTable(NAME, 7, (TABLE.columns[0], OracleColumn("V", kind, length=length, chars=length)), ("ID",))
+    session, capture, _ = known(monkeypatch, **catalog_of(wider))
+    capture.poll_ddl()
+    assert next(given for given in session.given if given and "lost" in given)["lost"] == lost
+
+
+def test_the_trigger_of_a_table_that_was_replaced_makes_room_for_its_namesake(monkeypatch):
+    other = CapturedTable(NAME, 8, TABLE.columns, TABLE.key)
+    mine = [(*row[:3], "MINE", *row[4:]) for row in registered(TABLE)]
+    session, capture, _ = known(monkeypatch, **catalog_of(other), capture__registry__registered=mine)
+    capture.poll_ddl()
+    made = next(place for place, one in enumerate(session.said) if 'TRIGGER "REPL"."MINE"\nFOR' in one)
+    assert session.said.index('DROP TRIGGER "REPL"."MINE"') < made
+
+
+def test_a_table_that_can_be_flashed_back_is_remarked_upon(monkeypatch):
+    _, capture, _ = known(monkeypatch, catalog__row_movement=[("ENABLED",)])
+    assert "FLASHBACK TABLE can change its rows" in capture.remarks({NAME: Watch("")})[0]
+    _, capture, _ = known(monkeypatch, catalog__row_movement=[("DISABLED",)])
+    assert capture.remarks({NAME: Watch("")}) == []
+
+
+def catalog(segments, relation=7):
+    """The part of the catalog that a table takes, in a database that reads our statements, too."""
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE repl_tables (relid, schemaname, tablename)")
+    database.execute("CREATE TABLE repl_segments (relid, object_id, data_object_id)")
+    database.execute("CREATE TABLE dba_objects (owner, object_name, object_type, object_id, data_object_id)")
+    database.execute("CREATE TABLE all_indexes (owner, index_name, index_type, table_owner, table_name)")
+    said(database, "capture/install/080_stored")
+    database.execute("INSERT INTO repl_tables VALUES (?, 'APP', 'T')", [relation])
+    database.execute(
+        "INSERT INTO all_indexes VALUES ('APP', 'K', 'IOT - TOP', 'APP', 'T'), ('APP', 'X', 'NORMAL', 'APP', 'T')"
+    )
+    become(database, segments)
+    return database
+
+
+def become(database, segments):
+    """The catalog has these segments now; objects without one are in it, too."""
+    database.execute("DELETE FROM dba_objects")
+    kinds = {7: ("T", "TABLE"), 77: ("K", "INDEX")}
+    rows = [("APP", *kinds.get(one, ("T", "TABLE PARTITION")), one, data) for one, data in segments]
+    rows += [("APP", "X", "INDEX", 99, 100), ("OTHER", "T", "TABLE", 98, 101), ("APP", "T", "TABLE", 6, None)]
+    database.executemany("INSERT INTO dba_objects VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def said(database, name):
+    """The rows of one of our statements, but for what is Oracle's own of it."""
+    text = composed(name, **PARTS).replace('"REPL".', "").replace("sys.", "").replace("OR REPLACE ", "")
+    return database.execute(text).fetchall()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_lost"),
+    [
+        pytest.param(PLAIN, PLAIN, False, id="nothing"),
+        pytest.param(PLAIN, {(7, 12)}, True, id="TRUNCATE, also by CASCADE, or the table of an EXCHANGE"),
+        pytest.param(IN_AN_INDEX, {(77, 120)}, True, id="TRUNCATE of a table in an index"),
+        pytest.param(PARTED, {(70, 70), (71, 80)}, True, id="TRUNCATE or EXCHANGE of a partition"),
+        pytest.param(PARTED, {(70, 70)}, True, id="DROP of a partition"),
+        pytest.param(PARTED, PARTED | {(72, 72)}, False, id="ADD of a partition"),
+        pytest.param(PARTED, PARTED | {(72, 7)}, True, id="ADD of a partition, and EXCHANGE"),
+        pytest.param(PARTED, set(), False, id="DROP of the table"),
+    ],
+)
+def test_segments_tell_what_no_trigger_of_rows_saw(before, now, is_lost):
+    database = catalog(before)
+    said(database, "capture/registry/add_segments")
+    assert said(database, "capture/registry/rewritten") == []
+    become(database, now)
+    # A new partition is known from the next look on, so its end is seen; what an EXCHANGE put there stays unknown.
+    said(database, "capture/registry/add_segments")
+    assert bool(said(database, "capture/registry/rewritten")) == is_lost
+    become(database, before)
+    assert bool(said(database, "capture/registry/rewritten")) == (now > before and not is_lost)
+
+
+def test_segments_of_a_table_that_was_there_before_they_were_recorded_are_taken_as_they_are():
+    database = catalog({(7, 12)})
+    assert said(database, "capture/registry/rewritten") == []
+    said(database, "capture/registry/add_segments")
+    assert database.execute("SELECT * FROM repl_segments").fetchall() == [(7, 7, 12)]
+    database.execute("DELETE FROM repl_tables")
+    said(database, "capture/registry/forget_segments")
+    assert database.execute("SELECT * FROM repl_segments").fetchall() == []
