@@ -287,6 +287,14 @@ def test_a_source_is_left_without_our_table_and_counts_its_sessions(binlog, mari
     (removed,) = cleanup(world.context, SOURCE)
     assert removed.startswith("TABLE ")
     assert maria_server.execute("SHOW TABLES FROM " + removed.split()[1].split(".")[0]) == [("t",)]
+    # The database that is named after the prefix goes, too, unless somebody keeps something in it.
+    world.configure(lambda settings: settings["sources"][SOURCE].pop("schema"))
+    maria_server.execute(f"GRANT ALL PRIVILEGES ON repl.* TO {world.infos['master'].login}@'127.0.0.1'")
+    for own, gone in (("CREATE TABLE repl.own (id int)", 1), ("DROP TABLE repl.own", 2)):
+        bootstrap(world.context, SOURCE)
+        maria_server.execute(own)
+        assert len(cleanup(world.context, SOURCE)) == gone
+    assert maria_server.execute("SHOW DATABASES LIKE 'repl'") == []
 
 
 def test_a_log_that_was_purged_or_reset_leads_to_an_initial_update(binlog, maria_server):

@@ -10,6 +10,7 @@ from support import traffic
 from support.lake import CHANGES
 from support.updating import background
 
+from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError
 from sluice.state.replication import Status
@@ -32,7 +33,7 @@ TABLES = ["public.keyed", "public.heap"]
 FITTING = CHANGES.replace("0044-03-15 BC", "0044-03-15").replace("-infinity", "1000-01-01")
 
 
-def test_rows_equal_the_master_after_an_update_and_after_changes(maria):
+def test_rows_equal_the_master_after_an_update_and_after_changes_until_it_is_removed(maria, maria_server):
     world = maria(DDL, TABLES, update=False)
     world.update()
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
@@ -41,6 +42,18 @@ def test_rows_equal_the_master_after_an_update_and_after_changes(maria):
         world.master.execute(changes)
         assert world.verify() == {"zurich": 0, "geneva": 0}
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
+    here, there = (world.infos[slave].database for slave in world.slaves)
+    maria_server.execute(f"CREATE TABLE {here}.own (id int REFERENCES {here}.keyed (id))")
+    with pytest.raises(SluiceError, match=r"SLC-535: .*keyed cannot be dropped: a foreign key of .*own refers"):
+        remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+    assert world.status("zurich") is Status.NORMAL
+    maria_server.execute(f"DROP TABLE {here}.own")
+    maria_server.execute(f"INSERT INTO {there}.sluice_position (source, slave) VALUES ('other', 'geneva')")
+    assert f"table {here}.heap" in remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+    assert remove_replication(world.context, world.pair("geneva")) == ["the position of flights->geneva"]
+    assert maria_server.execute(f"SHOW TABLES FROM {here}") == []
+    assert maria_server.execute(f"SELECT source FROM {there}.sluice_position") == [("other",)]
+    assert world.status("zurich") is Status.UNCONFIGURED
 
 
 def test_an_update_under_constant_writes_leaves_no_difference(maria):

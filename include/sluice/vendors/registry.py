@@ -85,6 +85,7 @@ class Vendor:
         compare_table: a table of such a slave with its master's.
         history: the same as a slave that keeps every change instead of rows; None if it cannot.
         master: what it offers besides if it can be a master, too.
+        port: that of its servers where a connection names none; None if it has no servers.
         importing: how programs import into it; None if they cannot.
         size: how many bytes tables of it have that programs fill, with what is not committed yet.
         sizes: about how large those of these tables are that exist, soon and without waiting for locks; None if it
@@ -109,6 +110,7 @@ class Vendor:
     receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
     compare_table: Callable[[Comparison], Difference]
     master: Master | None = None
+    port: int | None = None
     remove: (
         Callable[[ConnectionInfo, Pair, str, int, Sequence[TableName] | None, Callable[[], None]], list[str]] | None
     ) = None

@@ -65,4 +65,5 @@ VENDOR = Vendor(
         _foresee,
         keeps_log={"log": False},
     ),
+    port=5432,
 )

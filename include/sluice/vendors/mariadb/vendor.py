@@ -14,6 +14,7 @@ from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
 from sluice.vendors.mariadb.read.rows import reading
+from sluice.vendors.mariadb.removal import remove
 from sluice.vendors.mariadb.session import composed, connect, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
@@ -80,4 +81,6 @@ VENDOR = Vendor(
         _active,
         _foresee,
     ),
+    port=3306,
+    remove=remove,
 )

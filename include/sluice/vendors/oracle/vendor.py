@@ -73,4 +73,5 @@ VENDOR = Vendor(
         _active,
         _foresee,
     ),
+    port=1521,
 )

@@ -81,6 +81,7 @@ VENDOR = Vendor(
         foresee,
         keeps_log={"log": True},
     ),
+    port=5432,
     remove=remove,
     importing=IMPORTING,
     size=size,

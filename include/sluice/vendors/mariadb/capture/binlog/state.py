@@ -124,6 +124,15 @@ def make(session: Connection, resources: Resources, values: Mapping[str, object]
     changed(session, composed("capture/begin_state", **parts), values)
 
 
+def dropped_home(session: Connection, resources: Resources) -> list[str]:
+    """Drop the database that `make` made, if that is its home by default and nothing is in it; what was dropped."""
+    named = {"schema": resources.schema}
+    if not resources.is_home or execute(session, composed("capture/strange"), named) != [("0",)]:
+        return []
+    execute(session, f"DROP DATABASE {quoted(resources.schema)}")
+    return [f"DATABASE {quoted(resources.schema)}"]
+
+
 def record(
     session: Connection, parts: Mapping[str, str], epoch: int, name: str, values: Callable[[], Mapping[str, object]]
 ) -> None:

@@ -1,0 +1,89 @@
+"""Taking a replication out of a slave: its position in one transaction, and then the tables, each by its own commit.
+
+DDL commits here. So the fence is looked at first, and all that could refuse a table is asked before anything goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import SluiceError
+from sluice.model.names import Pair, TableName
+from sluice.vendors.mariadb import fence
+from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.session import (
+    Connection,
+    composed,
+    connect,
+    execute,
+    hold_lock,
+    our_tables,
+    qualified,
+    transaction,
+)
+
+
+def remove(
+    info: ConnectionInfo,
+    pair: Pair,
+    schema: str,
+    epoch: int,
+    tables: Sequence[TableName] | None,
+    before: Callable[[], None],
+) -> list[str]:
+    """See `sluice.vendors.registry.Vendor.remove`. Our tables go with the last replication into their database.
+
+    Raises:
+        SluiceError: SLC-535, a table that stays refers to one that is to go. Nothing was changed.
+    """
+    parts, names = our_tables(schema), {"source": pair.source, "slave": pair.slave}
+    with (
+        translated(f"removing what {pair.slave} has of the replication"),
+        closing(connect(info, f"remove {pair.slave}")) as session,
+    ):
+        hold_lock(session, pair)
+        there = [name for name in tables or () if _is_table(session, name)]
+        _expect_free(session, there)
+        with transaction(session):
+            fence.lock_fence(session, parts, pair, epoch)
+            execute(session, composed("load/forget", **parts), names)
+            execute(session, composed("position/remove", **parts), names)
+            before()
+        if there:
+            # A list of the server's own goes table by table; those that refer to each other go together.
+            execute(session, "SET SESSION foreign_key_checks = 0")
+            execute(session, f"DROP TABLE {', '.join(map(qualified, there))}")
+        gone = [f"table {name}" for name in there]
+        if _dropped_ours(session, parts):
+            return gone + [f"table {schema}.sluice_{name}" for name in parts]
+    return [*gone, f"the position of {pair}"]
+
+
+def _is_table(session: Connection, name: TableName) -> bool:
+    rows = execute(session, composed("catalog/kind"), {"schema": name.schema, "table": name.table})
+    return bool(rows) and rows[0][0] == "BASE TABLE"
+
+
+def _expect_free(session: Connection, tables: Sequence[TableName]) -> None:
+    for name in tables:
+        rows = execute(session, composed("catalog/references"), {"schema": name.schema, "table": name.table})
+        if others := [other for row in rows if (other := TableName(*row)) not in tables]:
+            raise SluiceError(
+                535,
+                f"{name} cannot be dropped: a foreign key of {others[0]} refers to it",
+                "nothing was changed; drop that foreign key, or let the tables stay: remove without `--tables`",
+            )
+
+
+def _dropped_ours(session: Connection, parts: dict[str, str]) -> bool:
+    """Drop our tables if no replication has a position in them; a drain that begins meanwhile waits until we know."""
+    execute(session, f"LOCK TABLES {', '.join(f'{one} WRITE' for one in parts.values())}")
+    try:
+        if execute(session, composed("position/left", **parts)) != [("0",)]:
+            return False
+        execute(session, f"DROP TABLE {', '.join(parts.values())}")
+        return True
+    finally:
+        execute(session, "UNLOCK TABLES")
