@@ -13,12 +13,14 @@ from sluice_airflow.operator import SluiceSparkOperator
 DOC = """
 ### Publish the changes of `{source}`
 
-Sweeps the queue table ITEMS for whole transactions, appends them to the change log, and purges exactly what the log
-has safely. A run starts every {every_s} s and stays up for {run_for_s:g} s, looking every {poll_s:g} s. It asks for a
-drain run of each slave that lacks something and has none; when it ends after it published something, it tells so with
-an event of the asset `sluice://{source}/changelog`. Its **note** says how far the log is.
+Takes whole transactions from where changes wait at the source (ITEMS, a slot, or its binary log), appends them to the
+change log, and gives up exactly what that has safely.
+A run starts every {every_s} s and stays up for {run_for_s:g} s, looking every {poll_s:g} s. It asks for a drain run of
+each slave that lacks something and has none; when it ends after it published something, it tells so with an event of
+the asset `sluice://{source}/changelog`. Its **note** says how far the log is.
 
-**Pausing** this DAG stops publishing. Nothing is lost: changes stay in ITEMS, which grows.
+**Pausing** this DAG stops publishing. Changes wait at the source. In the end ITEMS or a slot fill its disk, and a
+binary log is purged.
 
 **A failed run** does not stop anything: the next one starts by itself, and takes up where this one ended.
 """
@@ -30,7 +32,7 @@ def publish(settings: Config, source: str) -> DAG:
     schedule = entry.schedule
     with DAG(
         dag_id=settings.dag_id("publish", source),
-        description=f"changes of {source}: ITEMS to the change log",
+        description=f"changes of {source}, into the change log",
         doc_md=DOC.format(source=source, **schedule.model_dump()),
         tags=conventions.source_tags(conventions.PIPELINE, source, entry),
         schedule=DeltaTriggerTimetable(timedelta(seconds=schedule.every_s)),

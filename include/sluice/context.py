@@ -27,6 +27,7 @@ from sluice.model.names import Pair, Resources, TableName, dag_id
 from sluice.model.watched import Wanted, Watch, chosen
 from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
+from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.visibility import ReadSnapshot
@@ -86,6 +87,11 @@ class Context:
         return master(source.vendor).source(
             connection, source.schema_, source.prefix, source.trusted_code, source.capture, source.decoding
         )
+
+    def capture_way(self, source: str) -> CaptureWay:
+        """How the changes of a source are captured, without asking it."""
+        settings = self.config.source(source)
+        return master(settings.vendor).capture(settings.capture)
 
     def read_snapshot(self, source: str) -> ReadSnapshot:
         """How snapshots of a source are read."""
@@ -159,7 +165,7 @@ class Context:
             appearance,
             drained_into,
             tuple(settings.trusted_code),
-            settings.capture == "log",
+            self.capture_way(source).from_log,
         )
 
     def database_id(self, connection: str) -> str:

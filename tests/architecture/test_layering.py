@@ -180,7 +180,7 @@ def test_a_vendor_knows_no_other_vendor():
 
 
 def asks_for_a_vendor(node: ast.AST) -> bool:
-    """A comparison with a vendor's name, or a match on one."""
+    """A comparison with the name of a vendor or of its way to capture, or a match on one."""
     if isinstance(node, ast.Compare):
         parts = [node.left, *node.comparators]
     elif isinstance(node, ast.MatchValue):
@@ -191,7 +191,9 @@ def asks_for_a_vendor(node: ast.AST) -> bool:
         return False
     texts = {leaf.value for part in parts for leaf in ast.walk(part) if isinstance(leaf, ast.Constant)}
     fields = {leaf.attr for part in parts for leaf in ast.walk(part) if isinstance(leaf, ast.Attribute)}
-    return bool(texts & VENDORS) or bool({"vendor", "dialect", "conn_type"} & fields and isinstance(node, ast.Compare))
+    return bool(texts & VENDORS) or bool(
+        {"vendor", "capture", "dialect", "conn_type"} & fields and isinstance(node, ast.Compare)
+    )
 
 
 def test_core_code_asks_for_capabilities_and_never_for_a_vendor():

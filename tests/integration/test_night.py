@@ -78,10 +78,12 @@ def test_status_says_of_each_slave_what_happened_what_is_safe_and_what_to_type(b
     assert bern[1] == f"HINT: {UNPAUSE}bern"
 
 
-def test_status_says_that_nothing_is_published_where_holdback_cannot_tell(broken):
+@pytest.mark.parametrize(("capture", "place"), [("triggers", "ITEMS"), ("log", "the slot")])
+def test_status_says_that_nothing_is_published_where_holdback_cannot_tell(broken, capture, place):
+    broken.configure(lambda plain: plain["sources"][SOURCE].update(capture=capture))
     without_source(broken)
     first, *rest = said(broken)[f"source {SOURCE}"]
-    assert first == "nothing is published: the source cannot be read. Changes wait in ITEMS."
+    assert first == f"nothing is published: the source cannot be read. Changes wait in {place}."
     assert [line[:7] for line in rest] == ["SLC-030", "HINT: s"]
     assert len(statuses(broken.context)) == 4, "the slaves are shown all the same"
 

@@ -246,7 +246,8 @@ def unwritable(name: str, place: Path | str, error: Exception) -> TransientError
     return TransientError(
         46,
         f"segment {name} cannot be written to {place}: {reason(error)}",
-        "no change is lost, they stay in ITEMS; make room, mount the directory or mend the store, the next run goes on",
+        "no change is lost, they wait at the source; make room, mount the directory or mend the store; the next run "
+        "goes on",
     )
 
 

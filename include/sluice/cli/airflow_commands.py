@@ -85,7 +85,9 @@ def switch(source: str, slaves: Sequence[str], *, everyone: bool, publish: bool,
         print(_pause_message(dag, paused, "the change log keeps everything for it", shell.unpause(pair)))
     if publish:
         dag = dags.switch("publish", source, paused=paused)
-        print(_pause_message(dag, paused, "changes wait in ITEMS, which grows", shell.unpause_publish(source)))
+        way = context.capture_way(source)
+        waiting = f"changes wait in {way.place}, {way.unread}"
+        print(_pause_message(dag, paused, waiting, shell.unpause_publish(source)))
     return 0
 
 

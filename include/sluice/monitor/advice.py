@@ -208,7 +208,7 @@ class SourceNotes:
 
 def for_source(context: Context, source: str) -> SourceNotes:
     """The notes of a source."""
-    paused = context.publish_switch(source).paused()
+    paused, waits = context.publish_switch(source).paused(), context.capture_way(source).waiting
     try:
         database = context.source(source)
         try:
@@ -221,14 +221,14 @@ def for_source(context: Context, source: str) -> SourceNotes:
         finally:
             database.close()
     except SluiceError as error:
-        unread = f"nothing is published: the source cannot be read. Changes wait in ITEMS.\n{error}"
+        unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
         return SourceNotes(_paused(context, source, paused) if paused else unread)
     publishing, dag = "", context.config.dag_id("publish", source)
     if paused:
         publishing = _paused(context, source, paused)
     elif waiting and (ended := _silent(context, source)):
         publishing = (
-            f"nothing was published since {_at(ended)}. Changes wait in ITEMS.\n"
+            f"nothing was published since {_at(ended)}. {waits}.\n"
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
     loses = any(one.reason.loses for one in found)
@@ -263,10 +263,11 @@ def outdated_events(source: str) -> str:
 
 
 def _paused(context: Context, source: str, by: Paused) -> str:
+    way = context.capture_way(source)
     return (
         f"nothing is published: the DAG {context.config.dag_id('publish', source)} is paused by "
         f"{by.actor or 'somebody'}.\n"
-        f"Changes wait in ITEMS, and fill the master's disk.\nHINT: {shell.unpause_publish(source)}"
+        f"{way.waiting}, {way.unread}.\nHINT: {shell.unpause_publish(source)}"
     )
 
 

@@ -35,7 +35,6 @@ from sluice.publish.transformer import load
 from sluice.relay.server import secrets
 from sluice.storage.directory import Directory
 from sluice.tls import is_far
-from sluice.vendors import registry
 from sluice.vendors.protocol.capture import Capture
 from sluice.vendors.protocol.slave import SlaveDatabase
 
@@ -88,7 +87,7 @@ def looks(context: Context) -> Iterator[Look]:
     masters: dict[str, MasterTables] = {}
     for name in context.config.sources:
         yield Look(f"source {name}", partial(_source, context, name, masters))
-        if _keeps_log(context, name) is not None:
+        if context.capture_way(name).says_kept is not None:
             yield Look(f"log of {name}", partial(_kept_log, context, name))
         yield from _activity(context, name)
         out = context.config.source(name).initial_files
@@ -280,19 +279,13 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
 
 
-def _keeps_log(context: Context, name: str) -> bool | None:
-    """Whether its server says how much of its log it keeps for the capture; None if it keeps nothing."""
-    source = context.config.source(name)
-    return registry.master(source.vendor).keeps_log.get(source.capture)
-
-
 def _kept_log(context: Context, name: str) -> str | Finding:
     """What the server keeps of its own log for the capture."""
     with closing(context.source(name)) as source:
         installed = source.capture.is_installed()
         kept = source.capture.kept_log() if installed else None
     if kept is None:
-        unknown = installed and not _keeps_log(context, name)
+        unknown = installed and not context.capture_way(name).says_kept
         return f"it is kept until it is published; {_UNKNOWN}" if unknown else "nothing is kept of it yet"
     growing = advice.for_kept_log(context, name, kept).replace("\nHINT: ", "; ")
     return Finding(f"log of {name}", False, growing) if growing else kept.summary

@@ -77,17 +77,18 @@ class Reach:
         left = iter(wanted)
         while some := dict(islice(left, _AT_ONCE)):
             for server in some.keys() - self._calls.results(some, self._patience_s).keys():
-                self._note_hanging(server)
+                self._note_hanging(context, server)
         self.looked = datetime.now(UTC)
 
-    def _note_hanging(self, server: Pair | str) -> None:
+    def _note_hanging(self, context: Context, server: Pair | str) -> None:
         fact = f"it has not answered for {self._patience_s:g} seconds"
         if isinstance(server, Pair):
             hint = "start the database, or mend the way to it; nothing is lost"
             self._absent[server] = TransientError(30, f"{server.slave}: {fact}", hint)
         else:
+            waiting = context.capture_way(server).waiting
             self._notes[server] = SourceNotes(
-                f"whether anything is published is not known: {fact}. Changes wait in ITEMS.\n"
+                f"whether anything is published is not known: {fact}. {waiting}.\n"
                 "HINT: look whether the database of the source is well, and the way to it"
             )
 

@@ -18,7 +18,7 @@ class PublisherState:
     """A source as its publisher left it.
 
     Attributes:
-        lag_s: for so long changes may have been waiting in ITEMS; 0 while everything is in the log.
+        lag_s: for so long changes may have been waiting to be published; 0 while everything is in the log.
         queued: changes that wait there, as far as they were counted.
         log_bytes: of the segments that are kept.
         transactions, changes: published since the log began.

@@ -43,7 +43,7 @@ class Standing:
 
     Attributes:
         holdback: transactions in the log that it lacks; `waiting_s` is the age of the oldest of them.
-        unpublished_s: for so long changes may have been waiting in ITEMS; 0 while everything is in the log.
+        unpublished_s: for so long changes may have been waiting to be published; 0 while everything is in the log.
         draining: a drain is at work.
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.

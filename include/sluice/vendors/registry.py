@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -16,6 +16,7 @@ from sluice.errors import ConfigError
 from sluice.messages.column_literal import Cell
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.table_size import TableSize
+from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.master import Source
@@ -42,8 +43,7 @@ class Master:
         exporting: how programs export from it; None if they cannot.
         active: how many sessions of others execute something on its server.
         foresee: about how much is left of ranges of keys.
-        keeps_log: the ways of capturing for which its server keeps its own log until that is published; of each,
-            whether `kept_log` says how much.
+        captures: its ways of capturing changes, by their names in the configuration.
     """
 
     source: Callable[[ConnectionInfo, str | None, str, Collection[str], str, Decoding | None], Source]
@@ -55,7 +55,11 @@ class Master:
     exporting: Programs | None
     active: Callable[[ConnectionInfo], int]
     foresee: Callable[[ConnectionInfo, Sequence[KeyRange], Collection[str]], list[Foreseen]]
-    keeps_log: Mapping[str, bool] = field(default_factory=dict)
+    captures: Mapping[str, CaptureWay]
+
+    def capture(self, name: str) -> CaptureWay:
+        """A way of capturing, by its name. Of one that this vendor does not have little can be said."""
+        return self.captures.get(name, CaptureWay())
 
 
 @dataclass(frozen=True)

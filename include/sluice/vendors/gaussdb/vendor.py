@@ -19,6 +19,7 @@ from sluice.vendors.postgresql.read.compare import compare_table
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.vendor import message_values
 from sluice.vendors.postgresql.visibility import read_snapshot
+from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.registry import Master, Vendor
@@ -63,7 +64,7 @@ VENDOR = Vendor(
         EXPORTING,
         _active,
         _foresee,
-        keeps_log={"log": False},
+        captures={"log": CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=False)},
     ),
     port=5432,
 )

@@ -19,6 +19,7 @@ from sluice.vendors.mariadb.session import composed, connect, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
+from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
@@ -80,6 +81,7 @@ VENDOR = Vendor(
         None,
         _active,
         _foresee,
+        {"binlog": CaptureWay("the binary log", "until the server purges its files", from_log=True)},
     ),
     port=3306,
     remove=remove,

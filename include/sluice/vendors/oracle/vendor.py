@@ -15,6 +15,7 @@ from sluice.vendors.oracle.read.rows import reading
 from sluice.vendors.oracle.refusals import expect_triggers, no_blocks, no_slave
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
+from sluice.vendors.protocol.capabilities import TRIGGERS
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
@@ -72,6 +73,7 @@ VENDOR = Vendor(
         None,
         _active,
         _foresee,
+        {"triggers": TRIGGERS},
     ),
     port=1521,
 )

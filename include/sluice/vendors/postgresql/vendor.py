@@ -29,6 +29,7 @@ from sluice.vendors.postgresql.removal import remove
 from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.visibility import read_snapshot
+from sluice.vendors.protocol.capabilities import TRIGGERS, CaptureWay
 from sluice.vendors.protocol.capture import Capture, expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.registry import BlockLoading, Master, Vendor
@@ -63,6 +64,7 @@ def _from_hex(text: str) -> bytes:
 
 
 _CAPTURES: dict[str, Callable[[SourceSession], Capture]] = {"triggers": QueueCapture, "log": LogCapture}
+SLOT = CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=True)
 _MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {"bytea": _from_hex, "boolean": BOOLEAN_WORDS.__getitem__}
 
 VENDOR = Vendor(
@@ -79,7 +81,7 @@ VENDOR = Vendor(
         EXPORTING,
         active,
         foresee,
-        keeps_log={"log": True},
+        captures={"triggers": TRIGGERS, "log": SLOT},
     ),
     port=5432,
     remove=remove,

@@ -17,3 +17,30 @@ class Capabilities:
     transactional_ddl: bool = False
     silent_triggers: bool = False
     sends_ddl: bool = True
+
+
+@dataclass(frozen=True)
+class CaptureWay:
+    """One way of capturing a master's changes, as it is known without a session.
+
+    Attributes:
+        place: the place where changes wait until they are published, as people call it.
+        unread: what becomes of the master or of the changes if nobody publishes for long, behind "Changes wait in ..."
+        from_log: changes of rows are read from the server's own log.
+        says_kept: the server keeps that log until it is published: whether `kept_log` says how much; None if it does
+            not keep it for us.
+    """
+
+    # A way that this vendor does not have is refused once a session is opened; until then there is no better word.
+    place: str = "the source"
+    unread: str = "and nobody takes them"
+    from_log: bool = False
+    says_kept: bool | None = None
+
+    @property
+    def waiting(self) -> str:
+        """A sentence: where changes wait."""
+        return f"Changes wait in {self.place}"
+
+
+TRIGGERS = CaptureWay("ITEMS", "and fill the master's disk")
