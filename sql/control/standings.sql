@@ -1,6 +1,6 @@
 -- Where replications stand: one row each, for those of :named (source, line break, slave) that the store knows.
 -- The log is looked up by its key, at its end and at the slave's position, whatever its length; comparisons by theirs.
-SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.update_id,
+SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.update_id, r.batch_s,
        coalesce(newest.last_ordinal, 0) - r.ordinal AS holdback,
        greatest(extract(epoch FROM clock_timestamp() - oldest.published_at), 0)::float8 AS waiting_s,
        -- What is not due yet is no lag: a source where nothing happens has none.

@@ -14,6 +14,7 @@ from sluice.model.row_conflict import conflict_counts
 from sluice.monitor.signals import (
     ACTIVE,
     ANSWERS,
+    BATCH,
     CHANGES,
     CONFLICTS,
     DELIVERED,
@@ -27,6 +28,7 @@ from sluice.monitor.signals import (
     REJECTED,
     SIGNALS,
     STATUS,
+    SWEEP,
     WELL,
     Sample,
 )
@@ -76,6 +78,9 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     assert answer.text.count("# TYPE") == answer.text.count("# HELP") == len(SIGNALS) - len(ABSENT)
     lags = [found.pop((LAG.name, one)) for one in (zurich, geneva)]
     assert (lags[0], 0 < lags[1] < 60) == (0, True)
+    assert found.pop((BATCH.name, zurich)) > 0
+    assert (BATCH.name, geneva) not in found, "it was given nothing yet"
+    assert found.pop((SWEEP.name, source)) > 0
     assert found.pop((LOG_BYTES.name, source)) == world.context.manifest("flights").bytes()
     assert {key: value for key, value in found.items() if value} == {
         (STATUS.name, f'{zurich},status="NORMAL"'): 1,

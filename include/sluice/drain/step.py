@@ -151,6 +151,7 @@ class _Step:
         self._durable_at = time.monotonic()
         self._done = StepDone()
         self._tolerated = Tolerated()
+        self._batch_s: float | None = None
         self._skipped: Counter[TableName] = Counter()
 
     def deliver(self, seconds: float) -> StepDone:
@@ -161,8 +162,10 @@ class _Step:
                 if held(self._store, self._pair):
                     self._done.shut = True
                     break
+                began = time.monotonic()
                 if (delivered := self._drain.deliver()) is None:
                     break
+                self._batch_s = time.monotonic() - began
                 self._count(delivered)
                 # Nobody else knows of these, and this task may be ended after its next batch.
                 if delivered.tolerated or delivered.skipped:
@@ -188,7 +191,7 @@ class _Step:
         """Make the slave durable, then tell the store how far it is."""
         if self._drain.position != self._durable:
             self._durable = self._drain.make_durable()
-            replications.delivered(self._store, self._pair, self._durable, self._tolerated)
+            replications.delivered(self._store, self._pair, self._durable, self._tolerated, self._batch_s)
             blocked.count(self._store, self._pair, self._skipped)
             self._tolerated, self._skipped = Tolerated(), Counter()
             self._durable_at = time.monotonic()

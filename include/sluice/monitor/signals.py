@@ -41,12 +41,14 @@ ANSWERS = Signal("sluice_slave_answers", Kind.GAUGE, "1 if the slave's server an
 LAG = Signal("sluice_lag_seconds", Kind.GAUGE, "how far the slave is behind its master")
 HOLDBACK = Signal("sluice_holdback_transactions", Kind.GAUGE, "transactions in the change log that the slave lacks")
 DELIVERED = Signal("sluice_delivered_transactions_total", Kind.COUNTER, "transactions that the slave made durable")
+BATCH = Signal("sluice_batch_seconds", Kind.GAUGE, "how long the last batch of the drain took")
 CONFLICTS = Signal("sluice_row_conflicts_total", Kind.COUNTER, "rows that were not as expected, since it was filled")
 REJECTED = Signal("sluice_rejected_changes", Kind.GAUGE, "changes that the slave did not carry out, which are kept")
 DIFFERENT = Signal("sluice_rows_different", Kind.GAUGE, "rows that differed at the last comparison")
 PUBLISHED = Signal("sluice_published_transactions_total", Kind.COUNTER, "transactions published into the change log")
 CHANGES = Signal("sluice_published_changes_total", Kind.COUNTER, "changes of rows published into the change log")
 PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Kind.GAUGE, "for so long changes may wait to be published")
+SWEEP = Signal("sluice_sweep_seconds", Kind.GAUGE, "how long the last sweep took that published something")
 QUEUED = Signal("sluice_queued_changes", Kind.GAUGE, "changes that wait to be published, counted up to 100,000")
 LOG_BYTES = Signal("sluice_change_log_bytes", Kind.GAUGE, "size of the segments that are kept")
 KEPT_LOG = Signal("sluice_kept_log_bytes", Kind.GAUGE, "of its own log, kept by the master for a slot")
@@ -59,12 +61,14 @@ SIGNALS: tuple[Signal, ...] = (
     LAG,
     HOLDBACK,
     DELIVERED,
+    BATCH,
     CONFLICTS,
     REJECTED,
     DIFFERENT,
     PUBLISHED,
     CHANGES,
     PUBLISHER_LAG,
+    SWEEP,
     QUEUED,
     LOG_BYTES,
     KEPT_LOG,
@@ -98,11 +102,12 @@ def of_replication(one: ReplicationStatus, rejected: int, *, looked: bool) -> It
         LAG: one.lag_s,
         HOLDBACK: one.holdback,
         DELIVERED: int(one.position.partition("/")[2]),
+        BATCH: one.batch_s,
         CONFLICTS: one.tolerated,
         REJECTED: rejected,
         DIFFERENT: one.different,
     }
-    yield from (Sample(signal, labels, float(value)) for signal, value in found.items() if value is not None)
+    yield from _told(labels, found)
 
 
 def of_source(one: PublisherState) -> Iterator[Sample]:
@@ -111,18 +116,21 @@ def of_source(one: PublisherState) -> Iterator[Sample]:
         PUBLISHED: one.transactions,
         CHANGES: one.changes,
         PUBLISHER_LAG: one.lag_s,
+        SWEEP: one.sweep_s,
         QUEUED: one.queued,
         LOG_BYTES: one.log_bytes,
     }
-    yield from (Sample(signal, {"source": one.source}, float(value)) for signal, value in found.items())
+    yield from _told({"source": one.source}, found)
 
 
 def of_kept_log(source: str, kept: KeptLog) -> Iterator[Sample]:
     """What the server of a source keeps of its own log."""
     found = {KEPT_LOG: kept.bytes, LEFT_LOG: kept.left_bytes}
-    yield from (
-        Sample(signal, {"source": source}, float(value)) for signal, value in found.items() if value is not None
-    )
+    yield from _told({"source": source}, found)
+
+
+def _told(labels: Mapping[str, str], found: Mapping[Signal, float | None]) -> Iterator[Sample]:
+    yield from (Sample(signal, labels, float(value)) for signal, value in found.items() if value is not None)
 
 
 def gathered(context: Context, rows: Iterable[ReplicationStatus], looked: Callable[[Pair], bool]) -> list[Sample]:

@@ -92,6 +92,7 @@ class ReplicationStatus:
         holds: why its gate is shut.
         delivered_at: when it got something last, as ISO 8601.
         update: the last initial update, if there was one.
+        batch_s: so long its drain took for its last batch, if there was one.
     """
 
     source: str
@@ -125,6 +126,7 @@ class ReplicationStatus:
     holds: Sequence[Reason] = ()
     delivered_at: str | None = None
     update: LastUpdate | None = None
+    batch_s: float | None = None
 
     @property
     def pair(self) -> Pair:
@@ -239,6 +241,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         holds=[Reason(each.kind, each.actor, each.reason, _iso(each.since)) for each in one.holds.values()],
         delivered_at=_iso(known.delivered_at),
         update=_last(one),
+        batch_s=one.batch_s,
     )
 
 

@@ -20,7 +20,7 @@ from sluice.publish.publisher import PointRequest, Published, Publisher
 from sluice.publish.queue_guard import QueueGuard
 from sluice.publish.transformer import load
 from sluice.steps import Result
-from sluice.store import statement_results
+from sluice.store import publishers, statement_results
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -102,7 +102,7 @@ def sweep(
             until the sweep.
     """
     database = context.source(source)
-    total = Published(more=True)
+    total, took = Published(more=True), None
     try:
         publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(one) for one in logged])
         publisher.open_log()
@@ -114,13 +114,19 @@ def sweep(
         end = time.monotonic() + seconds
         while True:
             try:
-                total += publisher.publish(bound, asked)
+                began = time.monotonic()
+                swept = publisher.publish(bound, asked)
+                total += swept
+                if swept.changes:
+                    took = time.monotonic() - began
                 looked = _Looks()
             except AlteredMeanwhile as error:
                 looked.again(database, error)
             if not total.more or time.monotonic() >= end:
                 break
         left = database.capture.backlog()
+        if took is not None:
+            publishers.took(context.store, source, took)
     finally:
         database.close()
     sequences = [one.to_json() for one in publisher.logged]

@@ -22,6 +22,7 @@ class PublisherState:
         queued: changes that wait there, as far as they were counted.
         log_bytes: of the segments that are kept.
         transactions, changes: published since the log began.
+        sweep_s: so long the last sweep took that published something; None if there was none.
     """
 
     source: str
@@ -30,6 +31,7 @@ class PublisherState:
     log_bytes: int = 0
     transactions: int = 0
     changes: int = 0
+    sweep_s: float | None = None
 
 
 def note(store: Store, source: str, *, behind_s: float, queued: int, due_s: float) -> None:
@@ -45,6 +47,12 @@ def note(store: Store, source: str, *, behind_s: float, queued: int, due_s: floa
     new = insert(publisher).values(source=source, **values)
     with store.begin() as connection:
         connection.execute(new.on_conflict_do_update(index_elements=["source"], set_=values))
+
+
+def took(store: Store, source: str, sweep_s: float) -> None:
+    """Say how long the last sweep took."""
+    with store.begin() as connection:
+        connection.execute(publisher.update().where(publisher.c.source == source).values(sweep_s=sweep_s))
 
 
 def count(connection: Connection, source: str, *, size: int, changes: int) -> None:

@@ -197,11 +197,14 @@ def asked(row: Any) -> DdlQuestion:
     return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
 
-def delivered(store: Store, pair: Pair, position: Position, found: Tolerated | None = None) -> None:
+def delivered(
+    store: Store, pair: Pair, position: Position, found: Tolerated | None = None, batch_s: float | None = None
+) -> None:
     """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
 
     Args:
         found: rows that were not as expected since the last time.
+        batch_s: so long the last batch took, if a drain delivered it.
     """
     with store.begin() as connection:
         connection.execute(
@@ -211,6 +214,7 @@ def delivered(store: Store, pair: Pair, position: Position, found: Tolerated | N
                 segment=position.segment,
                 ordinal=position.ordinal,
                 delivered_at=func.clock_timestamp(),
+                batch_s=replication.c.batch_s if batch_s is None else batch_s,
             )
         )
         for behind in (stuck, question):

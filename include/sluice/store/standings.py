@@ -47,6 +47,7 @@ class Standing:
         draining: a drain is at work.
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
+        batch_s: so long its drain took for its last batch; None if there was none.
         recent: how it was in the last hour, if that was asked for.
     """
 
@@ -63,6 +64,7 @@ class Standing:
     update: Update | None = None
     compared: int | None = None
     different: int | None = None
+    batch_s: float | None = None
     recent: Sequence[Moment] = ()
 
     @property
@@ -112,6 +114,7 @@ def _standing(row: Row[Any]) -> Standing:
         _update(row.update) if row.update else None,
         row.compared,
         row.different,
+        row.batch_s,
         [Moment(*one) for one in row.recent or ()],
     )
 

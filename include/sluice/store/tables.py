@@ -78,10 +78,7 @@ segment = Table(
     Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("name", Text, nullable=False, unique=True),
     Column("sha256", Text, nullable=False),
-    Column("bytes", BigInteger, nullable=False),
-    Column("first_ordinal", BigInteger, nullable=False),
-    Column("last_ordinal", BigInteger, nullable=False),
-    Column("changes", BigInteger, nullable=False),
+    *(Column(name, BigInteger, nullable=False) for name in ("bytes", "first_ordinal", "last_ordinal", "changes")),
     Column("incarnation", Text, nullable=False),
     Column("snapshot", Text, nullable=False),
     Column("epoch", BigInteger, nullable=False),
@@ -97,8 +94,8 @@ publisher = Table(
     Column("source", Text, primary_key=True),
     Column("behind_s", Double, nullable=False, server_default="0"),
     *(Column(name, BigInteger, nullable=False, server_default="0") for name in ("queued", "log_bytes", "changes")),
-    _moment("noted_at"),
-    _moment("due_at"),
+    *map(_moment, ("noted_at", "due_at")),
+    Column("sweep_s", Double),
 )
 
 # One row a (source, slave) pair. `segment` and `ordinal` are what the slave has made durable (R3).
@@ -111,6 +108,7 @@ replication = Table(
     Column("ordinal", BigInteger, nullable=False, server_default="0"),
     _moment("delivered_at"),
     Column("update_id", BigInteger),
+    Column("batch_s", Double),
 )
 
 # How a replication was, by the minute or, of more than a day ago, by the hour: the most of each, and its last ordinal.
