@@ -2,7 +2,9 @@
 
 import argparse
 
+from sluice.context import Context
 from sluice.initial_update.blocks.load import load_online
+from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.load_tasks import load_blocks
 
@@ -12,5 +14,12 @@ def parser() -> argparse.ArgumentParser:
     return arguments(__doc__, slaves="+")
 
 
+def work(context: Context, options: argparse.Namespace) -> dict[str, dict[str, int]]:
+    """Load the blocks, and say which tables have rows now."""
+    done = load_online(context, options.source, options.slaves, load_blocks)
+    lineage.tell(context, options.source, done["rows"])
+    return done
+
+
 if __name__ == "__main__":
-    run(parser(), lambda context, options: load_online(context, options.source, options.slaves, load_blocks))
+    run(parser(), work)

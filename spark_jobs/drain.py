@@ -8,6 +8,7 @@ from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.monitor.signals import of_drain
 from sluice.monitor.status import brief
+from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.signals import Teller
 from sluice.spark.steps import steps
@@ -27,6 +28,8 @@ def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     describe = partial(brief, context, pair)
     done = drain(context, pair, once=options.once, describe=describe, signal=tell, steps=steps(context))
     tell.end()
+    if done["transactions"]:
+        lineage.tell(context, pair.source, [pair.slave])
     return done
 
 

@@ -1,11 +1,15 @@
 """Spark job: copy the watched tables of a source to slaves, or into files for them, in one snapshot, chunk by chunk."""
 
 import argparse
+from typing import Any
 
+from sluice.context import Context
 from sluice.initial_update.dump import dump
-from sluice.initial_update.options import MODES, SNAPSHOT, mode_named
+from sluice.initial_update.options import MODES, ONLINE, SNAPSHOT, mode_named
+from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.load_tasks import load
+from sluice.store import updates
 
 
 def parser() -> argparse.ArgumentParser:
@@ -18,17 +22,23 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-if __name__ == "__main__":
-    run(
-        parser(),
-        lambda context, options: dump(
-            context,
-            options.source,
-            options.slaves,
-            load,
-            mode=options.mode,
-            store=options.store,
-            resume=options.resume,
-            version=options.version,
-        ),
+def work(context: Context, options: argparse.Namespace) -> dict[str, Any]:
+    """Fill the slaves, and say which tables they have now, unless rows come later, or by hand."""
+    done = dump(
+        context,
+        options.source,
+        options.slaves,
+        load,
+        mode=options.mode,
+        store=options.store,
+        resume=options.resume,
+        version=options.version,
     )
+    if options.mode != ONLINE and not options.store:
+        filled = [name for name in options.slaves if name not in {*done["failed"], *done["unreachable"]}]
+        lineage.tell(context, options.source, filled, updates.tables(context.store, done["update"]))
+    return done
+
+
+if __name__ == "__main__":
+    run(parser(), work)

@@ -2,7 +2,9 @@
 
 import argparse
 
+from sluice.context import Context
 from sluice.initial_update.files.receive import receive
+from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.load_tasks import load
 
@@ -12,5 +14,13 @@ def parser() -> argparse.ArgumentParser:
     return arguments(__doc__, slaves="1")
 
 
+def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Load the data, and say which tables have rows now."""
+    done = receive(context, options.source, options.slave, load)
+    if done.get("rows"):
+        lineage.tell(context, options.source, [options.slave])
+    return done
+
+
 if __name__ == "__main__":
-    run(parser(), lambda context, options: receive(context, options.source, options.slave, load))
+    run(parser(), work)

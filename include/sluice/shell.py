@@ -22,6 +22,8 @@ CLI = "sluice" if paths.INSTALLED else "./sluice"
 RUN_ENV = "SLUICE_RUN"
 # Set for a job whose task hands signals on.
 SIGNALS_ENV = "SLUICE_SIGNALS"
+# Set if the lineage of a job is wanted by whoever started it.
+LINEAGE_ENV = "SLUICE_LINEAGE"
 
 
 def deployment_names() -> dict[str, str | None]:

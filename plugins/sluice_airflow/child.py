@@ -40,10 +40,11 @@ Hear = Callable[[Sequence[tuple[str, Mapping[str, str], float]]], None]
 
 @dataclass
 class Output:
-    """The output of a job: its result line, its error, its signals, and the end of everything else."""
+    """The output of a job: its result line, its lineage, its error, its signals, and the end of everything else."""
 
     hear: Hear = lambda _: None
     result: dict[str, Any] | None = None
+    lineage: list[dict[str, Any]] = field(default_factory=list)
     error: list[str] = field(default_factory=list)
     tail: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
     _in_error: bool = False
@@ -57,6 +58,8 @@ class Output:
         if line.startswith("{") and (result := _json_object(line)) is not None:
             if result.keys() == {"signals"}:
                 self.hear(result["signals"])
+            elif result.keys() == {"lineage"}:
+                self.lineage = result["lineage"]
             else:
                 self.result = result
             return False

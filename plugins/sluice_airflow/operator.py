@@ -21,7 +21,7 @@ from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
 from sluice.model import requester
 from sluice.model.requester import REQUESTERS_ENV, Requester
-from sluice_airflow import launch, metrics, requesters, run_notes
+from sluice_airflow import launch, lineage, metrics, requesters, run_notes
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
 from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
@@ -114,6 +114,15 @@ class SluiceSparkOperator(BaseOperator):
             self.outlets = []
         return result
 
+    def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
+        """The tables that the job read and wrote. Airflow's OpenLineage provider looks for a method of this name."""
+        return lineage.facets(self.table_pairs)
+
+    @property
+    def table_pairs(self) -> list[dict[str, Any]]:
+        """The tables of masters whose rows this run brought to tables of slaves, as the job said them."""
+        return self._child.output.lineage if self._child else []
+
     def on_kill(self) -> None:
         if self._child is not None:
             self._child.stop()
@@ -156,6 +165,8 @@ class SluiceSparkOperator(BaseOperator):
         }
         if metrics.are_on():
             job_env[shell.SIGNALS_ENV] = "1"
+        if lineage.is_wanted():
+            job_env[shell.LINEAGE_ENV] = "1"
         if people := self._people(context, asked=bool(settings.command_roles)):
             job_env[REQUESTERS_ENV] = requester.to_text(people)
         spark = get_connection(settings.spark)

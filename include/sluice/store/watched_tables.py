@@ -29,6 +29,20 @@ def recorded(store: Store, source: str) -> set[TableName]:
         return {TableName(schema, table) for schema, table in rows}
 
 
+def columns(store: Store, source: str) -> dict[TableName, list[str]]:
+    """The columns of each table that the change log speaks of, as they were last."""
+    names = layout.c.body["schema"].astext, layout.c.body["table"].astext
+    newest = (
+        select(*names, layout.c.body["columns"])
+        .where(layout.c.source == source)
+        .ext(distinct_on(*names))
+        .order_by(*names, layout.c.id.desc())
+    )
+    with store.begin() as connection:
+        rows = connection.execute(newest).all()
+    return {TableName(schema, table): [name for name, *_ in known] for schema, table, known in rows}
+
+
 def counted(store: Store, source: str) -> dict[str, int]:
     """The rows of each table at its last comparison with any slave."""
     newest = (

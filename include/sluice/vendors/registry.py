@@ -14,6 +14,7 @@ from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import Cell
+from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.table_size import TableSize
 from sluice.vendors.protocol.capabilities import CaptureWay
@@ -87,6 +88,7 @@ class Vendor:
         slave: with the masters that are not to hear of what is written, if they are in the slave's database.
         receive: the slave as a task of an initial update fills it.
         compare_table: a table of such a slave with its master's.
+        dataset: the name in lineage of a table, by the connection of its slave, or of its master, and the replication.
         history: the same as a slave that keeps every change instead of rows; None if it cannot.
         master: what it offers besides if it can be a master, too.
         port: that of its servers where a connection names none; None if it has no servers.
@@ -113,6 +115,7 @@ class Vendor:
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
     receive: Callable[[ConnectionInfo, LoadJob, SlaveLoad], Receiver]
     compare_table: Callable[[Comparison], Difference]
+    dataset: Callable[[ConnectionInfo, Pair, TableName], Dataset]
     master: Master | None = None
     port: int | None = None
     remove: (

@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
+from sluice.model.lineage import Dataset
+from sluice.model.names import Pair, TableName
 from sluice.vendors.gaussdb.capture.capture import SlotCapture
 from sluice.vendors.gaussdb.capture.settings import MPPDB, CaptureSettings
 from sluice.vendors.gaussdb.master import GaussMaster
@@ -41,6 +43,11 @@ def _source(
     return Source(GaussMaster(session), SlotCapture(session, settings))
 
 
+def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
+    # OpenLineage has no rule for it: that of the nearest system, under a scheme of its own.
+    return Dataset.on_server("gaussdb", info.host, info.port or 5432, info.database, name.schema, name.table)
+
+
 def _active(info: ConnectionInfo) -> int:
     raise no_blocks()
 
@@ -54,6 +61,7 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
+    _dataset,
     Master(
         _source,
         resources,

@@ -9,6 +9,8 @@ from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import Cell
+from sluice.model.lineage import Dataset
+from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
@@ -55,6 +57,10 @@ def _from_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
+def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
+    return Dataset.on_server("mysql", info.host, info.port or 3306, name.schema, name.table)
+
+
 def _active(info: ConnectionInfo) -> int:
     """How many sessions of others execute something."""
     with closing(connect(info, "activity")) as session:
@@ -71,6 +77,7 @@ VENDOR = Vendor(
     MariaSlave,
     MariaReceiver,
     compare_table,
+    _dataset,
     Master(
         _source,
         resources,

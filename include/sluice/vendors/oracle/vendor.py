@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NoReturn
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.messages.column_literal import Cell
+from sluice.model.lineage import Dataset
+from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle.capture.queue.capture import QueueCapture
 from sluice.vendors.oracle.master import OracleMaster
 from sluice.vendors.oracle.names import resources
@@ -45,6 +48,14 @@ def _from_hex(text: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
+def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
+    """By the address alone: what else a `dsn` says may be a secret."""
+    host, port, service = info.host, info.port, info.extra.get("service_name") or info.database or info.extra.get("sid")
+    if found := _EASY.match(str(info.extra.get("dsn") or "")):
+        host, port, service = found["host"], int(found["port"] or 0), found["service"]
+    return Dataset.on_server("oracle", host, port or 1521, str(service or ""), name.schema, name.table)
+
+
 def _active(info: ConnectionInfo) -> int:
     raise no_blocks()
 
@@ -58,11 +69,15 @@ def _no_slave(*given: Any) -> NoReturn:
     raise no_slave()
 
 
+# HOST:PORT/SERVICE, or the name of an entry in tnsnames.ora.
+_EASY = re.compile(r"(?:\w+://)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?(?:/(?P<service>[\w.$#-]+))?")
+
 # As a slave no configuration can name it.
 VENDOR = Vendor(
     _no_slave,
     _no_slave,
     _no_slave,
+    _dataset,
     Master(
         _source,
         resources,

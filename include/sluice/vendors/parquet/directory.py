@@ -113,9 +113,13 @@ class ReplicationDirectory:
         """Every data file that is there, listed or not."""
         return (self.root / "data").glob("*/*.parquet")
 
+    def folder(self, table: TableName) -> Path:
+        """The directory of a table's data files."""
+        return self.root / "data" / ".".join(quote(part, safe="") for part in (table.schema, table.table))
+
     def writer(self, table: TableName, epoch: int, schema: pa.Schema) -> DataFileWriter:
         """A new data file of a table, with a unique name."""
-        folder = self.root / "data" / ".".join(quote(part, safe="") for part in (table.schema, table.table))
+        folder = self.folder(table)
         ensure(folder)
         return DataFileWriter(self.root, folder / f"{epoch}-{uuid4().hex}.parquet", schema)
 

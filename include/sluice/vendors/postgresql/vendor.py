@@ -8,6 +8,8 @@ from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
+from sluice.model.lineage import Dataset
+from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import grants, migrations
 from sluice.vendors.postgresql.capture import install
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
@@ -54,6 +56,10 @@ def _source(
     return Source(PostgresMaster(session), _CAPTURES[capture](session))
 
 
+def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
+    return Dataset.on_server("postgres", info.host, info.port or 5432, info.database, name.schema, name.table)
+
+
 def message_values(type_name: str) -> Callable[[str], Cell] | None:
     """What a message has for what the database prints of a type; None if it is the same."""
     return _MESSAGE_VALUES.get(type_name)
@@ -71,6 +77,7 @@ VENDOR = Vendor(
     PostgresSlave,
     PostgresReceiver,
     compare_table,
+    _dataset,
     Master(
         _source,
         install.resources,
