@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from threading import Lock, Thread
 
+from sluice.bounded_calls import BoundedCalls
 from sluice.context import Context
 from sluice.monitor import check
 from sluice.monitor.check import Finding, Look
@@ -97,8 +99,9 @@ class Health:
         self._keys: tuple[_Key, ...] = ()
         self._left = 0
         self._found: dict[_Key, Looked] = {}
-        # Also those of earlier rounds that have no answer yet.
-        self._at_work: dict[_Key, tuple[datetime, Thread]] = {}
+        self._calls = BoundedCalls[_Key](_AT_ONCE)
+        # Since when each look is at work; also those of earlier rounds that have no answer yet.
+        self._at_work: dict[_Key, datetime] = {}
 
     def look(self, context: Context) -> None:
         """Begin a round if there is no result yet, it is old, or it is of another configuration."""
@@ -121,21 +124,20 @@ class Health:
     def report(self) -> Report:
         """What is known now."""
         with self._lock:
-            work = {key: since for key, (since, thread) in self._at_work.items() if thread.is_alive()}
             under_way = self._round is not None and self._round.is_alive()
-            looked = [self._one(key, work) for key in self._keys]
+            looked = [self._one(key) for key in self._keys]
             order = list(State)
             return Report(
                 tuple(sorted(looked, key=lambda one: order.index(one.state))),
-                tuple(key[0] for key in work) if under_way else (),
+                tuple(key[0] for key in self._at_work) if under_way else (),
                 self._left if under_way else 0,
                 under_way,
                 self._ended,
             )
 
-    def _one(self, key: _Key, work: Mapping[_Key, datetime]) -> Looked:
+    def _one(self, key: _Key) -> Looked:
         """A look that has just begun hides no finding; one that takes long does."""
-        since, found = work.get(key), self._found.get(key)
+        since, found = self._at_work.get(key), self._found.get(key)
         if since and (datetime.now(UTC) - since).total_seconds() > self._patience_s:
             fact = f"it has not answered for more than {self._patience_s:g} seconds, and is still waited for"
             return Looked(key[0], State.SLOW, fact, "look whether that server is well, and the way to it", since)
@@ -144,31 +146,23 @@ class Health:
     def _look(self, todo: Mapping[_Key, Look]) -> None:
         left = iter(todo.items())
         while some := dict(islice(left, _AT_ONCE)):
-            mine = [self._begun(key, look) for key, look in some.items() if not self._is_at_work(key)]
-            end = time.monotonic() + self._patience_s
-            for thread in mine:
-                thread.join(max(end - time.monotonic(), 0))
+            with self._lock:
+                self._left -= len(some)
+            self._calls.results({key: partial(self._find, key, look) for key, look in some.items()}, self._patience_s)
         with self._lock:
             self._ended = datetime.now(UTC)
 
-    def _begun(self, key: _Key, look: Look) -> Thread:
-        thread = Thread(target=self._find, args=(key, look), daemon=True, name=f"health {key[0]}")
-        with self._lock:
-            self._at_work[key] = datetime.now(UTC), thread
-            self._left -= 1
-        thread.start()
-        return thread
-
-    def _is_at_work(self, key: _Key) -> bool:
-        with self._lock:
-            busy = key in self._at_work and self._at_work[key][1].is_alive()
-            self._left -= busy
-            return busy
-
     def _find(self, key: _Key, look: Look) -> None:
-        found = _looked(look.finding())
         with self._lock:
-            self._found[key] = found
+            self._at_work[key] = datetime.now(UTC)
+        found = None
+        try:
+            found = _looked(look.finding())
+        finally:
+            with self._lock:
+                del self._at_work[key]
+                if found:
+                    self._found[key] = found
 
 
 def _looked(finding: Finding) -> Looked:
