@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+
+import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import expect
 from support.browser import opened, quiet, shot
@@ -19,6 +22,7 @@ ODD = [
     RowDifference("changed", (HOSTILE,), ("note",), (HOSTILE, SECRET), (HOSTILE, "<img src=x onerror=alert(1)>")),
     *(RowDifference("missing", (f"k{number}",), (), (f"k{number}", None)) for number in range(1, 60)),
 ]
+KINDS = ("json", "parquet")
 REPORT = f"/comparisons/{SOURCE}/zurich/4711"
 
 
@@ -67,8 +71,36 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
         assert "1 extra; first keys:" in seen["eva"]
         assert {name: SECRET in text for name, text in seen.items()} == {"eva": False, "admin": True}
     for report in range(1, 25):
-        compared(world, "zurich", report)
+        compared(world, "zurich", report, rows=())
     first = visit("eva").get(f"/comparisons/{SOURCE}").text
     assert (first.count('id="comparison--'), "before=2/zurich" in first.replace("%2F", "/")) == (25, True)
     assert visit("eva").get(f"/comparisons/{SOURCE}?before=2/zurich").text.count('id="comparison--') == 1
     assert visit("eva").get(f"/comparisons/{SOURCE}?before=2").status_code == 422
+
+
+def test_rest_has_a_report_and_its_rows_to_download(world, visit):
+    admin, eva = visit("admin"), visit("eva")
+    (newest, _) = eva.get(f"/api/v1/comparisons/{SOURCE}").json()["comparisons"]
+    assert (newest["report"], newest["different"], newest["missing"]) == (4711, 60, 59)
+    (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]
+    assert (odd["table"], odd["changed"], equal["different"]) == ("public.t", 1, 0)
+    of = f"/api/v1{REPORT}/rows"
+    first = admin.get(of, params={"table": "public.t"}).json()
+    rest = admin.get(of, params={"table": "public.t", "after": first["next"]}).json()
+    assert (len(first["rows"]), len(rest["rows"]), rest["next"]) == (50, 10, None)
+    assert first["rows"][0]["master"] == {"id": HOSTILE, "note": SECRET}
+    (masked, *_) = eva.get(of, params={"table": "public.t"}).json()["rows"]
+    assert (masked["columns"], masked["key"], masked["master"], masked["slave"]) == (["note"], None, None, None)
+    assert [visit(name).get(f"{of}.{kind}").status_code for name in ("eva", "otto") for kind in KINDS] == [403] * 4
+    found = admin.get(f"{of}.json").json()
+    assert found[0]["key"] == {"id": HOSTILE}
+    parquet = admin.get(f"{of}.parquet")
+    assert parquet.headers["content-disposition"] == 'attachment; filename="comparison_flights_zurich_4711.parquet"'
+    rows = pq.read_table(io.BytesIO(parquet.content), schema=None).to_pylist()
+    plain = [row | {side: row[side] and dict(row[side]) for side in ("key", "master", "slave")} for row in rows]
+    assert plain == found
+    assert len(found) == 60
+    equal_one = f"/api/v1/comparisons/{SOURCE}/geneva/4700/rows"
+    assert admin.get(f"{equal_one}.json").json() == []
+    assert pq.read_table(io.BytesIO(admin.get(f"{equal_one}.parquet").content)).num_rows == 0
+    assert admin.get(f"/api/v1/comparisons/{SOURCE}/zurich/9/rows.json").status_code == 404

@@ -28,7 +28,7 @@ BODIES = {
     # Of the statements of a source.
     "{source}": {"sql": "SELECT 1"},
 }
-QUERIES = {"preview": {"source": SOURCE, "slave": "zurich"}}
+QUERIES = {"preview": {"source": SOURCE, "slave": "zurich"}, "rows": {"table": "public.t"}}
 
 
 @pytest.fixture

@@ -15,7 +15,19 @@ from sluice.bounded_calls import BoundedCalls
 from sluice.errors import ConfigError, Refused, SluiceError, TransientError, UnknownName
 from sluice.monitor.health import Health
 from sluice.monitor.reach import Reach
-from sluice.pages import audit, comparisons, entry, health, html, metrics, preview, rest, statements, tables
+from sluice.pages import (
+    audit,
+    comparison_rest,
+    comparisons,
+    entry,
+    health,
+    html,
+    metrics,
+    preview,
+    rest,
+    statements,
+    tables,
+)
 from sluice.pages.airflow import Airflow
 from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
@@ -80,6 +92,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(preview.router)
     app.include_router(statements.router)
     app.include_router(comparisons.router)
+    app.include_router(comparison_rest.router)
     app.middleware("http")(_Bounded())
     app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.

@@ -1,0 +1,67 @@
+"""REST of comparisons: what their pages show as JSON, and all rows that differ of one, as JSON or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse
+
+from sluice.model.access import Right
+from sluice.model.names import Pair
+from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
+from sluice.pages import comparison_files
+from sluice.pages.comparisons import Listed, Number, Rows, Shown
+from sluice.pages.entry import airflow, needs
+from sluice.pages.rest import PROBLEMS
+
+router = APIRouter(prefix="/api/v1", tags=["sluice"])
+_ONE = "/comparisons/{source}/{slave}/{number}"
+_JSON, _PARQUET = "application/json", "application/vnd.apache.parquet"
+_OBJECTS = {"schema": {"type": "array", "items": {"type": "object"}}}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+
+@router.get("/comparisons/{source}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def comparisons(found: Listed) -> ComparisonPage:
+    """The comparisons of a source, the newest first; `older` is the `before` of the next page."""
+    return found
+
+
+@router.get(_ONE, dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def comparison(one: Shown) -> ComparisonReport:
+    """One comparison of a slave, table by table, those that differ first."""
+    return one
+
+
+@router.get(f"{_ONE}/rows", dependencies=[needs(Right.READ)], responses=PROBLEMS)
+def comparison_rows(found: Rows) -> RowPage:
+    """Rows of a table that differ; `next` is the `after` of the next page. Administrators alone see keys and values."""
+    return found
+
+
+@router.get(
+    f"{_ONE}/rows.json",
+    dependencies=[needs(Right.ADMINISTER)],
+    responses={**PROBLEMS, 200: {"content": {_JSON: _OBJECTS}}},
+)
+def rows_as_json(request: Request, source: str, slave: str, number: Number) -> Response:
+    """All rows that differ, of all tables, as one JSON document, a row a line."""
+    name = f"comparison_{source}_{slave}_{number}.json"
+    return _file(comparison_files.as_json(airflow(request).context(), Pair(source, slave), number), _JSON, name)
+
+
+@router.get(
+    f"{_ONE}/rows.parquet",
+    dependencies=[needs(Right.ADMINISTER)],
+    response_class=StreamingResponse,
+    responses={**PROBLEMS, 200: {"content": {_PARQUET: _BYTES}}},
+)
+def rows_as_parquet(request: Request, source: str, slave: str, number: Number) -> Response:
+    """The same as a Parquet file."""
+    name = f"comparison_{source}_{slave}_{number}.parquet"
+    return _file(comparison_files.as_parquet(airflow(request).context(), Pair(source, slave), number), _PARQUET, name)
+
+
+def _file(parts: Iterator[bytes], kind: str, name: str) -> Response:
+    return StreamingResponse(parts, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
