@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.context import Context
-from sluice.repair.plan import KINDS
+from sluice.model.row_difference import KINDS
 from sluice.repair.run import RepairRequest, repair
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, run, table_options
@@ -14,7 +14,7 @@ def parser() -> argparse.ArgumentParser:
     options = arguments(__doc__, slaves="1")
     table_options(options)
     options.add_argument("--report", type=int, help="of a comparison; else one is made first")
-    options.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="the rows to repair")
+    options.add_argument("--kinds", nargs="+", action="extend", choices=KINDS, default=[], help="of rows to repair")
     options.add_argument("--dry-run", action="store_true", help="print the statements, and change nothing")
     options.add_argument("--who", help="who asked for it, if not this run")
     return options
@@ -27,7 +27,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         options.slave,
         tuple(sorted(options.tables)),
         options.report,
-        tuple(options.kinds),
+        tuple(options.kinds) or KINDS,
         options.dry_run,
         options.who,
     )

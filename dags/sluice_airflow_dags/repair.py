@@ -4,6 +4,7 @@ from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config
+from sluice.model.row_difference import KINDS
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -17,6 +18,7 @@ inserted or updated.
 * **source**, **slave**: what to repair
 * **tables**: nothing chosen means every table that differs
 * **report**: the number of a comparison; empty: compare first
+* **kinds**: of rows: `missing`, `extra`, `changed`; nothing chosen means all
 * **dry_run**: nothing is changed; the result holds the statements
 """
 
@@ -39,6 +41,14 @@ def repair(settings: Config) -> DAG:
                 title="Report",
                 description="Number of a comparison whose rows are repaired. Empty: compare first.",
             ),
+            "kinds": trigger_form.optional(
+                "array",
+                items={"type": "string", "enum": list(KINDS)},
+                examples=list(KINDS),
+                title="Kinds",
+                description="Rows that the slave alone has (extra), that differ (changed), or that it lacks (missing). "
+                "Empty: all.",
+            ),
             "dry_run": trigger_form.switch("Dry run", "Change nothing; the result has the statements."),
         },
         **conventions.DAG_SETTINGS,
@@ -47,7 +57,7 @@ def repair(settings: Config) -> DAG:
             task_id="repair",
             job="repair",
             arguments={
-                **conventions.chosen("source", "slave", "tables", "report", "dry_run"),
+                **conventions.chosen("source", "slave", "tables", "report", "kinds", "dry_run"),
                 "who": conventions.WHO,
             },
             pool=pools.BULK,

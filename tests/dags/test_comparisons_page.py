@@ -57,8 +57,29 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
         page.get_by_role("link", name="Next").click()
         expect(page.locator("tbody.is-missing")).to_have_count(10)
         expect(page.get_by_role("link", name="Next")).to_have_count(0)
+        page.get_by_role("link", name="Repair …").click()
+        expect(page.get_by_role("checkbox", name="public.t")).to_be_checked()
+        page.get_by_role("checkbox", name="missing").uncheck()
+        page.get_by_role("checkbox", name="extra").uncheck()
+        page.get_by_role("checkbox", name="changed").uncheck()
+        page.get_by_role("button", name="Repair").click()
+        expect(page.locator("#banner")).to_contain_text("Choose at least one of the kinds")
+        page.get_by_role("checkbox", name="changed").check()
+        page.get_by_role("checkbox", name="Dry run").check()
+        shot(page, tmp_path, "repair")
+        page.get_by_role("button", name="Repair").click()
+        page.get_by_role("dialog").get_by_role("button", name="Repair").click()
+        expect(page.locator("#banner")).to_contain_text("the statements are being written down")
         page.set_viewport_size({"width": 360, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    begun = people["admin"].ask("/api/v2/dags/repair/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
+    assert begun == {
+        "source": SOURCE,
+        "slave": "zurich",
+        "report": 4711,
+        "kinds": ["changed"],
+        "dry_run": True,
+    }
     others = visit("eva").get(REPORT).text
     assert 'tbody class="is-changed"' in others
     assert [text for text in (SECRET, "script>alert", "k1<", "k2<") if text in others] == []

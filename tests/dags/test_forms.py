@@ -26,6 +26,18 @@ def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     assert job_module("inhibit").parser().parse_args(words).tables == parsed["tables"]
 
 
+@pytest.mark.parametrize("kinds", [["missing", "extra"], []])
+def test_every_choice_of_the_repair_form_reaches_the_job(bag, job_module, kinds):
+    chosen = {"slave": "geneva", "report": 7, "kinds": kinds, "dry_run": True}
+    words = rendered(bag.dags["repair"], "repair", **chosen).command_line()
+    parsed = vars(job_module("repair").parser().parse_args(words))
+    assert {name: parsed[name] for name in ("report", "kinds", "dry_run")} == {
+        "report": 7,
+        "kinds": kinds,
+        "dry_run": True,
+    }
+
+
 TRIGGERED = re.compile(r"\./sluice\s+trigger\s+([a-z_]+)((?:\s+(?:\\\s+)?\w+=[^\s`]+)+)")
 
 

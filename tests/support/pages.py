@@ -25,6 +25,7 @@ BODIES = {
     "initial-updates": {"source": SOURCE, "slaves": ["zurich"]},
     "remove-first": {"ordinal": 1},
     "remove": {"extent": "position"},
+    "repair": {"kinds": ["missing"], "dry_run": True},
     # Of the statements of a source.
     "{source}": {"sql": "SELECT 1"},
 }

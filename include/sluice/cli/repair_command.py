@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sluice.cli import airflow_commands
 from sluice.cli.context import context as cli_context
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
+from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
 from sluice.repair.plan import plan
 from sluice.store import comparisons
 
 
-def repair(source: str, slave: str, tables: Sequence[str], report: int | None, *, dry_run: bool) -> int:
+@dataclass(frozen=True)
+class Chosen:
+    """The rows to repair: of these tables, kinds and report; of all tables and kinds that differ if none is named."""
+
+    tables: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    report: int | None = None
+
+
+def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     """Repair rows of a slave. 0 if it is equal to its master then.
 
     Raises:
@@ -23,21 +33,23 @@ def repair(source: str, slave: str, tables: Sequence[str], report: int | None, *
     """
     if not dry_run:
         chosen: dict[str, object] = {"source": source, "slave": slave}
-        chosen |= {"tables": list(tables)} if tables else {}
-        chosen |= {"report": report} if report else {}
+        chosen |= {"tables": list(rows.tables)} if rows.tables else {}
+        chosen |= {"kinds": list(rows.kinds)} if rows.kinds else {}
+        chosen |= {"report": rows.report} if rows.report else {}
         return airflow_commands.trigger("repair", [], json.dumps(chosen), wait=True)
     context = cli_context()
     context.config.replication(source, slave)
     pair = Pair(source, slave)
-    number = report or comparisons.last(context.store, pair)
+    number = rows.report or comparisons.last(context.store, pair)
     if number is None:
         raise SluiceError(471, f"there is no report of slave {slave}", "trigger verify first; nothing was changed")
-    planned = plan(context, pair, number, [TableName(*split_table(name)) for name in tables])
+    tables = [TableName(*split_table(name)) for name in rows.tables]
+    planned = plan(context, pair, number, tables, rows.kinds or KINDS)
     for one in planned:
         for text in one.statements():
             print(text)
-    rows = sum(len(one.rows) for one in planned)
+    count = sum(len(one.rows) for one in planned)
     more = sum(one.more for one in planned)
     beyond = f"; {more:,} more rows differ, which it does not name" if more else ""
-    print(f"report {number}: {rows:,} statements, nothing was changed{beyond}", file=sys.stderr)
+    print(f"report {number}: {count:,} statements, nothing was changed{beyond}", file=sys.stderr)
     return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from sluice.model.row_difference import KINDS
+
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -16,6 +18,9 @@ def add(commands: Commands) -> None:
     repair.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
     repair.add_argument("--from", dest="report", type=int, metavar="REPORT", help="of a comparison; else compare first")
     repair.add_argument("--table", dest="tables", action="append", default=[], metavar="TABLE", help="repeatable")
+    repair.add_argument(
+        "--kind", dest="kinds", action="append", default=[], choices=KINDS, help="of rows; repeatable; else all"
+    )
     repair.add_argument("--dry-run", action="store_true", help="print the statements for the last report, or this one")
     repair.set_defaults(run=_repair)
 
@@ -23,4 +28,5 @@ def add(commands: Commands) -> None:
 def _repair(options: argparse.Namespace) -> int:
     from sluice.cli import repair_command
 
-    return repair_command.repair(options.source, options.slave, options.tables, options.report, dry_run=options.dry_run)
+    chosen = repair_command.Chosen(tuple(options.tables), tuple(options.kinds), options.report)
+    return repair_command.repair(options.source, options.slave, chosen, dry_run=options.dry_run)

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 
 Values = tuple[str | None, ...]
+# In the order in which a repair takes them.
+KINDS = ("extra", "changed", "missing")
 # Keys of rows come last in what is said of a comparison, behind these words, where they can be left out.
 FIRST_KEYS = "; first keys: "
 # To the end of the line. Lines that a key has are indented (`sluice.errors.said`).

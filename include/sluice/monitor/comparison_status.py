@@ -140,14 +140,20 @@ def rows(context: Context, pair: Pair, report: int, table: str, after: int | Non
         after: those behind this number.
         values: whether keys and values may be seen.
     """
-    one = next((one for one in reported(context, pair, report) if str(one.table) == table), None)
-    if one is None:
-        raise _unknown(pair, report, " of this table")
+    one = expect_tables(context, pair, report, [table])[table]
     begin = -1 if after is None else after
     found = comparisons.rows_of(context.store, one.id, PAGE + 1, begin)
     numbered = list(enumerate(found[:PAGE], begin + 1))
     last = numbered[-1][0] if len(found) > PAGE else None
     return RowPage([named(one, number, row, values=values) for number, row in numbered], last)
+
+
+def expect_tables(context: Context, pair: Pair, report: int, tables: Sequence[str]) -> dict[str, TableReport]:
+    """The tables of a comparison by their names. Raises UnknownName SLC-003; SLC-510, `tables` are not among them."""
+    found = {str(one.table): one for one in reported(context, pair, report)}
+    if not set(tables) <= found.keys():
+        raise _unknown(pair, report, " of this table")
+    return found
 
 
 def reported(context: Context, pair: Pair, report: int) -> list[TableReport]:

@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
+from pydantic import BaseModel, ConfigDict
 
 from sluice.model.access import Right
 from sluice.model.names import Pair
+from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import comparison_files
 from sluice.pages.comparisons import Listed, Number, Rows, Shown
 from sluice.pages.entry import airflow, needs
-from sluice.pages.rest import PROBLEMS
+from sluice.pages.rest import PROBLEMS, Done, acting
+from sluice.repair.plan import ready
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/comparisons/{source}/{slave}/{number}"
 _JSON, _PARQUET = "application/json", "application/vnd.apache.parquet"
 _OBJECTS = {"schema": {"type": "array", "items": {"type": "object"}}}
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+
+class Repair(BaseModel):
+    """The rows to repair of a comparison: of all its tables and of all kinds, if none is named.
+
+    Attributes:
+        dry_run: change nothing; the result of the run has the statements.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    tables: list[str] = []
+    kinds: list[Literal["missing", "extra", "changed"]] = []
+    dry_run: bool = False
 
 
 @router.get("/comparisons/{source}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
@@ -61,6 +79,22 @@ def rows_as_parquet(request: Request, source: str, slave: str, number: Number) -
     """The same as a Parquet file."""
     name = f"comparison_{source}_{slave}_{number}.parquet"
     return _file(comparison_files.as_parquet(airflow(request).context(), Pair(source, slave), number), _PARQUET, name)
+
+
+@router.post(f"{_ONE}/repair", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
+def repair(request: Request, source: str, slave: str, number: Number, wanted: Repair) -> Done:
+    """Make rows of the slave that differ those of its master; the DAG `repair`, in the name of the person."""
+    context, dags = acting(request)
+    pair = Pair(source, slave)
+    found = comparison_status.expect_tables(context, pair, number, wanted.tables)
+    ready(context, pair)
+    chosen = {name: value for name, value in wanted.model_dump().items() if value}
+    if {name for name, one in found.items() if one.different} <= set(wanted.tables):
+        # The same in fewer words, which a form takes that does not know the name of a table.
+        chosen.pop("tables", None)
+    run = dags.trigger("repair", {"source": source, "slave": slave, "report": number, **chosen})
+    what = "the statements are being written down" if wanted.dry_run else "rows are being repaired"
+    return Done(done=f"{slave}: {what}", run=f"{context.config.dag_id('repair')}/{run}")
 
 
 def _file(parts: Iterator[bytes], kind: str, name: str) -> Response:

@@ -55,6 +55,12 @@ def comparisons(request: Request, source: str, found: Listed, slave: str = "", b
     return html.page(request, "comparisons.html", source=source, sources=list(config.sources), **values)
 
 
+@router.get("/comparisons/{source}/{slave}/{number}/repair", dependencies=[needs(Right.ADMINISTER)])
+def repair(request: Request, one: Shown) -> Response:
+    """The form by which an administrator has rows of a comparison repaired."""
+    return html.page(request, "repair.html", one=one, dag=airflow(request).context().config.dag_id("repair"))
+
+
 @router.get("/comparisons/{source}/{slave}/{number}", dependencies=[needs(Right.READ)])
 def comparison(request: Request, one: Shown, table: str = "", after: After = None) -> Response:
     """One comparison of a slave, and the rows that differ of one of its tables."""

@@ -165,7 +165,7 @@ def replication(request: Request, source: str, slave: str) -> ReplicationStatus:
 @router.post(f"{_ONE}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def standby(request: Request, source: str, slave: str) -> Done:
     """Deliver nothing to the slave until somebody activates it. The change log keeps everything for it."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     dispatcher.standby(context, dags, Pair(source, slave), visitor(request).user)
     return Done(done=f"{slave} is on standby")
 
@@ -173,7 +173,7 @@ def standby(request: Request, source: str, slave: str) -> Done:
 @router.post(f"{_ONE}/activate", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def activate(request: Request, source: str, slave: str) -> Done:
     """Deliver to the slave again."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     dispatcher.activate(context, dags, Pair(source, slave), visitor(request).user)
     return Done(done=f"{slave} is active")
 
@@ -196,7 +196,7 @@ def cancel_update(request: Request, source: str, slave: str) -> Done:
 @router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def remove_first(request: Request, source: str, slave: str, first: First) -> Done:
     """Keep the transaction aside that the slave stands in front of, if it is still this one; then activate it."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     stuck = overview.one(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
     if stuck is None:
         raise SluiceError(394, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
@@ -215,7 +215,7 @@ def remove_first(request: Request, source: str, slave: str, first: First) -> Don
 @router.post(f"{_ONE}/clear-queue", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def clear_queue(request: Request, source: str, slave: str) -> Done:
     """Discard the transactions that wait for the slave, which is INCONSISTENT then, and is to be filled again."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     expect_clearable(context, Pair(source, slave))
     run = dags.trigger("administer", {"source": source, "slave": slave, "clear_queue": True})
     return Done(done=f"the queue of {slave} is being cleared", run=f"{context.config.dag_id('administer')}/{run}")
@@ -224,7 +224,7 @@ def clear_queue(request: Request, source: str, slave: str) -> Done:
 @router.post(f"{_ONE}/remove", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
     """Take the replication out of the control store and of the slave, perhaps with its tables there."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     context.config.replication(source, slave)
     expect_removable(context, Pair(source, slave), removal.extent)
     run = dags.trigger("administer", {"source": source, "slave": slave, "remove": removal.extent})
@@ -234,7 +234,7 @@ def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
 @router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def initial_update(request: Request, wanted: InitialUpdate) -> Done:
     """Fill slaves from their master; what their watched tables hold is replaced."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     for slave in wanted.slaves:
         context.config.replication(wanted.source, slave)
     if wanted.cascade and wanted.cascade.strip() != cascades.NONE:
@@ -246,7 +246,7 @@ def initial_update(request: Request, wanted: InitialUpdate) -> Done:
 @router.post(f"{_ONE}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def restart(request: Request, source: str, slave: str) -> Done:
     """Fill the slave again with the choices of its last initial update; what its watched tables hold is replaced."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     runs = _restart(context, dags, source, [slave])
     return Done(done=f"{slave}: filled again", run=runs[0], runs=runs)
 
@@ -254,7 +254,7 @@ def restart(request: Request, source: str, slave: str) -> Done:
 @router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def restart_all(request: Request, source: str) -> Done:
     """The same for every slave of a source; those with the same choices by one run."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     runs = _restart(context, dags, source)
     return Done(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
 
@@ -318,7 +318,7 @@ def statements(found: Listed) -> StatementPage:
 @router.post("/statements/{source}", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def issue_statement(request: Request, source: str, wanted: Issue) -> Issued:
     """Execute a statement on the master, and then, each at its place in the stream, on the slaves."""
-    context, dags = _acting(request)
+    context, dags = acting(request)
     rows = issue.expect_bounded(context, source, wanted.max_entries)
     asked = WantedStatement(wanted.sql, wanted.schema_, wanted.allow_varying, rows, wanted.prio)
     number, run = requests.request(context, dags, source, asked, visitor(request).user)
@@ -334,7 +334,7 @@ def statement(one: Shown) -> StatementStatusReport:
 @router.post("/statements/{source}/{number}/withdraw", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def withdraw_statement(request: Request, source: str, number: int) -> Done:
     """Keep a statement from being executed, as long as its run has not begun it."""
-    context, _ = _acting(request)
+    context, _ = acting(request)
     context.config.source(source)
     requests.withdraw(context, source, number, visitor(request).user)
     return Done(done=f"statement {number} is withdrawn")
@@ -348,7 +348,7 @@ def openapi(request: Request) -> dict[str, Any]:
 
 
 def _switched(request: Request, source: str, command: dispatcher.Command, what: str) -> Done:
-    context, dags = _acting(request)
+    context, dags = acting(request)
     done = dispatcher.of_source(context, dags, source, command, visitor(request).user)
     left = [f"; left alone: {name} ({error.fact})" for name, error in islice(done.left_alone.items(), _NAMED)]
     if more := len(done.left_alone) - len(left):
@@ -363,7 +363,7 @@ def _switched(request: Request, source: str, command: dispatcher.Command, what: 
     return Done(done=f"{what}: {named}{''.join(left)}", slaves=outcomes)
 
 
-def _acting(request: Request) -> tuple[Context, Dags]:
+def acting(request: Request) -> tuple[Context, Dags]:
     """The ports of a command; in Airflow it acts as the person who gives it."""
     context = airflow(request).context()
     return context, context.dags(visitor(request).token)

@@ -12,15 +12,13 @@ from sluice.context import Context
 from sluice.errors import SluiceError, said
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
-from sluice.model.row_difference import RowDifference
+from sluice.model.row_difference import KINDS, RowDifference
 from sluice.state.replication import Status
 from sluice.store import blocked, comparisons, replications
 from sluice.store.comparisons import TableReport
 from sluice.store.replications import ReplicationState
 from sluice.values.keyed_rows import spelled_alike
 from sluice.vendors.protocol.read import Key
-
-KINDS = ("extra", "changed", "missing")
 
 
 @dataclass(frozen=True)

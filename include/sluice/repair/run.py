@@ -19,7 +19,8 @@ from sluice.context import Context
 from sluice.errors import ConfigError, FencedError, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.repair.plan import KINDS, TablePlan, expect_given, expect_keyed, expect_spelled_alike, outdated, plan, ready
+from sluice.model.row_difference import KINDS
+from sluice.repair.plan import TablePlan, expect_given, expect_keyed, expect_spelled_alike, outdated, plan, ready
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.load import Reading

@@ -98,11 +98,14 @@ function sure(text, label) {
   return new Promise((done) => ask.addEventListener("close", () => done(ask.returnValue === "yes"), { once: true }));
 }
 
-// What a form has, as JSON: switches, numbers or nothing, and texts.
+// What a form has, as JSON: lists of choices, switches, numbers or nothing, and texts.
 function filled(form) {
-  const fields = [...form.elements].filter((one) => one.name);
+  const all = [...form.elements].filter((one) => one.name);
+  const fields = all.filter((one) => one.type !== "checkbox" || !one.hasAttribute("value"));
+  const lists = {};
+  for (const one of all) if (!fields.includes(one)) (lists[one.name] ||= []).push(...(one.checked ? [one.value] : []));
   const value = (one) => (one.type === "checkbox" ? one.checked : one.type !== "number" ? one.value : one.value === "" ? null : Number(one.value));
-  return Object.fromEntries(fields.map((one) => [one.name, value(one)]));
+  return { ...lists, ...Object.fromEntries(fields.map((one) => [one.name, value(one)])) };
 }
 
 async function post(url, values) {
@@ -192,9 +195,12 @@ document.addEventListener("submit", async (event) => {
   } else if (form.dataset.json) {
     event.preventDefault();
     const values = filled(form);
-    if (!(await sure(`${form.dataset.ask}\n\n${values.sql}\n\nNames without a schema are looked up in ${values.schema}.`, "Execute"))) return;
+    const empty = Object.entries(values).find(([, chosen]) => Array.isArray(chosen) && !chosen.length);
+    if (empty) return say(`Choose at least one of the ${empty[0]}.`);
+    const sql = values.sql && `\n\n${values.sql}\n\nNames without a schema are looked up in ${values.schema}.`;
+    if (!(await sure(form.dataset.ask + (sql || ""), form.dataset.label || "Execute"))) return;
     const told = await post(form.dataset.json, values);
-    if (told) location.assign(form.dataset.then + told.number);
+    if (told && form.dataset.then) location.assign(form.dataset.then + told.number);
   } else if (form.dataset.submit) {
     event.preventDefault();
     const given = new FormData(form);
