@@ -4,7 +4,7 @@ own. No server of Oracle is here: what neither sees, nobody has seen."""
 from __future__ import annotations
 
 import pytest
-from support import oracle, plsql
+from support import oracle, oracle_slave, plsql
 
 from sluice import sqlfiles
 
@@ -18,8 +18,9 @@ EVERY_TYPE = {
     if not kind.startswith("LONG")
     for number, text in enumerate(oracle.made_for(oracle.CapturedTable(oracle.TableName("A", "T"), 1, (column,)), 1))
 }
-TEXTS = oracle.installed() | EVERY_TYPE | MADE
-COLUMNS = plsql.columns_of(list(oracle.installed().values()))
+OWN = oracle.installed() | oracle_slave.statements()
+TEXTS = OWN | EVERY_TYPE | MADE
+COLUMNS = plsql.columns_of(list(OWN.values()))
 GOOD = oracle.composed("capture/install/180_note_ddl", **oracle.PARTS)
 TRIGGER = MADE["0 1"]
 # What was written wrong, by what finds it.
@@ -57,7 +58,7 @@ def test_every_statement_is_in_the_grammar_and_no_broken_one():
     assert found.keys() == broken.keys(), {name: found[name] for name in list(found.keys() - broken.keys())[:5]}
 
 
-@pytest.mark.parametrize("name", oracle.installed() | EVERY_TYPE)
+@pytest.mark.parametrize("name", OWN | EVERY_TYPE)
 def test_names_are_declared_and_no_reserved_words(name):
     assert plsql.faults(TEXTS[name], COLUMNS) == []
 
@@ -72,6 +73,6 @@ def test_a_statement_with_a_fault_that_no_grammar_sees_is_found(fault):
     assert any(fault.lower() in one for one in said), said
 
 
-@pytest.mark.parametrize("name", oracle.installed())
+@pytest.mark.parametrize("name", OWN)
 def test_a_file_names_the_page_of_the_manual(name):
     assert "Manual: " in sqlfiles.statement("oracle", name)

@@ -43,8 +43,14 @@ class RecordedCursor:
     def execute(self, statement: str, values: Mapping[str, Any]) -> None:
         self._take(statement, values)
 
-    def executemany(self, statement: str, rows: Rows) -> None:
+    def executemany(self, statement: str, rows: Rows, batcherrors: bool = False) -> None:
         self._take(statement, rows)
+
+    def setinputsizes(self, *types: Any, **named: Any) -> None:
+        self._session.typed.append(list(types) or named)
+
+    def getbatcherrors(self) -> Sequence[Any]:
+        return self._session.refused
 
     def _take(self, statement: str, values: Any) -> None:
         answer = self._session.answer(statement, values)
@@ -65,15 +71,19 @@ class RecordedSession:
 
     Attributes:
         said: the statements in their order, and the ends of transactions, each by the name of its file if it has one.
+        typed: what the driver was told of the types of values.
+        refused: what the server says of rows of an array that it refuses.
     """
 
     username, version = "REPL", "19.3.0.0.0"
 
-    def __init__(self, answers: Mapping[str, Answer]) -> None:
+    def __init__(self, answers: Mapping[str, Answer], names: Mapping[str, str] | None = None) -> None:
         self.answers = dict(answers)
-        self._names = {composed(name, **PARTS): name for name in answers}
+        self._names = {composed(name, **PARTS): name for name in answers} if names is None else names
         self.said: list[str] = []
         self.given: list[Any] = []
+        self.typed: list[Any] = []
+        self.refused: Sequence[Any] = ()
 
     def cursor(self) -> RecordedCursor:
         return RecordedCursor(self)

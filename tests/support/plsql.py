@@ -95,7 +95,7 @@ def tokens(text: str) -> list[tuple[str, str]]:
 def columns_of(definitions: Collection[str]) -> set[str]:
     """The names of columns that statements which make tables declare."""
     declared = r"^\s+(\w+)\s+(?:NUMBER|VARCHAR2|CHAR|CLOB|BLOB)\b"
-    made = [text for text in definitions if "CREATE TABLE" in text]
+    made = [text for text in definitions if re.search(r"CREATE (PRIVATE TEMPORARY )?TABLE", text)]
     return {name.lower() for text in made for name in re.findall(declared, text, re.MULTILINE)}
 
 

@@ -24,6 +24,10 @@ _RIGHTS = 'grant the user of the connection what is missing; see oracle.md, "Rig
 _LOCK = f"another session holds the lock; {AGAIN}. Look in V$LOCKED_OBJECT for whose it is"
 _CANCELLED = f"the statement was cancelled; {AGAIN}"
 _PRIMARY = "point the connection at the primary database"
+_VALUE = "alter the column so that it takes the value, or make it a CLOB; then unpause"
+_INDEX = (
+    "give the table a shorter primary key on the master, or leave it out; larger blocks of the table space help, too"
+)
 _QUOTA = "let the DBA type ALTER USER ... QUOTA for the table space of the user; then run the DAG again"
 _UNDO = (
     f"{AGAIN}, as of a later moment. If that fails, too, let the DBA raise UNDO_RETENTION above the time that the "
@@ -51,6 +55,8 @@ _CODES: dict[str, Known] = {
     **dict.fromkeys(("ORA-00054", "ORA-04021", "ORA-30006"), (36, LockTimeout, _LOCK)),
     **dict.fromkeys(("ORA-01013", "DPY-4024"), (37, TransientError, _CANCELLED)),
     **dict.fromkeys(("ORA-16000", "ORA-01456"), (38, SluiceError, _PRIMARY)),
+    **dict.fromkeys(("ORA-12899", "ORA-01438", "ORA-01400", "ORA-01461"), (516, SluiceError, _VALUE)),
+    "ORA-01450": (517, SluiceError, _INDEX),
 }
 # No room is left that the user may take; rows cannot be shown any more as they were.
 _NO_QUOTA = ("ORA-01536", "ORA-01950", "ORA-30041")

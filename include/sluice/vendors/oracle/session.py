@@ -106,7 +106,7 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
 
 def expect_new_enough(version: str, address: str) -> None:
     """See that a server has what the DbResources need. Raises SluiceError SLC-484."""
-    if _numbers(version) < OLDEST:
+    if numbers(version) < OLDEST:
         raise SluiceError(
             484,
             f"the server at {address} is Oracle {version}",
@@ -116,7 +116,7 @@ def expect_new_enough(version: str, address: str) -> None:
 
 def longest_name(version: str) -> int:
     """The most bytes of an identifier."""
-    return LONGEST if _numbers(version) >= (12, 2) else LONGEST_BEFORE
+    return LONGEST if numbers(version) >= (12, 2) else LONGEST_BEFORE
 
 
 def pinning() -> str:
@@ -190,5 +190,6 @@ def _pinned(session: oracledb.Connection) -> dict[str, str]:
     return dict(execute(session, composed("session/settings")))
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def numbers(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version, to compare."""
     return tuple(int(part) for part in version.split(".")[:2])

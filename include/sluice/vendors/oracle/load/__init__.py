@@ -1,0 +1,1 @@
+"""Initial data into a slave."""

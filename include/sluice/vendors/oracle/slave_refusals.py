@@ -1,0 +1,81 @@
+"""Features of Sluice that a slave on Oracle has not, refused by name before anything is written."""
+
+from __future__ import annotations
+
+import oracledb
+
+from sluice.config.mapper import Mapper
+from sluice.errors import ConfigError, SluiceError
+from sluice.model.action import Command, Filled
+from sluice.model.names import Pair, TableName
+from sluice.vendors.oracle.names import composed
+from sluice.vendors.oracle.session import execute, numbers
+
+# The first with private temporary tables.
+OLDEST = (18,)
+_CHARACTER_SET = "AL32UTF8"
+
+
+def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
+    """A setting or a command that such a slave does not know."""
+    return SluiceError(521, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
+
+
+def expect_replaced(pair: Pair, mapper: Mapper, table: TableName) -> None:
+    """See that an initial update may empty a table. Raises SluiceError SLC-521."""
+    if mapper.filled(table) is not Filled.TRUNCATE:
+        raise not_supported(
+            pair,
+            f"`on_existing_rows` {mapper.filled(table)} of {table}",
+            "nothing was changed; take `on_existing_rows` out of the configuration",
+        )
+
+
+def ddl(pair: Pair, command: Command) -> SluiceError:
+    """A CREATE, ALTER or DROP of the master, which would commit the transaction that it is in (R3)."""
+    table = command.layout.name if command.layout else "a table"
+    return SluiceError(
+        519,
+        f"the master's {command.action} of {table} is not carried out on slave {pair.slave}: on Oracle it would commit "
+        "the batch that it is in",
+        f"drop {table} there and let initial_update make and fill it as it is now. To do without this command, set "
+        "`creates`, `alters` or `drops` of the replication to ignore; nothing is lost",
+    )
+
+
+def statement(pair: Pair) -> SluiceError:
+    """A statement that is issued on every node."""
+    return SluiceError(
+        520,
+        f"slave {pair.slave} is on Oracle, and executes no statement",
+        "set `statements: false` for its replication; what statements change then reaches it by an initial_update",
+    )
+
+
+def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
+    """See that a server can be a slave, and that our tables come into the schema of the connection's user.
+
+    Raises:
+        SluiceError: SLC-515, it cannot.
+        ConfigError: SLC-523, they would be in another one.
+    """
+    ((characters,),) = execute(session, composed("catalog/character_set"))
+    why = ""
+    if numbers(session.version) < OLDEST:
+        why = f"Oracle {session.version}, which has no private temporary tables, so staging a batch would commit"
+    elif characters != _CHARACTER_SET:
+        why = f"a database with the character set {characters}, which does not have every character"
+    if why:
+        raise SluiceError(
+            515,
+            f"the server of slave {pair.slave} is {why}",
+            f"nothing was written; point the connection at Oracle {OLDEST[0]} or later with {_CHARACTER_SET}",
+        )
+    ((user,),) = execute(session, composed("position/user"))
+    if schema != user:
+        raise ConfigError(
+            523,
+            f"the position tables of slave {pair.slave} would be in the schema {schema}, and its connection is that of "
+            f"the user {user}",
+            f"nothing was written; set `schema: {user}` of the slave, in capitals as the catalog has it",
+        )

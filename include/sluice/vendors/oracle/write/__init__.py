@@ -1,0 +1,1 @@
+"""Writing batches into a slave."""

@@ -1,0 +1,2 @@
+-- Commits nothing either. Manual: SQL Language Reference, "DROP TABLE".
+DROP TABLE {stage}

@@ -1,0 +1,2 @@
+-- TRUNCATE would commit. Manual: SQL Language Reference, "DELETE".
+DELETE FROM {table}

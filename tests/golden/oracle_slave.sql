@@ -1,0 +1,155 @@
+-- catalog/character_set
+SELECT value FROM nls_database_parameters WHERE parameter = 'NLS_CHARACTERSET'
+/
+-- catalog/obstacles
+SELECT 'the trigger ' || acting.trigger_name AS obstacle
+FROM all_triggers acting
+WHERE acting.table_owner = :schema AND acting.table_name = :name AND acting.status = 'ENABLED'
+UNION ALL
+SELECT 'the constraint ' || known.constraint_name
+FROM all_constraints known
+WHERE known.owner = :schema AND known.table_name = :name AND known.status = 'ENABLED'
+  AND (known.constraint_type IN ('R', 'U') OR known.constraint_type = 'C' AND known.search_condition_vc NOT LIKE '%IS NOT NULL')
+UNION ALL
+SELECT 'the foreign key ' || referring.constraint_name || ' of ' || referring.table_name
+FROM all_constraints known
+JOIN all_constraints referring ON referring.r_owner = known.owner AND referring.r_constraint_name = known.constraint_name
+WHERE known.owner = :schema AND known.table_name = :name AND referring.constraint_type = 'R' AND referring.status = 'ENABLED'
+UNION ALL
+SELECT 'the unique index ' || ordering.index_name
+FROM all_indexes ordering
+WHERE ordering.table_owner = :schema AND ordering.table_name = :name AND ordering.uniqueness = 'UNIQUE' AND ordering.index_type <> 'LOB'
+  AND NOT EXISTS (
+      SELECT 1 FROM all_constraints known
+      WHERE known.owner = :schema AND known.table_name = :name AND known.constraint_type IN ('P', 'U')
+        AND known.index_name = ordering.index_name
+  )
+UNION ALL
+SELECT 'no rows of its own that last' FROM all_tables kept
+WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')
+/
+-- load/begin_again
+UPDATE "REPL"."SLUICE_LOADED" held SET held.copied = NULL
+WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.copied > 0
+/
+-- load/carry_over
+UPDATE "REPL"."SLUICE_LOADED" held SET held.load_id = :load_id
+WHERE held.source = :source AND held.slave = :slave AND held.load_id = :earlier
+/
+-- load/claim
+SELECT held.chunk FROM "REPL"."SLUICE_LOADED" held
+WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.chunk = :chunk AND held.copied IS NULL
+FOR UPDATE SKIP LOCKED
+/
+-- load/expect
+INSERT INTO "REPL"."SLUICE_LOADED" (source, slave, load_id, chunk, copied) VALUES (:source, :slave, :load_id, :chunk, :copied)
+/
+-- load/forget
+DELETE FROM "REPL"."SLUICE_LOADED" held WHERE held.source = :source AND held.slave = :slave
+/
+-- load/lacking
+SELECT held.chunk FROM "REPL"."SLUICE_LOADED" held
+WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id
+  AND held.chunk >= :low AND held.chunk < :high AND held.copied IS NULL
+ORDER BY held.chunk
+/
+-- load/loaded
+UPDATE "REPL"."SLUICE_LOADED" held SET held.copied = :copied
+WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.chunk = :chunk
+/
+-- load/progress
+SELECT held.chunk, held.copied FROM "REPL"."SLUICE_LOADED" held
+WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.copied IS NOT NULL
+/
+-- position/advance
+UPDATE "REPL"."SLUICE_POSITION" held SET held.segment = :segment, held.ordinal = :ordinal
+WHERE held.source = :source AND held.slave = :slave AND held.epoch = :epoch AND held.ordinal = :moved_from
+/
+-- position/begin
+MERGE INTO "REPL"."SLUICE_POSITION" held USING dual ON (held.source = :source AND held.slave = :slave)
+WHEN NOT MATCHED THEN INSERT (source, slave) VALUES (:source, :slave)
+/
+-- position/begin_update
+UPDATE "REPL"."SLUICE_POSITION" held SET held.segment = :segment, held.ordinal = :ordinal, held.snapshot = :snapshot
+WHERE held.source = :source AND held.slave = :slave AND held.epoch = :epoch
+/
+-- position/epoch
+SELECT held.epoch FROM "REPL"."SLUICE_POSITION" held WHERE held.source = :source AND held.slave = :slave
+/
+-- position/holders
+SELECT held.chunk FROM "REPL"."SLUICE_LOADED" held WHERE held.source = :source AND held.slave = :slave FOR UPDATE WAIT 60
+/
+-- position/loaded
+CREATE TABLE "REPL"."SLUICE_LOADED" (
+    source  VARCHAR2(255 BYTE) NOT NULL,
+    slave   VARCHAR2(255 BYTE) NOT NULL,
+    load_id NUMBER(19)         NOT NULL,
+    chunk   NUMBER(10)         NOT NULL,
+    copied  NUMBER(19),
+    PRIMARY KEY (source, slave, load_id, chunk)
+)
+/
+-- position/lock
+SELECT held.epoch, held.segment, held.ordinal, held.snapshot FROM "REPL"."SLUICE_POSITION" held
+WHERE held.source = :source AND held.slave = :slave
+FOR UPDATE WAIT 60
+/
+-- position/position
+CREATE TABLE "REPL"."SLUICE_POSITION" (
+    source   VARCHAR2(255 BYTE) NOT NULL,
+    slave    VARCHAR2(255 BYTE) NOT NULL,
+    segment  NUMBER(19)         DEFAULT 0 NOT NULL,
+    ordinal  NUMBER(19)         DEFAULT 0 NOT NULL,
+    snapshot CLOB,
+    epoch    NUMBER(19)         DEFAULT 0 NOT NULL,
+    PRIMARY KEY (source, slave)
+)
+/
+-- position/tables
+SELECT kept.table_name FROM user_tables kept WHERE kept.table_name IN ('SLUICE_POSITION', 'SLUICE_LOADED')
+/
+-- position/take_over
+UPDATE "REPL"."SLUICE_POSITION" held SET held.epoch = :epoch WHERE held.source = :source AND held.slave = :slave
+/
+-- position/user
+SELECT USER FROM dual
+/
+-- write/count_alike
+SELECT COUNT(*) FROM "APP"."T" held WHERE held."id" = :v0 AND DBMS_LOB.COMPARE(held."note", :v1) = 0 AND held."label" = :v2 AND held."at" = FROM_TZ(:v3, '+00:00') AND held."day" = CAST(:v4 AS DATE) AND DBMS_LOB.COMPARE(held."image", :v5) = 0
+/
+-- write/count_changed
+SELECT COUNT(*) FROM "ORA$PTT_SLUICE_0" staged JOIN "APP"."T" held ON staged."id" = held."id" WHERE staged.sluice_mark = 1
+/
+-- write/delete_alike
+DELETE FROM "APP"."T" held WHERE held."id" = :v0 AND DBMS_LOB.COMPARE(held."note", :v1) = 0 AND held."label" = :v2 AND held."at" = FROM_TZ(:v3, '+00:00') AND held."day" = CAST(:v4 AS DATE) AND DBMS_LOB.COMPARE(held."image", :v5) = 0 AND ROWNUM <= :most
+/
+-- write/delete_gone
+DELETE FROM "APP"."T" held WHERE (held."id") IN (SELECT staged."id" FROM "ORA$PTT_SLUICE_0" staged WHERE staged.sluice_mark = 0)
+/
+-- write/drop_stage
+DROP TABLE "ORA$PTT_SLUICE_0"
+/
+-- write/empty
+DELETE FROM "APP"."T"
+/
+-- write/hold
+LOCK TABLE "APP"."T" IN ROW EXCLUSIVE MODE WAIT 60
+/
+-- write/insert
+INSERT INTO "APP"."T" ("id", "note", "label", "at", "day", "image") VALUES (:1, :2, :3, FROM_TZ(:4, '+00:00'), CAST(:5 AS DATE), :6)
+/
+-- write/make
+CREATE TABLE "APP"."T" ("id" NUMBER(10,0) NOT NULL, "note" CLOB NULL, "label" VARCHAR2(9 CHAR) NULL, "at" TIMESTAMP(6) WITH TIME ZONE NULL, "day" DATE NULL, "image" BLOB NULL, PRIMARY KEY ("id"))
+/
+-- write/merge
+MERGE INTO "APP"."T" held
+USING (SELECT "id", "note", "label", "at", "day", "image" FROM "ORA$PTT_SLUICE_0" kept WHERE kept.sluice_mark <> 0) staged
+ON (staged."id" = held."id")
+WHEN MATCHED THEN UPDATE SET held."note" = staged."note", held."label" = staged."label", held."at" = staged."at", held."day" = staged."day", held."image" = staged."image"
+WHEN NOT MATCHED THEN INSERT ("id", "note", "label", "at", "day", "image") VALUES (staged."id", staged."note", staged."label", staged."at", staged."day", staged."image")
+/
+-- write/stage
+CREATE PRIVATE TEMPORARY TABLE "ORA$PTT_SLUICE_0" (
+    sluice_mark NUMBER(1) NOT NULL,
+    "id" NUMBER(10,0) NOT NULL, "note" CLOB NULL, "label" VARCHAR2(9 CHAR) NULL, "at" TIMESTAMP(6) WITH TIME ZONE NULL, "day" DATE NULL, "image" BLOB NULL
+) ON COMMIT PRESERVE DEFINITION

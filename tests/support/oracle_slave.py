@@ -1,0 +1,107 @@
+"""A slave on Oracle whose server answers from a list, and every statement of one, to the letter."""
+
+from __future__ import annotations
+
+from support.oracle_session import INFO, RecordedSession
+
+from sluice import sqlfiles
+from sluice.config.mapper import Mapper
+from sluice.model.layout import Column, Layout
+from sluice.model.names import Pair, TableName
+from sluice.vendors.oracle import fence, slave
+from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, making, names_of, table_of
+from sluice.vendors.oracle.load import tables
+from sluice.vendors.oracle.names import composed, qualified
+from sluice.vendors.oracle.slave import OracleSlave
+from sluice.vendors.oracle.write.writer import alike_of, parts_of, staged_columns
+
+PAIR = Pair("sales", "depot")
+SCHEMA = "REPL"
+PARTS = fence.our_tables(SCHEMA)
+NAME = TableName("APP", "T")
+STAGE = '"ORA$PTT_SLUICE_0"'
+LAYOUT = Layout(
+    7,
+    NAME,
+    (
+        Column("id", "integer", not_null=True),
+        Column("note", "text"),
+        Column("label", "character varying(9)"),
+        Column("at", "timestamp with time zone"),
+        Column("day", "date"),
+        Column("image", "bytea"),
+    ),
+    (0,),
+)
+UNKEYED = Layout(8, TableName("APP", "U"), LAYOUT.columns)
+IMAGE = ["1", "a long text", "x", "2024-02-29 12:00:00.5+00", "2024-02-29", "\\x0a"]
+# What the catalog says of the table that is made for the layout.
+COLUMNS = [
+    ("id", "NUMBER", None, 22, 10, 0, 0, None, "N", "NO", "NO"),
+    ("note", "CLOB", None, 4000, None, None, 0, None, "Y", "NO", "NO"),
+    ("label", "VARCHAR2", None, 36, None, None, 9, "C", "Y", "NO", "NO"),
+    ("at", "TIMESTAMP(6) WITH TIME ZONE", None, 13, None, 6, 0, None, "Y", "NO", "NO"),
+    ("day", "DATE", None, 7, None, None, 0, None, "Y", "NO", "NO"),
+    ("image", "BLOB", None, 4000, None, None, 0, None, "Y", "NO", "NO"),
+]
+
+
+def statements() -> dict[str, str]:
+    """Every statement of a slave for one table, by the name of its file."""
+    table = table_of(LAYOUT)
+    alike = alike_of(table_of(UNKEYED), IMAGE)[0]
+    insert = {"columns": names_of(table.names), "places": ", ".join(_places(table))}
+    filled = {
+        **PARTS,
+        **parts_of(table, STAGE),
+        "alike": alike,
+        "held": "SKIP LOCKED",
+        "user": '"REPL"',
+        "table_space": '"USERS"',
+    }
+    own = {
+        "write/insert": insert,
+        "write/stage": {"columns": staged_columns(table)},
+    }
+    folders = ("position", "load", "write")
+    # The last is a piece of the merge.
+    names = [name for one in folders for name in sqlfiles.names("oracle", one) if name != "write/becomes"]
+    made = {name: composed(name, **{**filled, **own.get(name, {})}) for name in names if name != "write/make"}
+    others = {f"catalog/{name}": composed(f"catalog/{name}") for name in ("obstacles", "character_set")}
+    return made | others | {"write/make": making(table)}
+
+
+def _places(table: SlaveTable) -> list[str]:
+    return [one.taken(f":{number + 1}") for number, one in enumerate(table.columns)]
+
+
+def server(**answers) -> RecordedSession:
+    """A session that answers so; names of files have two lines for a slash."""
+    at_rest = {
+        "catalog/character_set": [("AL32UTF8",)],
+        "catalog/columns": lambda values: COLUMNS if values["name"] in ("T", "U") else [],
+        "catalog/primary_key": lambda values: [("id", "NOT DEFERRABLE")] if values["name"] == "T" else [],
+        "catalog/obstacles": [],
+        "position/user": [(SCHEMA,)],
+        "position/tables": [("SLUICE_POSITION",), ("SLUICE_LOADED",)],
+        "position/lock": [(5, 2, 40, None)],
+        "position/epoch": [(5,)],
+        "position/holders": [],
+        "position/advance": 1,
+    }
+    texts = {text: name for name, text in statements().items()}
+    texts |= {composed(name): name for name in ("catalog/columns", "catalog/primary_key")}
+    texts[composed("write/empty", table=STAGE)] = "write/empty of the stage"
+    texts[composed("capture/queue/commit_durably")] = "durable commit"
+    texts[composed("load/claim", **PARTS, held="WAIT 600")] = "load/claim, waiting"
+    texts |= {composed("write/hold", table=qualified(UNKEYED.name)): "write/hold of U"}
+    given = {name.replace("__", "/"): answer for name, answer in answers.items()}
+    return RecordedSession(at_rest | given, texts)
+
+
+def depot(monkeypatch, mapper: Mapper | None = None, schema: str = SCHEMA, **answers):
+    """The slave, and the session that its parts share."""
+    session = server(**answers)
+    for module in (slave, tables):
+        monkeypatch.setattr(module, "connect", lambda info, application: session)
+    return session, OracleSlave(INFO, PAIR, schema, mapper or Mapper({}, {}))
