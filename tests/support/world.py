@@ -13,14 +13,13 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from zlib import crc32
 
 import psycopg
 import pytest
 import yaml
 from psycopg import sql
-from sqlalchemy import text
-from support.templates import copyable
+from support.repeating import runs_twice
+from support.templates import copyable, looked_just_now
 
 from sluice.config.configuration import CONFIG_ENV, Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
@@ -111,9 +110,7 @@ class World:
         if as_copy:
             # As one that is made has them: a test may move a database away, or its store.
             assert self.context.store.id
-            # Its publisher has looked just now, however long ago the one that is copied was made.
-            with self.context.store.begin() as store:
-                store.execute(text("UPDATE publisher SET due_at = now() + (due_at - noted_at), noted_at = now()"))
+            looked_just_now(self.context.store)
             for name in ("master", *slaves):
                 self.reader(name)
             if source.get("capture") == "log":
@@ -192,11 +189,10 @@ class World:
         return drain(self.context, pair, once=once, describe=partial(brief, self.context, pair))
 
     def catch_up(self) -> None:
-        """Publish and deliver everything. Each job runs twice now and then, and its second run must find nothing to do:
-        a third of these calls do that, for each test always the same ones."""
+        """Publish and deliver everything; where each job runs twice, its second run must find nothing to do."""
         self.let_leases_expire()
         self._caught_up += 1
-        twice = crc32(f"{os.environ.get('PYTEST_CURRENT_TEST')} {self._caught_up}".encode()) % 3 == 0
+        twice = runs_twice(self._caught_up)
         self.publish()
         assert not twice or self.publish()["changes"] == 0
         for slave in self.slaves:

@@ -157,7 +157,7 @@ def show_losses(source: str, slave: str) -> int:
         asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"
         print(f"{one}: {asked if one in left else 'allowed'}")
     if any(one.cast for one in left):
-        print(f"To have numbers rounded and texts cut, type: {shell.losses(pair)} --allow")
+        print(f"To have numbers rounded, texts cut, and parts of values dropped, type: {shell.losses(pair)} --allow")
     return 1 if left else 0
 
 

@@ -175,7 +175,7 @@ def parser() -> argparse.ArgumentParser:
     losses.add_argument("source", metavar="SOURCE", help="its name in the configuration")
     losses.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
     losses.add_argument(
-        "--allow", action="store_true", help="have numbers rounded and texts cut from the next update on"
+        "--allow", action="store_true", help="round numbers, cut texts, drop parts of values from the next update on"
     )
     losses.set_defaults(run=_losses)
 

@@ -12,6 +12,7 @@ from functools import cached_property
 from sluice.config.models import SlaveTable
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.action import Filled
+from sluice.model.loss import is_unchanged
 from sluice.model.names import TableName
 from sluice.model.stylesheet import Stylesheet
 from sluice.model.watched import Pattern, chosen, split_name
@@ -52,7 +53,9 @@ class Mapper:
         """The settings of a table of the master."""
         found = chosen(self.tables, name)
         entry = self.tables[found] if found else _PLAIN
-        if casts := self.allowed.get(name):
+        # A value that comes as it is has no cast: a part of it was dropped on the way into the log.
+        casts = {column: one for column, one in self.allowed.get(name, {}).items() if not is_unchanged(one)}
+        if casts:
             return entry.model_copy(update={"compute": {**entry.compute, **casts}})
         return entry
 

@@ -7,16 +7,18 @@ alike. It is forgotten as soon as nothing would be lost any more, or something e
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import shell
+from sluice.config.mapper import Mapper
 from sluice.errors import Lossy, SluiceError
 from sluice.log import event
 from sluice.model.layout import Column
-from sluice.model.loss import Loss, page, report
+from sluice.model.loss import Loss, page, report, with_dropped
 from sluice.model.names import APPROVE_LOSSES, Pair, TableName
 from sluice.paths import home
 from sluice.storage import private_files
@@ -56,9 +58,18 @@ def of_columns(
     try:
         given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
         # Tables are filled as they are then.
-        return slave.losses(given, None if partly else context.wiped(pair))
+        losses = slave.losses(given, None if partly else context.wiped(pair))
+        return [one for name, known in given.items() for one in _of_table(slave.mapper, name, known, losses)]
     finally:
         slave.close()
+
+
+def _of_table(mapper: Mapper, name: TableName, columns: Sequence[Column], losses: Sequence[Loss]) -> Iterator[Loss]:
+    entry, names = mapper.entry(name), mapper.columns(name, (column.name for column in columns))
+    # What is computed or masked is as the configuration wants it.
+    plain = [one for one in columns if one.name in names and one.name not in entry.mask]
+    given = [(one.name, replace(one, name=names[one.name])) for one in plain if names[one.name] not in entry.compute]
+    return with_dropped(name, given, [one for one in losses if one.table == name])
 
 
 def expect_none(
@@ -94,7 +105,12 @@ def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[s
         SluiceError: SLC-221, there is nothing to be asked.
     """
     losses = _castable(pair, found(context, pair, partly=partly))
-    body = [f"The slave **{pair.slave}** of {pair.source} would get these columns rounded or cut:", "", page(losses)]
+    body = [
+        f"The slave **{pair.slave}** of {pair.source} would get these columns rounded, cut, or without a part of their "
+        "values:",
+        "",
+        page(losses),
+    ]
     return {
         "subject": f"What {pair.slave} would lose",
         "body": "\n".join(body),
@@ -152,7 +168,7 @@ def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:
     if not could:
         raise SluiceError(
             221,
-            f"no column of {pair.slave} would be rounded or cut",
+            f"no column of {pair.slave} would be rounded or cut, or lacks a part of its values",
             "nothing was changed; trigger initial_update, which says what else may be wrong with its tables",
         )
     return could

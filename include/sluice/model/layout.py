@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sluice.model.names import TableName
@@ -10,12 +10,17 @@ from sluice.model.names import TableName
 
 @dataclass(frozen=True)
 class Column:
-    """One column: its name, its type as the vendor writes it, and whether the database computes it itself."""
+    """One column: its name, its type as the vendor writes it, and whether the database computes it itself.
+
+    Attributes:
+        dropped: the part of its values that the log does not have, in words; a catalog says it, and no file.
+    """
 
     name: str
     type: str
     not_null: bool = False
     generated: bool = False
+    dropped: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)

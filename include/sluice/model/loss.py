@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields, replace
 
+from sluice.model.layout import Column
 from sluice.model.names import TableName
+
+_NAME = re.compile(r'"(?:[^"]|"")+"')
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,35 @@ class Loss:
 
     def __str__(self) -> str:
         return f"{self.table}.{self.column} ({self.master_type} -> {self.slave_type}: it would lose {self.lost})"
+
+
+def unchanged(column: str) -> str:
+    """The cast that takes the value of a master's column as it comes."""
+    return '"{}"'.format(column.replace('"', '""'))
+
+
+def is_unchanged(cast: str) -> bool:
+    """Whether this is such a cast."""
+    return _NAME.fullmatch(cast) is not None
+
+
+def with_dropped(table: TableName, columns: Sequence[tuple[str, Column]], losses: Sequence[Loss]) -> Iterator[Loss]:
+    """The losses of a table's columns, with what the log does not have of their values.
+
+    Args:
+        columns: those that a slave gets as they are: the master's names, and the columns as the slave calls them.
+        losses: those of the slave's own columns.
+    """
+    rest = {one.column: one for one in losses}
+    for name, column in columns:
+        own = rest.pop(column.name, None)
+        if not column.dropped:
+            yield from [own] if own else []
+        elif own:
+            yield replace(own, lost=f"{own.lost} and {column.dropped}")
+        else:
+            yield Loss(table, column.name, column.type, column.type, column.dropped, unchanged(name))
+    yield from rest.values()
 
 
 def report(losses: Sequence[Loss]) -> str:

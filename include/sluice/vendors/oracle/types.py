@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sluice.vendors.oracle.catalog.columns import OracleColumn
@@ -41,6 +41,7 @@ class Captured:
         is_long: the piece is a CLOB.
         read: the expression that a query selects.
         scale: of a NUMBER, the digits behind the point that its text has; None: those that it needs.
+        dropped: the part of a value that its text does not have, in words.
     """
 
     type: str
@@ -50,6 +51,7 @@ class Captured:
     read: str
     is_long: bool = False
     scale: int | None = None
+    dropped: str = ""
 
 
 @dataclass(frozen=True)
@@ -172,9 +174,10 @@ def _moment(digits: int, zone: str | None) -> Captured:
     parameter = "TIMESTAMP_TZ_UNCONSTRAINED" if zone == " WITH TIME ZONE" else "TIMESTAMP_LTZ_UNCONSTRAINED"
     moment = "SYS_EXTRACT_UTC({value})" if zone == " WITH TIME ZONE" else "SYS_EXTRACT_UTC({value} AT TIME ZONE 'UTC')"
     name = "timestamp with time zone" if exact else "text"
-    return _expression(
+    made = _expression(
         name, parameter, Form.MOMENT_IN_UTC, f"{{moment_text}}({moment})", f"TO_CHAR({moment}, {format_})"
     )
+    return replace(made, dropped="the time zone of each value") if zone == " WITH TIME ZONE" else made
 
 
 def _date(column: OracleColumn) -> Captured:

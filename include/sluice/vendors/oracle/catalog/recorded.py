@@ -61,7 +61,8 @@ def columns_text(table: CapturedTable) -> str:
 def layout_of(table: CapturedTable, number: int = 0) -> Layout:
     """The layout of a table. Raises SluiceError SLC-477, a column cannot be replicated."""
     columns = tuple(
-        Column(one.name, how.type, one.not_null) for one, how in zip(table.columns, table.kinds, strict=True)
+        Column(one.name, how.type, one.not_null, dropped=how.dropped)
+        for one, how in zip(table.columns, table.kinds, strict=True)
     )
     places = {one.name: place for place, one in enumerate(table.columns)}
     key = tuple(places[name] for name in table.key if name in places)
