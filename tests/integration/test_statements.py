@@ -23,13 +23,19 @@ FAMILY = (
 )
 
 
+CAPTURES = pytest.mark.parametrize("world", ["triggers", "log"], indirect=True)
+
+
 @pytest.fixture
-def world(build):
-    made = build(DDL, ["public.t"], slaves=("zurich", "geneva"))
+def world(build, request):
+    """A master with some rows that are not published, captured by triggers or as it is asked for, and two slaves."""
+    capture = getattr(request, "param", "triggers")
+    made = build(DDL, ["public.t"], slaves=("zurich", "geneva"), source={"capture": capture})
     made.master.execute("INSERT INTO t SELECT g, g, 'v' FROM generate_series(1, 5) AS g")
     return made
 
 
+@CAPTURES
 def test_what_it_changes_counts_once_at_its_place_between_the_rows(world):
     world.master.execute("UPDATE t SET x = x * 10")
     done = execute(world, "UPDATE t SET x = x + 1 WHERE id < 4")
@@ -144,6 +150,7 @@ def test_work_that_a_transaction_puts_off_to_its_end_belongs_to_the_statement(bu
     assert world.rows("zurich", "public.t").total() == 1
 
 
+@CAPTURES
 def test_a_table_is_altered_by_a_statement_between_its_rows(world):
     execute(world, "ALTER TABLE t ADD COLUMN note text DEFAULT 'none'")
     world.master.execute("UPDATE t SET note = 'new' WHERE id = 1")
@@ -290,6 +297,7 @@ def test_a_drain_that_dies_beside_a_statement_executes_it_once(world):
     assert standings(world, done) == everywhere(world)
 
 
+@CAPTURES
 def test_a_publisher_that_dies_before_it_purged_sends_a_statement_once(world):
     execute(world, "UPDATE t SET x = x + 1")
     assert world.job("publish", "--once", crash_at=CrashPoint.LISTED).returncode not in (0, 3)

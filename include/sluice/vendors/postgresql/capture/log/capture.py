@@ -15,10 +15,9 @@ from psycopg.errors import ObjectInUse
 from psycopg.pq import TransactionStatus
 
 from sluice import shell
-from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
+from sluice.errors import AlteredMeanwhile, ConfigError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
-from sluice.model.statement import Statement, TransactionRef
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql.capture import event_triggers
 from sluice.vendors.postgresql.capture.log import slot
@@ -209,19 +208,9 @@ class LogCapture(QueueCapture):
     def forget_layouts(self) -> None:
         """Those of relations that are gone are kept: rows that the slot still has are read by them."""
 
-    def understands(self, text: str) -> None:
-        """No statement may be issued. Raises SluiceError SLC-403."""
-        raise SluiceError(
-            403,
-            "the source is captured by its log, which does not tell a statement's own rows from others",
-            "nothing was executed; execute it on each node, or take `capture: log` out of the source",
-        )
-
-    def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
-    ) -> None:
-        """No statement may be issued. Raises SluiceError SLC-403."""
-        self.understands(statement.sql)
+    def _statement_mark(self) -> sql.Composed:
+        """What lets a reader of the slot leave out the rows that a statement changes."""
+        return composed("capture/log/mark_statement", **self.parts)
 
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
         """Record what a publisher that died between listing and recording published; not if the slot has it no more."""

@@ -22,8 +22,11 @@ _BATCH_BYTES = 4 * 1024 * 1024
 _HALF = 2**32
 _ACTIONS = {pgoutput.INSERT: Action.INSERT, pgoutput.UPDATE: Action.UPDATE, pgoutput.DELETE: Action.DELETE}
 _EVERY_ACTION = "IUD"
-# The action in the queue by which a transaction of ours begins that is not to be published (`mark_own.sql`).
+# The action in the queue by which a transaction of ours begins that is not to be published (`mark_own.sql`). Neither of
+# these is an `Action`.
 OWN = b"O"
+# That by which the transaction of a statement begins, of which the statement alone is published (`mark_statement.sql`).
+ALONE = b"B"
 
 
 @dataclass(frozen=True)
@@ -111,7 +114,7 @@ class Stream:
         self._current = {known.layouts[one][0]: one for one in sorted(place.layouts) if one in known.layouts}
         self._rows = _Rows()
         self._xid, self._commit, self._key = 0, 0, 0
-        self._was_published = self._is_taken = self._is_behind = False
+        self._was_published = self._is_taken = self._is_behind = self._is_alone = False
         self._lsn, self._ahead = place.lsn, set(place.ahead)
         self._strangers: set[int] = set()
         self.used: dict[int, Layout] = {}
@@ -154,6 +157,7 @@ class Stream:
             self._xid = _whole(low, self._known.newest)
             self._was_published = self._commit < self._place.lsn or self._xid in self._place.ahead
             self._is_taken = not self._was_published and self._known.shows(str(self._xid))
+            self._is_alone = False
         elif kind == pgoutput.COMMIT:
             self._ended(pgoutput.committed(data))
         elif kind == pgoutput.RELATION:
@@ -178,7 +182,9 @@ class Stream:
             self._recorded(change)
         elif change.relation == self._known.queue:
             self._queued(place, change)
-        elif self._is_taken and (layout := self._fitting.get(change.relation) or self._fit(change)):
+        elif not self._is_taken or self._is_alone:
+            return
+        elif layout := self._fitting.get(change.relation) or self._fit(change):
             action = _ACTIONS[kind]
             wanted = self._known.actions.get((layout.name.schema, layout.name.table), _EVERY_ACTION)
             if action in wanted:
@@ -200,9 +206,11 @@ class Stream:
         if row["db_action"] == OWN:
             # Nothing of this transaction came before, and nothing that follows is published.
             self._was_published, self._is_taken = self._was_published or self._is_taken, False
-        if not self._is_taken:
+        self._is_alone = self._is_alone or row["db_action"] == ALONE
+        kind = (row["db_action"] or b"").decode()[:1]
+        if not self._is_taken or (self._is_alone and kind != Action.STATEMENT):
             return
-        action = Action((row["db_action"] or b"").decode()[:1])
+        action = Action(kind)
         layout = self._layout(int(row["relid"] or 0))
         if layout is None and action not in (Action.STATEMENT, Action.COMMIT):
             self._is_strange(int(row["relid"] or 0))

@@ -338,7 +338,11 @@ class QueueCapture:
                 transaction_fate.flush(beside)
                 commits(done, TransactionRef(statement.id, trans_key, incarnation))
 
-            execution.issue(session, self.parts, statement, last, varying=varying)
+            execution.issue(session, self.parts, statement, last, varying=varying, mark=self._statement_mark())
+
+    def _statement_mark(self) -> sql.Composed | None:
+        """What the transaction of a statement writes first. Its rows are taken out of the queue again: nothing."""
+        return None
 
     def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
         """The fate of the transaction of a statement."""
