@@ -14,7 +14,8 @@ from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
 from support.updating import updating
-from support.world import build, quiet, weak
+from support.weaker import quiet, weak
+from support.world import build
 
 __all__ = [
     "airflow",

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -90,7 +89,6 @@ class World:
             "slaves": {name: {"connection": name, **slave} for name in slaves},
             "replications": [{"source": SOURCE, "slave": name, "schedule": at_once} for name in slaves],
         }
-        self._caught_up = 0
         self._sessions: list[psycopg.Connection[Any]] = []
         self._readers: dict[str, psycopg.Connection[Any]] = {}
         kind = repr((ddl, {**self.settings, "change_log": ""}))
@@ -191,8 +189,7 @@ class World:
     def catch_up(self) -> None:
         """Publish and deliver everything; where each job runs twice, its second run must find nothing to do."""
         self.let_leases_expire()
-        self._caught_up += 1
-        twice = runs_twice(self._caught_up)
+        twice = runs_twice()
         self.publish()
         assert not twice or self.publish()["changes"] == 0
         for slave in self.slaves:
@@ -337,26 +334,6 @@ def build(server: Any, tmp_path: Path) -> Iterator[Callable[..., World]]:
     for world in made:
         world.close()
         server.drop_databases(world.infos.values())
-
-
-@pytest.fixture
-def weak(server: Any) -> Any:
-    """The same server, whose new databases belong to roles that may neither make event triggers nor silence any."""
-    return SimpleNamespace(create_database=partial(server.create_database, superuser=False), connect=server.connect)
-
-
-@pytest.fixture
-def quiet(server: Any) -> Any:
-    """The same server, whose new databases belong to roles that are no superusers and may silence triggers."""
-
-    def create() -> ConnectionInfo:
-        info: ConnectionInfo = server.create_database(superuser=False)
-        with server.cluster.admin() as admin:
-            grant = sql.SQL("GRANT SET ON PARAMETER session_replication_role TO {}")
-            admin.execute(grant.format(sql.Identifier(info.login)))
-        return info
-
-    return SimpleNamespace(create_database=create, connect=server.connect)
 
 
 def _identifier(name: str) -> sql.Identifier:
