@@ -105,6 +105,9 @@ CREATE TABLE "REPL"."SLUICE_POSITION" (
     PRIMARY KEY (source, slave)
 )
 /
+-- position/rights
+GRANT CREATE SESSION, CREATE TABLE TO "REPL"
+/
 -- position/tables
 SELECT kept.table_name FROM user_tables kept WHERE kept.table_name IN ('SLUICE_POSITION', 'SLUICE_LOADED')
 /

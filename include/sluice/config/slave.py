@@ -18,7 +18,7 @@ class Slave(Part):
     """A slave database, and how it names what the master calls otherwise."""
 
     connection: str
-    vendor: Literal["postgresql", "mariadb", "parquet", "iceberg"] = "postgresql"
+    vendor: Literal["postgresql", "mariadb", "oracle", "parquet", "iceberg"] = "postgresql"
     keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
     schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")

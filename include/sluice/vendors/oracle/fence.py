@@ -7,12 +7,12 @@ the epoch first, and waits for the holders of chunks then. Either the loader see
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import oracledb
 
 from sluice.errors import FencedError
-from sluice.model.names import Pair, TableName
+from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed, qualified
@@ -31,6 +31,11 @@ def our_tables(schema: str) -> dict[str, str]:
 def name_of(table: str) -> str:
     """One of our tables, as the catalog has it."""
     return f"SLUICE_{table.upper()}"
+
+
+def is_ours(masters: Collection[Resources], name: TableName) -> bool:
+    """Whether a table is one that we keep in a slave, or one of these masters' DbResources."""
+    return name.table in map(name_of, TABLES) or any(master.has(name) for master in masters)
 
 
 def make_tables(session: oracledb.Connection, parts: Mapping[str, str]) -> None:

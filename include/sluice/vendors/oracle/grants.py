@@ -1,9 +1,10 @@
-"""The script that gives the user of a source the rights that it needs, and no more; a DBA runs it."""
+"""The scripts that give the user of a source, or of a slave, the rights that it needs, and no more; a DBA runs them."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.vendors.oracle.names import composed, qualified, quoted
 
@@ -17,7 +18,7 @@ def script(login: str, tables: Collection[TableName], table_space: str = TABLE_S
     Args:
         login: as the connection has it. Without quotes around it, it is in upper case.
     """
-    user = quoted(login.strip('"') if login.startswith('"') else login.upper())
+    user = _user(login)
     statements = [
         composed("capture/grants/system", user=user),
         composed("capture/grants/flashback", user=user),
@@ -26,3 +27,17 @@ def script(login: str, tables: Collection[TableName], table_space: str = TABLE_S
         *(composed("capture/grants/table", user=user, table=qualified(table)) for table in sorted(tables)),
     ]
     return "".join(f"{one};\n" for one in statements)
+
+
+def for_slave(
+    info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName], silent: bool
+) -> str:
+    """The script for the user of a slave's connection, who owns every table that is written. Nothing that acts on one
+    can be silenced: such a table is refused."""
+    user = _user(info.login or "")
+    rights = composed("position/rights", user=user)
+    return f"{rights};\n{composed('capture/grants/quota', user=user, table_space=quoted(TABLE_SPACE))}"
+
+
+def _user(login: str) -> str:
+    return quoted(login.strip('"') if login.startswith('"') else login.upper())

@@ -43,8 +43,3 @@ def no_blocks() -> SluiceError:
         "tables of a source on Oracle are not loaded in blocks or by ranges of keys",
         "nothing was changed; run initial_update in the mode `snapshot`, without `keys`",
     )
-
-
-def no_slave() -> SluiceError:
-    """A slave. No configuration names one."""
-    return SluiceError(491, "Oracle cannot be a slave yet", "nothing was written; choose another `vendor`")

@@ -75,6 +75,7 @@ class OracleSlave:
             slave_refusals.expect_fit(session, self.pair, self.schema)
             for layout in layouts:
                 seen = view(self.mapper, layout).layout
+                slave_refusals.expect_own(self.pair, self.schema, seen.name)
                 # Who asks by the columns alone does not say which of them are the key.
                 if keyed and existing(session, seen) is None:
                     table_of(seen)
@@ -208,7 +209,7 @@ class OracleSlave:
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """Refused: nothing compares such a slave yet. Raises SluiceError SLC-521."""
-        raise slave_refusals.not_supported(self.pair, "`verify`", "nothing was read; compare it by hand")
+        raise slave_refusals.no_verify(self.pair.slave)
 
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw. Raises FencedError SLC-050."""

@@ -18,7 +18,16 @@ _CHARACTER_SET = "AL32UTF8"
 
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     """A setting or a command that such a slave does not know."""
-    return SluiceError(521, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
+    return _not_supported(pair.slave, what, hint)
+
+
+def no_verify(slave: str) -> SluiceError:
+    """A comparison with the master."""
+    return _not_supported(slave, "`verify`", "nothing was read; compare it by hand, or fill it anew by initial_update")
+
+
+def _not_supported(slave: str, what: str, hint: str) -> SluiceError:
+    return SluiceError(521, f"slave {slave} is on Oracle, where {what} is not supported", hint)
 
 
 def expect_replaced(pair: Pair, mapper: Mapper, table: TableName) -> None:
@@ -73,9 +82,23 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
         )
     ((user,),) = execute(session, composed("position/user"))
     if schema != user:
-        raise ConfigError(
-            523,
-            f"the position tables of slave {pair.slave} would be in the schema {schema}, and its connection is that of "
-            f"the user {user}",
-            f"nothing was written; set `schema: {user}` of the slave, in capitals as the catalog has it",
-        )
+        raise _of_another(pair, f"has its position tables in the schema {schema}", str(user), "`schema`")
+
+
+def expect_own(pair: Pair, schema: str, table: TableName) -> None:
+    """See that a table is in the schema of the connection's user, who alone sees which triggers act on it.
+
+    Raises:
+        ConfigError: SLC-523.
+    """
+    if table.schema != schema:
+        raise _of_another(pair, f"would write {table}", schema, "`schemas`")
+
+
+def _of_another(pair: Pair, what: str, user: str, setting: str) -> ConfigError:
+    return ConfigError(
+        523,
+        f"slave {pair.slave} {what}, and its connection is that of the user {user}, who does not see the triggers on "
+        "tables of others",
+        f"nothing was written; set {setting} of the slave so that it leads to {user}, in capitals as the catalog has it",
+    )

@@ -1,25 +1,31 @@
-"""The vendor Oracle: a master that is captured by triggers."""
+"""The vendor Oracle: a slave, and a master that is captured by triggers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.messages.column_literal import Cell
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
+from sluice.vendors.oracle import grants
 from sluice.vendors.oracle.capture.queue.capture import QueueCapture
+from sluice.vendors.oracle.fence import is_ours
+from sluice.vendors.oracle.load.receiver import OracleReceiver
 from sluice.vendors.oracle.master import OracleMaster
 from sluice.vendors.oracle.names import resources
 from sluice.vendors.oracle.read.rows import reading
-from sluice.vendors.oracle.refusals import expect_triggers, no_blocks, no_slave
+from sluice.vendors.oracle.refusals import expect_triggers, no_blocks
+from sluice.vendors.oracle.slave import OracleSlave
+from sluice.vendors.oracle.slave_refusals import no_verify
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
 from sluice.vendors.protocol.capabilities import TRIGGERS
 from sluice.vendors.protocol.capture import expect_no_decoding
+from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.protocol.read import Foreseen, KeyRange
@@ -65,18 +71,17 @@ def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collecti
     return [Foreseen() for _ in ranges]
 
 
-def _no_slave(*given: Any) -> NoReturn:
-    raise no_slave()
+def _no_verify(job: Comparison) -> NoReturn:
+    raise no_verify(job.slave)
 
 
 # HOST:PORT/SERVICE, or the name of an entry in tnsnames.ora.
 _EASY = re.compile(r"(?:\w+://)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?(?:/(?P<service>[\w.$#-]+))?")
 
-# As a slave no configuration can name it.
 VENDOR = Vendor(
-    _no_slave,
-    _no_slave,
-    _no_slave,
+    OracleSlave,
+    OracleReceiver,
+    _no_verify,
     _dataset,
     Master(
         _source,
@@ -91,4 +96,6 @@ VENDOR = Vendor(
         {"triggers": TRIGGERS},
     ),
     port=1521,
+    grants=grants.for_slave,
+    is_ours=is_ours,
 )
