@@ -15,7 +15,7 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parent / "secrets"
 
 
-NAMES = ("control", "airflow", "store", "master", "slave", "admin", "relay")
+NAMES = ("control", "airflow", "store", "master", "slave", "admin", "relay", "oracle")
 
 
 def contents() -> dict[str, str]:
@@ -46,6 +46,7 @@ def contents() -> dict[str, str]:
         "store_password": word["store"],
         "master_password": word["master"],
         "slave_password": word["slave"],
+        "oracle_password": word["oracle"],
         "connect_token": token,
         "airflow_database_url": f"postgresql+psycopg://airflow:{word['airflow']}@control-db:5432/airflow",
         "airflow_users": json.dumps({"admin": word["admin"]}),

@@ -15,7 +15,7 @@ from sluice.cli import parser
 from sluice.cli.commands import show_check
 from sluice.connections import KEY_FILE_ENV
 from sluice.demo.run import DemoResult
-from sluice.dev import test_rings
+from sluice.dev import oracle_server, test_rings
 from sluice.dev.lockfile import LOCK, without_addresses
 from sluice.errors import SluiceError
 from sluice.monitor.status import ReplicationStatus
@@ -192,6 +192,24 @@ def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeyp
     monkeypatch.setenv("CI", ci)
     assert test_rings._conclude({"unit": count}, 1.0) == code
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", capsys.readouterr().out.splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    ("dsn", "password", "code"),
+    [
+        ("localhost/FREEPDB1", "x", 525),
+        ("sys/x@localhost:1521/FREEPDB1", "x", 525),
+        ("localhost:1521/FREEPDB1", "", 526),
+    ],
+)
+def test_an_oracle_is_named_without_a_password(dsn, password, code, monkeypatch, capsys):
+    monkeypatch.setenv(oracle_server.DSN_ENV, "")
+    monkeypatch.setenv(oracle_server.PASSWORD_ENV, password)
+    assert parser.main(["test", "--oracle-dsn", dsn]) == 1
+    said = capsys.readouterr().err
+    assert f"SLC-{code}" in said
+    assert "sys/x" not in said
+    assert not oracle_server.is_named()
 
 
 def test_an_unknown_ring_is_refused():

@@ -31,6 +31,8 @@ SPARK_CLASSES = {
     "spark-core": ("deploy/worker/WorkerArguments", "internal/config/Worker$", "internal/config/package$"),
     "spark-launcher": ("launcher/SparkClassCommandBuilder",),
 }
+# For tests, in a profile of its own: https://github.com/gvenzl/oci-oracle-free, "Container secrets".
+FOR_TESTS = {"oracle-db": {"ORACLE_PASSWORD_FILE"}}
 # https://hub.docker.com/_/postgres, "Environment Variables"
 POSTGRES_NAMES = {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD_FILE"}
 
@@ -67,7 +69,8 @@ def test_the_file_is_valid_by_the_compose_specification():
 def test_all_the_services_of_a_deployment_are_there():
     airflow = {f"airflow-{name}" for name in ("init", "api-server", "scheduler", "dag-processor", "triggerer")}
     spark = {"spark-master", "spark-worker-1", "spark-worker-2", "spark-connect"}
-    assert set(SERVICES) == DATABASES | airflow | spark | {"relay"}
+    assert set(SERVICES) == DATABASES | airflow | spark | {"relay"} | set(FOR_TESTS)
+    assert {name for name, entry in SERVICES.items() if "profiles" in entry} == set(FOR_TESTS)
 
 
 @pytest.mark.parametrize("service", SERVICES)
@@ -91,10 +94,11 @@ def test_what_is_published_is_so_on_the_loopback_unless_somebody_says_otherwise(
     assert {name: entry["ports"] for name, entry in SERVICES.items() if "ports" in entry} == {
         "airflow-api-server": ["${SLUICE_UI_ADDRESS:-127.0.0.1}:8080:8080"],
         "relay": ["${SLUICE_RELAY_ADDRESS:-127.0.0.1}:6002:6002"],
+        "oracle-db": ["127.0.0.1:1521:1521"],
     }
 
 
-@pytest.mark.parametrize("image", sorted({entry["image"] for entry in SERVICES.values()}))
+@pytest.mark.parametrize("image", sorted({entry["image"] for name, entry in SERVICES.items() if name not in FOR_TESTS}))
 def test_an_image_is_pinned_to_a_version(image):
     assert re.fullmatch(r"[a-z./-]+:\d+\.\d+(\.\d+)?(-[a-z0-9.]+)?", image)
 
@@ -179,7 +183,8 @@ def test_every_name_of_airflows_is_one_that_airflow_reads():
 def test_every_other_name_is_one_that_its_program_reads():
     others = {(service, name) for service, name, _ in environments() if not name.startswith(("SLUICE_", "AIRFLOW__"))}
     assert {name for service, name in others if service in DATABASES} == POSTGRES_NAMES
-    ours = {name for service, name in others if service not in DATABASES}
+    ours = {name for service, name in others if service not in DATABASES | set(FOR_TESTS)}
+    assert all({name for service, name in others if service == one} == names for one, names in FOR_TESTS.items())
     exported = set(re.findall(r"^\s*export (\w+)", START, re.MULTILINE))
     token = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
     assert token in exported

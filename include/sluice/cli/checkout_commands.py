@@ -30,6 +30,11 @@ def add(commands: Any) -> None:
     """Add them to the commands of a parser."""
     test = commands.add_parser("test", help="run the tests, ring by ring")
     test.add_argument("rings", nargs="*", metavar="RING", help="lint, unit, architecture, ... (default: all)")
+    test.add_argument(
+        "--oracle-dsn",
+        metavar="HOST:PORT/SERVICE",
+        help="run tests of masters on this Oracle, too; the password of SYS is in SLUICE_ORACLE_PASSWORD",
+    )
     test.set_defaults(run=_test)
 
     bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
@@ -59,6 +64,10 @@ def add(commands: Any) -> None:
 def _test(options: argparse.Namespace) -> int:
     from sluice.dev import test_rings
 
+    if options.oracle_dsn is not None:
+        from sluice.dev import oracle_server
+
+        oracle_server.name(options.oracle_dsn)
     return test_rings.run(options.rings)
 
 

@@ -1,0 +1,45 @@
+"""Each kind of master, by the same tests: its values, and its changes, arrive by an update and by the stream."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+import pytest
+from support.masters import MASTERS
+
+pytestmark = [pytest.mark.postgres]
+
+
+@pytest.fixture
+def afterwards():
+    """What is left to do once the sessions of the worlds have ended."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.mark.parametrize("kind", MASTERS)
+def test_values_and_changes_of_a_master_arrive_by_an_update_and_by_the_stream(afterwards, updating, kind):
+    master = MASTERS[kind]
+    world = master.world(updating, afterwards)
+    master.insert(world, 0)
+    world.update()
+    master.insert(world, 100)
+    world.publish()
+    rows = [change["new"] for change in world.log() if change["action"] == "I"]
+    assert {int(number) % 100: texts for number, *texts in rows} == master.texts
+    assert world.verify(initial=True) == {"zurich": 0}
+    ordinal = max(change["ordinal"] for change in world.log())
+    for statement in (
+        "UPDATE t SET v0 = NULL WHERE id >= 100",
+        "UPDATE t SET id = id + 1000 WHERE id = 1",
+        "DELETE FROM t WHERE id = 0",
+        "INSERT INTO t (id) SELECT 5000 + id FROM t",
+    ):
+        world.master.execute(statement)
+    assert world.verify() == {"zurich": 0}
+    count = len(master.texts)
+    changes = [change["action"] for change in world.log(ordinal)]
+    assert changes == ["U"] * (count + 1) + ["D"] + ["I"] * (2 * count - 1)
+    world.master.execute("TRUNCATE TABLE t")
+    world.publish()
+    assert [change["action"] for change in world.log(ordinal)][-1] == "T"
