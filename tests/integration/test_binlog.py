@@ -15,11 +15,14 @@ import pytest
 from support.binlog import BinlogMaster
 from support.world import SOURCE
 
+from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.model.watched import Watch
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.mariadb.capture.binlog.state import parts_of
@@ -185,7 +188,7 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
         # A tenant's, who has a character set that is not read, and no watched tables.
         (other, "gbk", ["CREATE TABLE `中` (id int)", "TRUNCATE `中`"]),
     ):
-        with closing(maria_server.session(info)) as session, session.cursor() as cursor:
+        with closing(maria_server.session()) as session, session.cursor() as cursor:
             session.set_character_set(charset)
             for one in (f"USE {info.database}", *statements):
                 cursor.execute(one)
@@ -248,7 +251,7 @@ def test_tables_whose_changes_are_not_in_the_log_are_refused_by_name(binlog, why
 
 
 def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog, maria_server):
-    world, _ = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), update=False)
+    world, master = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), update=False)
     (text,) = [one.text for one in findings(world.context) if one.subject == "source flights"]
     assert text == (
         "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand, or by "
@@ -267,6 +270,15 @@ def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog
         finally:
             maria_server.execute(f"SET GLOBAL {name} = {right.get(name, 1)}")
     account = world.infos["master"].login
+    # Without it the server shows no action of a foreign key.
+    master.execute("CREATE TABLE c (id int PRIMARY KEY REFERENCES t (id) ON DELETE CASCADE)")
+    maria_server.execute(f"REVOKE ALL PRIVILEGES ON `{master.name}`.* FROM {account}@'127.0.0.1'")
+    maria_server.execute(f"GRANT SELECT ON {master.name}.* TO {account}@'127.0.0.1'")
+    with (
+        closing(world.context.source("flights")) as source,
+        pytest.raises(SluiceError, match=r"(?s)SLC-536.*GRANT REFERENCES ON"),
+    ):
+        source.master.dumpable({TableName(master.name, "c"): Watch("IDU")})
     for right_name in ("REPLICATION SLAVE", "BINLOG MONITOR"):
         maria_server.execute(f"REVOKE {right_name} ON *.* FROM {account}@'127.0.0.1'")
         with (
@@ -289,7 +301,7 @@ def test_a_source_is_left_without_our_table_and_counts_its_sessions(binlog, mari
     assert maria_server.execute("SHOW TABLES FROM " + removed.split()[1].split(".")[0]) == [("t",)]
     # The database that is named after the prefix goes, too, unless somebody keeps something in it.
     world.configure(lambda settings: settings["sources"][SOURCE].pop("schema"))
-    maria_server.execute(f"GRANT ALL PRIVILEGES ON repl.* TO {world.infos['master'].login}@'127.0.0.1'")
+    maria_server.run(grants(world.context, SOURCE))
     for own, gone in (("CREATE TABLE repl.own (id int)", 1), ("DROP TABLE repl.own", 2)):
         bootstrap(world.context, SOURCE)
         maria_server.execute(own)

@@ -96,7 +96,7 @@ def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, maria
 
 
 def test_no_file_of_ours_is_sent_to_a_server_that_asks_for_one(maria_server, tmp_path):
-    info = maria_server.create_account()
+    info = maria_server.create_account(owner=True)
     (tmp_path / "secret").write_text("of ours\n")
     maria_server.execute(f"CREATE TABLE {info.database}.t (a varchar(40) PRIMARY KEY)")
     session = connect(info, "test")

@@ -11,6 +11,7 @@ from support.mariadb import MariaServer
 from support.updating import UpdatingWorld
 from support.world import SOURCE
 
+from sluice.capture.grants import grants, slave_grants
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.publish.run import publish
 
@@ -30,20 +31,13 @@ class BinlogMaster:
         return self.info.database
 
     def execute(self, *statements: str, mode: str = "STRICT_TRANS_TABLES") -> list[tuple[Any, ...]]:
-        """Statements of an ordinary client, each committed by itself if it begins no transaction; rows of the last."""
-        with closing(self.server.session(self.info)) as session, session.cursor() as cursor:
+        """Statements of a client, each committed by itself if it begins no transaction; rows of the last."""
+        with closing(self.server.session()) as session, session.cursor() as cursor:
             cursor.execute(f"USE {self.name}")
             cursor.execute("SET sql_mode = %s, time_zone = '+00:00'", [mode])
             for one in statements:
                 cursor.execute(one)
             return list(cursor.fetchall())
-
-
-def binlog_account(server: MariaServer) -> ConnectionInfo:
-    """An account with a database, and the rights that a source needs."""
-    info = server.create_account()
-    server.execute(f"GRANT REPLICATION SLAVE, BINLOG MONITOR ON *.* TO {info.login}@'127.0.0.1'")
-    return info
 
 
 @pytest.fixture
@@ -56,7 +50,7 @@ def binlog(
         ddl: str, tables: Sequence[str], *, into: str = "postgresql", update: bool = True, **more: Any
     ) -> tuple[UpdatingWorld, BinlogMaster]:
         world = updating("CREATE TABLE unused (id int PRIMARY KEY)", ["public.unused"], renamed={}, **more)
-        info = binlog_account(maria_server)
+        info = maria_server.create_account()
         world.infos["unused"], world.infos["master"] = world.infos["master"], info
         master = BinlogMaster(maria_server, info)
         master.execute(*filter(str.strip, ddl.split(";\n")))
@@ -77,6 +71,9 @@ def binlog(
 
         world.configure(configured)
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+        maria_server.run(grants(world.context, SOURCE))
+        for name in world.slaves if into == "mariadb" else ():
+            maria_server.run(slave_grants(world.context, name, silent=False))
         publish(world.context, SOURCE, once=True)
         if update:
             world.update()

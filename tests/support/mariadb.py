@@ -17,6 +17,7 @@ import pytest
 from support.places import port, server_directory
 from support.updating import UpdatingWorld
 
+from sluice.capture.grants import slave_grants
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.runtime import ports
 from sluice.state.replication import Event
@@ -91,12 +92,8 @@ class MariaServer:
     def _socket(self) -> Path:
         return self._directory / "socket"
 
-    def session(self, info: ConnectionInfo | None = None) -> Connection:
-        """An autocommit session of root, or of an account."""
-        if info:
-            return pymysql.connect(
-                host="127.0.0.1", port=self.port, user=info.login, password=info.password, autocommit=True
-            )
+    def session(self) -> Connection:
+        """An autocommit session of root."""
         return pymysql.connect(unix_socket=str(self._socket), user="root", autocommit=True)
 
     def execute(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
@@ -109,12 +106,19 @@ class MariaServer:
         finally:
             session.close()
 
-    def create_account(self) -> ConnectionInfo:
-        """An account with a database of its name, and the rights that the manual page of slaves asks for."""
+    def run(self, script: str) -> None:
+        """A script of an administrator, as its reader runs it."""
+        client = [self.program("mariadb"), "--no-defaults", f"--socket={self._socket}", "--user=root"]
+        done = subprocess.run(client, input=script, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    def create_account(self, *, owner: bool = False) -> ConnectionInfo:
+        """An account without rights, and a database of its name, which may be its own."""
         name = f"m{next(_numbers)}"
         password = f"secret-{name}"
         self.execute(f"CREATE USER {name}@'127.0.0.1' IDENTIFIED BY %s", password)
-        self.execute(f"GRANT ALL PRIVILEGES ON {name}.* TO {name}@'127.0.0.1'")
+        if owner:
+            self.execute(f"GRANT ALL PRIVILEGES ON {name}.* TO {name}@'127.0.0.1'")
         self.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4")
         return ConnectionInfo("mysql", "127.0.0.1", self.port, name, name, password)
 
@@ -154,6 +158,8 @@ def maria(
                 settings["slaves"][name].update(vendor="mariadb", schema=database, schemas={"public": database})
 
         world.configure(configured)
+        for name in world.slaves:
+            maria_server.run(slave_grants(world.context, name, silent=False))
         if update:
             world.update()
             for slave in world.slaves:

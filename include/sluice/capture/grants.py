@@ -13,8 +13,10 @@ def grants(context: Context, source: str) -> str:
     """The script for the role of the source's connection and the tables that are watched today."""
     database = context.source(source)
     try:
-        activity = context.config.source(source).blocks.max_active is not None
-        return database.capture.grants(list(context.watched(source)), activity=activity)
+        settings = context.config.source(source)
+        schemas = {one.schema for one in settings.patterns if one.wildcard}
+        activity = settings.blocks.max_active is not None
+        return database.capture.grants(list(context.watched(source)), schemas=schemas, activity=activity)
     finally:
         database.close()
 

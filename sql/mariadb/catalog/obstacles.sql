@@ -12,3 +12,10 @@ WHERE table_schema = %(schema)s AND table_name = %(table)s AND constraint_type <
 UNION ALL
 SELECT CONCAT('the foreign key ', constraint_name, ' of ', table_name) FROM information_schema.referential_constraints
 WHERE unique_constraint_schema = %(schema)s AND referenced_table_name = %(table)s
+UNION ALL
+SELECT DISTINCT CONCAT('the constraint ', held.constraint_name, ', of which only its name is shown to this account')
+FROM information_schema.key_column_usage AS held
+LEFT JOIN information_schema.table_constraints AS shown
+    ON shown.table_schema = held.table_schema AND shown.table_name = held.table_name
+    AND shown.constraint_name = held.constraint_name
+WHERE held.table_schema = %(schema)s AND held.table_name = %(table)s AND shown.constraint_name IS NULL

@@ -12,6 +12,7 @@ from sluice.messages.column_literal import Cell
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
+from sluice.vendors.mariadb.grants import for_slave
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
@@ -92,4 +93,5 @@ VENDOR = Vendor(
     ),
     port=3306,
     remove=remove,
+    grants=for_slave,
 )

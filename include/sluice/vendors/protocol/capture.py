@@ -105,8 +105,12 @@ class Capture(Protocol):
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""
 
-    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
-        """The script that gives our role what capturing these tables needs, and what seeing activity does."""
+    def grants(self, tables: Sequence[TableName], *, schemas: Collection[str] = (), activity: bool = False) -> str:
+        """The script that gives our role what capturing these tables needs, and what seeing activity does.
+
+        Args:
+            schemas: those of wildcards, also of tables that our role does not see yet.
+        """
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this source in one transaction; what was dropped. `before` is called once we may."""

@@ -144,7 +144,7 @@ class SlotCapture(NoStatements):
         """None: the log has every old row."""
         return []
 
-    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+    def grants(self, tables: Sequence[TableName], *, schemas: Collection[str] = (), activity: bool = False) -> str:
         """The script that gives our role what capturing these tables needs."""
         with translated("writing the script"):
             session = self._session.open()

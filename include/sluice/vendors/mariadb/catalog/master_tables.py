@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from sluice import shell
 from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -63,7 +64,7 @@ def expect_capturable(session: Connection, name: TableName) -> None:
     """See that all changes of a table are in the log.
 
     Raises:
-        SluiceError: SLC-444, they are not; SLC-445, nothing is known of the type of a column.
+        SluiceError: SLC-444, they are not; SLC-536, the server hides that; SLC-445, a column's type is not known.
     """
     named = {"schema": name.schema, "table": name.table}
     for kind, engine, _ in execute(session, composed("catalog/kind"), named):
@@ -75,6 +76,14 @@ def expect_capturable(session: Connection, name: TableName) -> None:
                 f"its engine is {engine}, which knows no transactions",
                 f"ALTER TABLE {name} ENGINE = InnoDB, or take it out of `tables`",
             )
+    if unseen := execute(session, composed("catalog/unseen_keys"), named):
+        raise SluiceError(
+            536,
+            f"nobody says to this account whether foreign keys of {name} change its rows: {unseen[0][0]} is shown "
+            "without its actions",
+            f"nothing was changed; as an administrator of the server: GRANT REFERENCES ON `{name.schema}`.*, or run "
+            f"the script that {shell.sluice('grants', 'SOURCE')} prints",
+        )
     if keys := execute(session, composed("catalog/acting_keys"), named):
         told = "; ".join(
             f"{key} (with {other}: ON DELETE {deleted}, ON UPDATE {updated})" for key, other, deleted, updated in keys

@@ -20,7 +20,8 @@ from sluice.vendors.mariadb.capture.binlog.sweep import BinlogSweep, stream_of
 from sluice.vendors.mariadb.capture.binlog.watched import Watched, written
 from sluice.vendors.mariadb.catalog.master_tables import described, eligible, expect_capturable
 from sluice.vendors.mariadb.errors import translated
-from sluice.vendors.mariadb.session import Connection, changed, composed, quoted, transaction
+from sluice.vendors.mariadb.grants import for_source
+from sluice.vendors.mariadb.session import Connection, changed, composed, transaction
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import NoStatements
 from sluice.vendors.protocol.capabilities import Capabilities
@@ -154,15 +155,10 @@ class BinlogCapture(NoStatements):
         """None: the log has every old row."""
         return []
 
-    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+    def grants(self, tables: Sequence[TableName], *, schemas: Collection[str] = (), activity: bool = False) -> str:
         """The script that gives our account what it needs."""
-        account = f"'{self._session.info.login}'@'%'"
-        given = [
-            ("REPLICATION SLAVE, BINLOG MONITOR", "*.*"),
-            ("ALL PRIVILEGES", f"{quoted(self._resources.schema)}.*"),
-            *(("SELECT", f"{quoted(one)}.*") for one in sorted({name.schema for name in tables})),
-        ]
-        return "".join(f"GRANT {right} ON {what} TO {account};\n" for right, what in given)
+        read = {*schemas, *(name.schema for name in tables)}
+        return for_source(self._session.info, self._resources, read, activity=activity)
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop our table, and its database if we made it and it is empty; the log is the server's own."""

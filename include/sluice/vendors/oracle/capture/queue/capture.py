@@ -190,7 +190,7 @@ class QueueCapture(NoStatements):
             found = [described(self._session.open(), name) for name in chosen]
         return [layout_of(table) for table in found if table]
 
-    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+    def grants(self, tables: Sequence[TableName], *, schemas: Collection[str] = (), activity: bool = False) -> str:
         """The script that a DBA runs for our user."""
         return grants.script(self._session.info.login, tables)
 

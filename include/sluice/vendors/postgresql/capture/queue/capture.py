@@ -199,7 +199,7 @@ class QueueCapture:
         with translated("looking at the watched tables"):
             return warnings.without_old(self._session.open(), self.resources, self.parts, tables)
 
-    def grants(self, tables: Sequence[TableName], *, activity: bool = False) -> str:
+    def grants(self, tables: Sequence[TableName], *, schemas: Collection[str] = (), activity: bool = False) -> str:
         """The script that gives our role what capturing these tables needs, and what seeing activity does."""
         with translated("writing the script"):
             session = self._session.open()

@@ -1,0 +1,72 @@
+"""Scripts that give an account what it needs on a source or on a slave; an administrator runs them with the client."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from pymysql.converters import escape_string
+
+from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError
+from sluice.model.names import Resources, TableName
+from sluice.vendors.mariadb.session import Sql, composed, quoted
+
+# Without one of these rights on the whole database the server hides constraints from us, and a table that must be
+# refused looks as if it had none; REFERENCES changes nothing.
+_READ = "SELECT, REFERENCES"
+_KEPT = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP"
+_FILLED = f"{_KEPT}, CREATE TEMPORARY TABLES"
+# Texts of the script are read as they are written, whatever the administrator's session has.
+_SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'")
+_LOG = "REPLICATION SLAVE, BINLOG MONITOR"
+
+
+def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[str], *, activity: bool) -> str:
+    """The script for the account of a source's connection.
+
+    Args:
+        schemas: the databases of the watched tables.
+        activity: let it see the sessions of others, with their statements.
+    """
+    rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, _all_of(resources.schema))]
+    return _script(info.login, [*rights, *((_READ, _all_of(one)) for one in sorted(schemas))])
+
+
+def for_slave(
+    info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName], silent: bool
+) -> str:
+    """The script for the account of a slave's connection. Asks no server. Rights are on databases: those on a table
+    alone would hide its constraints.
+
+    Args:
+        schema: the database of the tables that Sluice keeps there, which the script makes if it is missing.
+        schemas: those of the replicated tables.
+
+    Raises:
+        ConfigError: SLC-537, triggers and foreign keys are to be kept from acting.
+    """
+    if silent:
+        raise ConfigError(
+            537,
+            "no account on MariaDB can keep triggers or foreign keys of its own tables from acting",
+            "nothing was printed; run this again without `--silent-triggers`: tables that have some are refused",
+        )
+    rights = [(f"{_KEPT}, LOCK TABLES", _all_of(schema))]
+    rights += [(_FILLED, _all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
+    return _script(info.login, rights, f"CREATE DATABASE IF NOT EXISTS {quoted(schema)}")
+
+
+def _all_of(schema: str) -> Sql:
+    """A database and no other: `_` and `%` would stand for any signs in a grant."""
+    plain = schema.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%")
+    return Sql(f"{quoted(plain)}.*")
+
+
+def _script(login: str, rights: Iterable[tuple[str, str]], *first: str) -> str:
+    given = [f"EXECUTE IMMEDIATE CONCAT('{_text(f'GRANT {one} ON {what} TO ')}', @account)" for one, what in rights]
+    account = composed("grants/account", login=f"'{_text(login)}'").rstrip()
+    return ";\n".join([*_SESSION, account, *first, *given])
+
+
+def _text(text: str) -> str:
+    return str(escape_string(text))

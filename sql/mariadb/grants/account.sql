@@ -1,0 +1,6 @@
+-- The account, by each of the hosts that it was made with; where there is none the first grant says so. Run this again after
+-- databases were added. It gives rights, and takes none away.
+SET @account = IFNULL(
+    (SELECT GROUP_CONCAT(QUOTE(user), '@', QUOTE(host) SEPARATOR ', ') FROM mysql.user
+     WHERE user = {login} AND is_role = 'N'),
+    CONCAT(QUOTE({login}), '@''%'''))
