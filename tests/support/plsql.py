@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Collection, Iterator, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,15 @@ def parser() -> Path:
     return _HOME
 
 
+def digest(text: str) -> str:
+    """By which a text is known again that the parser has accepted."""
+    return sha256(f"{PACKAGES} {ended(text)}".encode()).hexdigest()[:16]
+
+
 def errors(texts: Mapping[str, str]) -> dict[str, list[str]]:
     """The errors of each text, if there are any."""
+    if not texts:
+        return {}
     home = parser()
     script = home / _SCRIPT.name
     # Beside the packages, where Node looks for them.

@@ -100,5 +100,5 @@ def _of_another(pair: Pair, what: str, user: str, setting: str) -> ConfigError:
         523,
         f"slave {pair.slave} {what}, and its connection is that of the user {user}, who does not see the triggers on "
         "tables of others",
-        f"nothing was written; set {setting} of the slave so that it leads to {user}, in capitals as the catalog has it",
+        f"nothing was written; set {setting} of the slave so that it leads to {user}, in capitals as in the catalog",
     )
