@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from support.oracle_session import INFO, RecordedSession
 
 from sluice import sqlfiles
@@ -75,6 +77,15 @@ def _places(table: SlaveTable) -> list[str]:
     return [one.taken(f":{number + 1}") for number, one in enumerate(table.columns)]
 
 
+class SlaveSession(RecordedSession):
+    """It refuses, as the driver does, a place without a value, and a value without a place."""
+
+    def answer(self, statement, values):
+        places = set(re.findall(r":([a-z]\w*)", re.sub(r"'[^']*'", "", statement)))
+        assert not isinstance(values, dict) or set(values) == places, (statement, values)
+        return super().answer(statement, values)
+
+
 def server(**answers) -> RecordedSession:
     """A session that answers so; names of files have two lines for a slash."""
     at_rest = {
@@ -96,7 +107,7 @@ def server(**answers) -> RecordedSession:
     texts[composed("load/claim", **PARTS, held="WAIT 600")] = "load/claim, waiting"
     texts |= {composed("write/hold", table=qualified(UNKEYED.name)): "write/hold of U"}
     given = {name.replace("__", "/"): answer for name, answer in answers.items()}
-    return RecordedSession(at_rest | given, texts)
+    return SlaveSession(at_rest | given, texts)
 
 
 def depot(monkeypatch, mapper: Mapper | None = None, schema: str = SCHEMA, **answers):

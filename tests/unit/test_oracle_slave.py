@@ -99,7 +99,7 @@ def test_a_batch_is_one_transaction_with_its_position_and_nothing_in_it_commits(
         "catalog/columns",
         "catalog/obstacles",
         "catalog/primary_key",
-        "write/stage",
+        *("write/transaction", "write/stage", "write/transaction"),
         "write/empty of the stage",
         "write/delete_gone",
         "write/count_changed",
@@ -114,6 +114,15 @@ def test_a_batch_is_one_transaction_with_its_position_and_nothing_in_it_commits(
     assert session.values_of("position/advance") == [
         {"source": "sales", "slave": "depot", "segment": 3, "ordinal": 41, "epoch": 5, "moved_from": 40}
     ]
+
+
+def test_a_server_that_commits_when_a_stage_is_made_gets_no_further(monkeypatch):
+    ids = iter(["1.2.3", None])
+    session, slave = taken_over(monkeypatch, write__transaction=lambda values: [(next(ids),)])
+    with pytest.raises(SluiceError) as error:
+        slave.apply([[effect(("I", row("1"), None))]], END)
+    assert error.value.code == 524
+    assert session.said[-3:] == ["write/stage", "write/transaction", "ROLLBACK"]
 
 
 def test_rows_that_the_slave_lacks_are_counted(monkeypatch):

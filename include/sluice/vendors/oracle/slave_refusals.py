@@ -102,3 +102,13 @@ def _of_another(pair: Pair, what: str, user: str, setting: str) -> ConfigError:
         "tables of others",
         f"nothing was written; set {setting} of the slave so that it leads to {user}, in capitals as in the catalog",
     )
+
+
+def expect_same_transaction(before: object, after: object, stage: str) -> None:
+    """See that making a stage has not ended the transaction that it is in (R3). Raises SluiceError SLC-524."""
+    if before != after:
+        raise SluiceError(
+            524,
+            f"making the private temporary table {stage} has ended the transaction of the batch",
+            "keep the slave paused, and report it with the server's version; fill it anew by initial_update",
+        )

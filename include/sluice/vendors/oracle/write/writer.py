@@ -23,6 +23,7 @@ from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed, qualified, quoted
 from sluice.vendors.oracle.session import changed, execute
 from sluice.vendors.oracle.slave_columns import Form, Stored, values_of
+from sluice.vendors.oracle.slave_refusals import expect_same_transaction
 from sluice.vendors.oracle.write import array_insert
 
 _MOST_STAGES = 50
@@ -155,7 +156,9 @@ class TableWriter:
                 self._stages.clear()
             # The server demands this beginning of the name.
             stage = quoted(f"ORA$PTT_SLUICE_{len(self._stages)}")
+            before = execute(self._session, composed("write/transaction"))
             execute(self._session, composed("write/stage", stage=stage, columns=staged_columns(table)))
+            expect_same_transaction(before, execute(self._session, composed("write/transaction")), stage)
             self._stages[table] = stage
         return self._stages[table]
 
