@@ -16,6 +16,7 @@ from sluice_airflow_dags.administer import administer
 from sluice_airflow_dags.approve_losses import approve_losses
 from sluice_airflow_dags.bootstrap import bootstrap
 from sluice_airflow_dags.cancel_update import cancel_update
+from sluice_airflow_dags.compare import compare
 from sluice_airflow_dags.decide import decide
 from sluice_airflow_dags.drain import drain
 from sluice_airflow_dags.housekeeping import housekeeping
@@ -54,5 +55,6 @@ def sluice_dags(file: str | os.PathLike[str] | None = None) -> dict[str, DAG]:
         *(make(settings) for make in _COMMON),
         *(publish(settings, source) for source in settings.sources),
         *(drain(settings, replication) for replication in settings.replications),
+        *(dag for source in settings.sources for dag in compare(settings, source)),
     ]
     return {dag.dag_id: dag for dag in made if dag}

@@ -166,7 +166,17 @@ class Config(Part):
         """The names of all our DAGs: their ids without the prefix."""
         drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
         common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keep_runs_days is not None]
-        return [*common, *(dag_id("", "publish", name) for name in self.sources), *drains]
+        publishers = [dag_id("", "publish", name) for name in self.sources]
+        comparisons = [dag_id("", *names) for source in self.sources for names in self.comparisons(source)]
+        return [*common, *publishers, *drains, *comparisons]
+
+    def comparisons(self, source: str) -> dict[tuple[str, ...], tuple[str, int]]:
+        """The DAGs that compare the slaves of a source at set times: when, and percent of the keys, by their names."""
+        if not self.slaves_of(source):
+            return {}
+        wanted = self.source(source).verification
+        found = {"whole": (wanted.whole_at, 100), "sample": (wanted.sampled_at, wanted.sample)}
+        return {("verify", source, name): (when, percent) for name, (when, percent) in found.items() if when}
 
     def dag_id(self, *names: str) -> str:
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from sluice.config.cron import Cron
 from sluice.config.fields import Actions, Identifier, Label, Location, RoleName, TableAlias
 from sluice.model.access import Role
 from sluice.model.action import Existing, Filled, Policies, Policy
@@ -196,6 +197,9 @@ class Verification(Part):
     checksums: Annotated[
         bool, Field(description="databases compute checksums of ranges of keys, and only ranges that differ are read")
     ] = True
+    whole_at: Annotated[Cron | None, Field(description="when all rows are compared, in UTC, as `0 2 * * 0`")] = None
+    sampled_at: Annotated[Cron | None, Field(description="when a sample is compared, in UTC, as `0 2 * * 1-6`")] = None
+    sample: Annotated[int, Field(ge=1, le=100, description="percent of the keys that a sample has")] = 5
 
 
 class Messages(Part):
