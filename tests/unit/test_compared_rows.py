@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import pytest
+
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.row_difference import FIRST_KEYS, RowDifference, without_keys
 from sluice.monitor.comparison_status import named
 from sluice.store.comparisons import TableReport
+from sluice.verify.difference import Difference
+from sluice.verify.run import RowsDiffer, _complain
 
 T = TableName("public", "t")
 TABLE = TableReport(
@@ -49,3 +53,12 @@ def test_keys_are_left_out_of_what_is_said_and_nothing_else():
     )
     assert without_keys(f"{error.message}.\nIt gets no changes").endswith("···\nIt gets no changes")
     assert without_keys("a fact\n  of two lines") == "a fact\n  of two lines"
+
+
+@pytest.mark.parametrize("key", ["a\n\nSECRET", "a\n SECRET", "a\n\tSECRET", "a\rSECRET", "a\x85SECRET", "a; SECRET"])
+def test_all_of_a_key_is_left_out_whatever_it_has(key):
+    found = Difference(compared=1, changed=1, sample=[("changed", key)])
+    with pytest.raises(RowsDiffer) as told:
+        _complain("s", 1, {"z": {"public.t": found}}, {})
+    assert "SECRET" in str(told.value)
+    assert "SECRET" not in without_keys(str(told.value))

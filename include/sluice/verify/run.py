@@ -328,7 +328,8 @@ def _complain(source: str, report: int, results: dict[str, dict[str, Difference]
     odd = [(where, one) for where, one in odd if one.different]
     if odd:
         counts = [f"{where}: {one.missing} missing, {one.extra} extra, {one.changed} changed" for where, one in odd]
-        keys = [f"{where} {kind} {key}" for where, one in odd for kind, key in one.sample[:1]]
+        # In one line, whatever a key has, so that all of it can be left out (`without_keys`).
+        keys = [" ".join(f"{where} {kind} {key}".split()) for where, one in odd for kind, key in one.sample[:1]]
         error = RowsDiffer(
             90,
             f"the slaves are not what the master is: {'; '.join(counts)}{FIRST_KEYS if keys else ''}{'; '.join(keys)}",
