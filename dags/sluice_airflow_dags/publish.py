@@ -14,7 +14,9 @@ DOC = """
 ### Publish the changes of `{source}`
 
 Takes whole transactions from where changes wait at the source (ITEMS, a slot, or its binary log), appends them to the
-change log, and gives up exactly what that has safely.
+change log, and then removes from the source exactly the transactions that the log has on disk. Of a binary log it
+removes nothing.
+
 A run starts every {every_s} s and stays up for {run_for_s:g} s, looking every {poll_s:g} s. It asks for a drain run of
 each slave that lacks something and has none; when it ends after it published something, it tells so with an event of
 the asset `sluice://{source}/changelog`. Its **note** says how far the log is.
