@@ -7,6 +7,7 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.load_tasks import load_blocks
+from sluice.store import updates
 
 
 def parser() -> argparse.ArgumentParser:
@@ -17,7 +18,8 @@ def parser() -> argparse.ArgumentParser:
 def work(context: Context, options: argparse.Namespace) -> dict[str, dict[str, int]]:
     """Load the blocks, and say which tables have rows now."""
     done = load_online(context, options.source, options.slaves, load_blocks)
-    lineage.tell(context, options.source, done["rows"])
+    for slave, update in done["filled"].items():
+        lineage.tell(context, options.source, [slave], updates.tables(context.store, update))
     return done
 
 

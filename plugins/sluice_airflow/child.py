@@ -59,7 +59,7 @@ class Output:
             if result.keys() == {"signals"}:
                 self.hear(result["signals"])
             elif result.keys() == {"lineage"}:
-                self.lineage = result["lineage"]
+                self.lineage += result["lineage"]
             else:
                 self.result = result
             return False

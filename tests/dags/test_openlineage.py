@@ -14,9 +14,11 @@ PAIR = {
     "slave": {"namespace": "postgres://other:5432", "name": "d.public.routes"},
     "columns": [["price", "fare"]],
 }
+OTHER = {**PAIR, "slave": {"namespace": "postgres://other:5433", "name": "d.public.legs"}, "columns": []}
 JOB = f"""
 import json, os
 print({json.dumps({"lineage": [PAIR]})!r})
+print({json.dumps({"lineage": [OTHER]})!r})
 print(json.dumps({{"asked": os.environ.get("SLUICE_LINEAGE")}}))
 """
 
@@ -29,4 +31,4 @@ def test_a_task_has_the_pairs_of_tables_that_its_job_said(deployment, context, m
     task = SluiceSparkOperator(task_id="t", job="fake", arguments={"source": "flights", "slave": ["zurich"]})
     assert task.table_pairs == []
     assert task.execute(context) == {"asked": asked}
-    assert task.table_pairs == [PAIR]
+    assert task.table_pairs == [PAIR, OTHER], "of each line"

@@ -84,7 +84,9 @@ def test_one_whose_database_is_gone_when_blocks_are_loaded(world):
     world.release()
     world.reader("master").execute(f"DROP DATABASE {world.infos['zurich'].database} WITH (FORCE)")
     with world.running("geneva"):
-        assert load_online(world.context, SOURCE, world.slaves, blocks_here)["rows"]["geneva"] == 300
+        loaded = load_online(world.context, SOURCE, world.slaves, blocks_here)
+    assert loaded["rows"]["geneva"] == 300
+    assert loaded["filled"] == {"geneva": replications.get(world.context.store, world.pair("geneva")).update_id}
     assert slave_statuses(world) == [Status.INCONSISTENT, Status.TRANSITION]
     assert world.release() == {"released": ["geneva"]}
     with world.running("geneva"):

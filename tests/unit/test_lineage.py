@@ -1,6 +1,11 @@
-"""How lineage names tables: by OpenLineage's rules, and without a word of who may log in."""
+"""Lineage: names of tables by OpenLineage's rules, without a word of who may log in, and of tables that were filled."""
 
 from __future__ import annotations
+
+from argparse import Namespace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -37,3 +42,17 @@ def test_a_table_is_named_by_its_server_and_never_by_who_logs_in(kind, connectio
     found = vendor(kind).dataset(connection, PAIR, NAME)
     assert (found.namespace, found.name) == (namespace, name)
     assert "canary" not in f"{found}"
+
+
+def test_blocks_tell_the_tables_of_their_update_alone_and_no_slave_that_failed(monkeypatch):
+    spec = spec_from_file_location("job_blocks", Path(__file__).resolve().parents[2] / "spark_jobs" / "blocks.py")
+    job = module_from_spec(spec)
+    spec.loader.exec_module(job)
+    done = {"rows": {"zurich": 3, "geneva": 0, "bern": 7}, "filled": {"zurich": 4, "bern": 5}}
+    tables = {4: frozenset({NAME}), 5: frozenset()}
+    told = []
+    monkeypatch.setattr(job, "load_online", lambda *arguments: done)
+    monkeypatch.setattr(job.updates, "tables", lambda store, number: tables[number])
+    monkeypatch.setattr(job.lineage, "tell", lambda context, *what: told.append(what))
+    assert job.work(Mock(), Namespace(source="flights", slaves=["zurich", "geneva", "bern"])) == done
+    assert told == [("flights", ["zurich"], {NAME}), ("flights", ["bern"], frozenset())]

@@ -35,11 +35,14 @@ LoadBlocks = Callable[[BlockJob], Sequence[BlockLoaded]]
 _LOOK_S = 1.0
 
 
-def load_online(context: Context, source: str, slaves: Sequence[str], load: LoadBlocks) -> dict[str, object]:
+def load_online(context: Context, source: str, slaves: Sequence[str], load: LoadBlocks) -> dict[str, dict[str, int]]:
     """Load what slaves lack of the tables that they get in blocks, until they have all of it.
 
     Rounds go to the slaves in turn. One that fails becomes INCONSISTENT and holds nobody up; nor does one that cannot
     be reached (R8).
+
+    Returns:
+        `rows`: how many each slave has by blocks; `filled`: the update of each slave that has all rows of it now.
 
     Raises:
         SluiceError: every slave failed; what the last of them failed on.
@@ -67,7 +70,8 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
         failed = [one.error for one in loads if one.error]
         if failed and len(failed) == len(loads):
             raise failed[-1]
-        return {"rows": {one.pair.slave: sum(within.rows for within in one.ranges) for one in loads}}
+        rows = {one.pair.slave: sum(within.rows for within in one.ranges) for one in loads}
+        return {"rows": rows, "filled": {one.pair.slave: one.update for one in loads if one.is_ours}}
 
 
 def _report(context: Context, loads: Sequence[_Loading]) -> None:
@@ -113,10 +117,16 @@ class _Loading:
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
         self.away: TransientError | None = None
-        self.left = self._ours()
+        self.left = self.is_ours
         if self.left:
             self._ranges = stack.enter_context(closing(ranges_of(context, pair)))
             self._look()
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its slave is still in this update; who failed, or was given another one, is not."""
+        known = replications.get(self._context.store, self.pair)
+        return known.status is Status.TRANSITION and known.update_id == self.update
 
     @property
     def going_on(self) -> bool:
@@ -130,7 +140,7 @@ class _Loading:
 
     def round(self) -> bool:
         """Load the next blocks, as many at once as there may be tasks; False if that cannot be now."""
-        if not self._ours():
+        if not self.is_ours:
             event("left alone", slave=self.pair.slave, why="its update was given up")
             self.left = False
             return True
@@ -167,7 +177,7 @@ class _Loading:
         Raises:
             TransientError: the slave cannot be asked, or does not let us.
         """
-        if not self.ranges or self.error or not self._ours():
+        if not self.ranges or self.error or not self.is_ours:
             return
         try:
             self._ranges.finish(self.update, self._skipped.keys())
@@ -190,10 +200,6 @@ class _Loading:
             rows=self._settings.rows,
             patience_s=self._settings.patience_s,
         )
-
-    def _ours(self) -> bool:
-        known = replications.get(self._context.store, self.pair)
-        return known.status is Status.TRANSITION and known.update_id == self.update
 
     def _kept(self) -> bool:
         """Whether the slave has to wait with its next blocks; the reason is reported."""
