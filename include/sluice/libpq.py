@@ -20,6 +20,8 @@ from psycopg.conninfo import make_conninfo
 
 from sluice.connections import ConnectionInfo
 
+# That of servers where a connection names none.
+PORT = 5432
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
 _WAIT_S = 10.0
@@ -38,7 +40,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     """The parameters of a connection, by libpq's keywords."""
     return {
         "host": info.host,
-        "port": info.port or 5432,
+        "port": info.port or PORT,
         "dbname": info.database,
         "user": info.login,
         "password": info.password,

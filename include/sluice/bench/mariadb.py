@@ -25,6 +25,7 @@ from sluice.publish.run import publish
 from sluice.runtime.terminal import Progress
 from sluice.state.replication import Event
 from sluice.store import replications
+from sluice.vendors.mariadb.session import PORT
 
 FILLED = tuple(f"filled_{number}" for number in range(1, ROUNDS + 1))
 # What the initial update makes of the table.
@@ -168,5 +169,5 @@ def _context(server: Server, tables: dict[str, Any], slaves: dict[str, Connectio
 
 def _session(info: ConnectionInfo) -> Connection:
     return pymysql.connect(
-        host=info.host, port=info.port or 3306, user=info.login, password=info.password or "", database=info.database
+        host=info.host, port=info.port or PORT, user=info.login, password=info.password or "", database=info.database
     )

@@ -7,7 +7,7 @@ tells NULL from ''.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from sluice.messages.xml_codec import Element, elements, head, in_base64, of_base64, protected
 
@@ -17,6 +17,13 @@ Cell = str | bytes | None
 BOOLEAN_WORDS = {"t": "true", "f": "false"}
 BOOLEAN_LETTERS = {word: letter for letter, word in BOOLEAN_WORDS.items()}
 
+
+def _from_hex(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
+# For types that every vendor prints alike: what a message has for that. Of others it has what is printed.
+PRINTED: Mapping[str, Callable[[str], Cell]] = {"bytea": _from_hex}
 _CHILDREN = {"": frozenset({"row"}), "row": frozenset({"col"})}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sluice.errors import ConfigError
+from sluice.libpq import PORT
 
 EXAMPLES = (
     "postgresql://USER@HOST:PORT/DATABASE?sslmode=require",
@@ -111,4 +112,4 @@ def _database(parts: Any, login: str | None) -> Address:
     missing = [name for name, value in {"host": host, "user": login, "database": database}.items() if not value]
     if missing:
         raise ValueError(f"this address has no {' and no '.join(missing)}")
-    return Address("postgres", host, parts.port or 5432, database, login, extra)
+    return Address("postgres", host, parts.port or PORT, database, login, extra)

@@ -8,7 +8,7 @@ from psycopg import sql
 from sluice import sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.libpq import parameters, state_of_refusal
+from sluice.libpq import PORT, parameters, state_of_refusal
 from sluice.vendors.postgresql.session import PRINTED, Connection, explained
 
 # Every text that leaves the database is written under these, and what we send is read under them. Settings that came
@@ -41,7 +41,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
             TLS cannot be set up as the connection asks for it.
     """
     how = {**parameters(info, application), "options": options()}
-    address = f"{info.host}:{info.port or 5432}/{info.database}"
+    address = f"{info.host}:{info.port or PORT}/{info.database}"
     try:
         connection = psycopg.connect(autocommit=True, **how)
         has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
+from sluice.libpq import PORT
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.gaussdb.capture.capture import SlotCapture
@@ -45,7 +46,7 @@ def _source(
 
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     # OpenLineage has no rule for it: that of the nearest system, under a scheme of its own.
-    return Dataset.on_server("gaussdb", info.host, info.port or 5432, info.database, name.schema, name.table)
+    return Dataset.on_server("gaussdb", info.host, info.port or PORT, info.database, name.schema, name.table)
 
 
 def _active(info: ConnectionInfo) -> int:
@@ -74,5 +75,5 @@ VENDOR = Vendor(
         _foresee,
         captures={"log": CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=False)},
     ),
-    port=5432,
+    port=PORT,
 )

@@ -25,6 +25,8 @@ Row = tuple[Any, ...]
 
 COLLATION = "utf8mb4_nopad_bin"
 OLDEST = (10, 11)
+# That of servers where a connection names none.
+PORT = 3306
 # Values are taken as they are, or refused (R7). The texts of times do not depend on a zone.
 PINNED: Mapping[str, str] = {
     "sql_mode": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
@@ -58,12 +60,12 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
         ConfigError: SLC-437, its `sslmode` is none; SLC-442, it does not hold.
         SluiceError: SLC-031, it is not let in; SLC-430, the server is another one; SLC-435, settings do not hold.
     """
-    address = f"{info.host}:{info.port or 3306}"
+    address = f"{info.host}:{info.port or PORT}"
     tls = _tls(info)
     try:
         session = pymysql.connect(
             host=info.host,
-            port=info.port or 3306,
+            port=info.port or PORT,
             user=info.login,
             password=info.password,
             charset="utf8mb4",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.messages.column_literal import Cell
+from sluice.messages.column_literal import PRINTED
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
@@ -18,7 +18,7 @@ from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
 from sluice.vendors.mariadb.read.rows import reading
 from sluice.vendors.mariadb.removal import remove
-from sluice.vendors.mariadb.session import composed, connect, execute
+from sluice.vendors.mariadb.session import PORT, composed, connect, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
@@ -50,16 +50,8 @@ def _source(
     return Source(MariaMaster(session), BinlogCapture(session))
 
 
-def _message_values(type_name: str) -> Callable[[str], Cell] | None:
-    return _from_hex if type_name == "bytea" else None
-
-
-def _from_hex(text: str) -> bytes:
-    return bytes.fromhex(text[2:])
-
-
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
-    return Dataset.on_server("mysql", info.host, info.port or 3306, name.schema, name.table)
+    return Dataset.on_server("mysql", info.host, info.port or PORT, name.schema, name.table)
 
 
 def _active(info: ConnectionInfo) -> int:
@@ -83,7 +75,7 @@ VENDOR = Vendor(
         _source,
         resources,
         reading,
-        _message_values,
+        PRINTED.get,
         read_snapshot,
         PlainTable.from_json,
         None,
@@ -91,7 +83,7 @@ VENDOR = Vendor(
         _foresee,
         {"binlog": CaptureWay("the binary log", "until the server purges its files", from_log=True)},
     ),
-    port=3306,
+    port=PORT,
     remove=remove,
     grants=for_slave,
 )

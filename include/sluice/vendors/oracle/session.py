@@ -16,6 +16,9 @@ from sluice.vendors.oracle.names import LONGEST, LONGEST_BEFORE, composed, liter
 Row = tuple[Any, ...]
 
 OLDEST = (12, 1)
+# That of servers where a connection names none, and that of TLS.
+PORT = 1521
+_TLS_PORT = 2484
 # Every text that leaves the database in a session of ours is written under these; texts are compared by their bytes.
 PINNED: Mapping[str, str] = {
     "NLS_LANGUAGE": "AMERICAN",
@@ -69,7 +72,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
             "`protocol` to tcp or tcps",
         )
     named = {"sid": str(extra["sid"])} if not service else {"service_name": str(service)}
-    default = 2484 if protocol == "tcps" else 1521
+    default = _TLS_PORT if protocol == "tcps" else PORT
     return {**how, "host": info.host, "port": info.port or default, "protocol": protocol, **named}
 
 
@@ -82,7 +85,7 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
         SluiceError: SLC-031, it is not let in; SLC-480, it has other settings; SLC-484, the server is too old.
     """
     how = parameters(info, application)
-    address = f"{info.host}:{info.port or 1521}"
+    address = f"{info.host}:{info.port or PORT}"
     try:
         _choose_mode(info)
         secret = {"wallet_password": info.extra["wallet_password"]} if info.extra.get("wallet_password") else {}

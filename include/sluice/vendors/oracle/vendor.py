@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import NoReturn
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
-from sluice.messages.column_literal import Cell
+from sluice.messages.column_literal import PRINTED
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle import grants
@@ -19,6 +19,7 @@ from sluice.vendors.oracle.master import OracleMaster
 from sluice.vendors.oracle.names import resources
 from sluice.vendors.oracle.read.rows import reading
 from sluice.vendors.oracle.refusals import expect_triggers, no_blocks
+from sluice.vendors.oracle.session import PORT
 from sluice.vendors.oracle.slave import OracleSlave
 from sluice.vendors.oracle.slave_refusals import no_verify
 from sluice.vendors.oracle.source_session import SourceSession
@@ -46,20 +47,12 @@ def _source(
     return Source(OracleMaster(session), QueueCapture(session))
 
 
-def _message_values(type_name: str) -> Callable[[str], Cell] | None:
-    return _from_hex if type_name == "bytea" else None
-
-
-def _from_hex(text: str) -> bytes:
-    return bytes.fromhex(text[2:])
-
-
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     """By the address alone: what else a `dsn` says may be a secret."""
     host, port, service = info.host, info.port, info.extra.get("service_name") or info.database or info.extra.get("sid")
     if found := _EASY.match(str(info.extra.get("dsn") or "")):
         host, port, service = found["host"], int(found["port"] or 0), found["service"]
-    return Dataset.on_server("oracle", host, port or 1521, str(service or ""), name.schema, name.table)
+    return Dataset.on_server("oracle", host, port or PORT, str(service or ""), name.schema, name.table)
 
 
 def _active(info: ConnectionInfo) -> int:
@@ -87,7 +80,7 @@ VENDOR = Vendor(
         _source,
         resources,
         reading,
-        _message_values,
+        PRINTED.get,
         read_snapshot,
         PlainTable.from_json,
         None,
@@ -95,7 +88,7 @@ VENDOR = Vendor(
         _foresee,
         {"triggers": TRIGGERS},
     ),
-    port=1521,
+    port=PORT,
     grants=grants.for_slave,
     is_ours=is_ours,
 )

@@ -16,7 +16,7 @@ from psycopg import sql
 from sluice import shell, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, LockTimeout, SluiceError, TransientError, UnclassifiedError
-from sluice.libpq import parameters, state_of_refusal
+from sluice.libpq import PORT, parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
@@ -146,7 +146,7 @@ def connect(
     pinned = {**PINNED, "lock_timeout": lock_wait}
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in pinned.items())
     how = {**parameters(info, application), "options": options}
-    address, mark = f"{info.host}:{info.port or 5432}/{info.database}", uuid4().hex
+    address, mark = f"{info.host}:{info.port or PORT}/{info.database}", uuid4().hex
     try:
         connection = psycopg.connect(autocommit=True, **how)
         settings = [name for name, since in _ENDING.items() if connection.info.server_version >= since]

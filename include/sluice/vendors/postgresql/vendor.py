@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.messages.column_literal import BOOLEAN_WORDS, Cell
+from sluice.libpq import PORT
+from sluice.messages.column_literal import BOOLEAN_WORDS, PRINTED, Cell
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import grants, migrations
@@ -57,7 +58,7 @@ def _source(
 
 
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
-    return Dataset.on_server("postgres", info.host, info.port or 5432, info.database, name.schema, name.table)
+    return Dataset.on_server("postgres", info.host, info.port or PORT, info.database, name.schema, name.table)
 
 
 def message_values(type_name: str) -> Callable[[str], Cell] | None:
@@ -65,13 +66,9 @@ def message_values(type_name: str) -> Callable[[str], Cell] | None:
     return _MESSAGE_VALUES.get(type_name)
 
 
-def _from_hex(text: str) -> bytes:
-    return bytes.fromhex(text[2:])
-
-
 _CAPTURES: dict[str, Callable[[SourceSession], Capture]] = {"triggers": QueueCapture, "log": LogCapture}
 SLOT = CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=True)
-_MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {"bytea": _from_hex, "boolean": BOOLEAN_WORDS.__getitem__}
+_MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {**PRINTED, "boolean": BOOLEAN_WORDS.__getitem__}
 
 VENDOR = Vendor(
     PostgresSlave,
@@ -90,7 +87,7 @@ VENDOR = Vendor(
         foresee,
         captures={"triggers": TRIGGERS, "log": SLOT},
     ),
-    port=5432,
+    port=PORT,
     remove=remove,
     importing=IMPORTING,
     size=size,

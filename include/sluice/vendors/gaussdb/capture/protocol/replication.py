@@ -17,7 +17,7 @@ from psycopg.pq.abc import PGresult
 from sluice import tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
-from sluice.libpq import parameters, state_of_refusal
+from sluice.libpq import PORT, parameters, state_of_refusal
 from sluice.vendors.gaussdb.capture.protocol.frames import Alive, Data, frame, status
 from sluice.vendors.gaussdb.capture.slot.lsn import number
 from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions
@@ -44,7 +44,7 @@ class ReplicationStream:
         self, info: ConnectionInfo, options: DecodingOptions, slot: str, lsn: int, silence_s: float | None = None
     ) -> None:
         how = {**parameters(info, "publish"), "options": pinned(), "replication": "database"}
-        address = f"{info.host}:{info.port or 5432}/{info.database}"
+        address = f"{info.host}:{info.port or PORT}/{info.database}"
         self._flushed = lsn
         self._interval_s = int(str(options.value("status-interval"))) / 1000
         self._silence_s = _SILENCE_S if silence_s is None else silence_s
