@@ -29,7 +29,7 @@ from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.verify.difference import Difference
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Master:
     """The interface of a vendor that can be a master.
 
@@ -63,7 +63,7 @@ class Master:
         return self.captures.get(name, CaptureWay())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BlockLoading:
     """The interface of a vendor whose slaves can be loaded in blocks while the stream goes on.
 
@@ -80,7 +80,7 @@ def _nothing(masters: Collection[Resources], name: TableName) -> bool:
     return False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Vendor:
     """One kind of slave: its ports, and what Spark tasks do with it.
 

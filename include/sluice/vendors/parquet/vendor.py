@@ -21,10 +21,10 @@ def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
 
 
 VENDOR = Vendor(
-    partial(ParquetSlave, MODES["rows"]),
-    LakeReceiver,
-    compare_table,
-    _dataset,
+    slave=partial(ParquetSlave, MODES["rows"]),
+    receive=LakeReceiver,
+    compare_table=compare_table,
+    dataset=_dataset,
     remove=remove,
     is_one_piece=True,
     history=partial(ParquetSlave, MODES["history"]),
