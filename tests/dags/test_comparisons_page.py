@@ -6,9 +6,10 @@ import io
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from playwright.sync_api import expect
 from support.browser import opened, quiet, shot
-from support.pages import compared, token
+from support.pages import compared, ours, token
 from support.world import SOURCE
 
 from sluice.model.row_difference import FIRST_KEYS, RowDifference
@@ -125,3 +126,14 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit):
     assert admin.get(f"{equal_one}.json").json() == []
     assert pq.read_table(io.BytesIO(admin.get(f"{equal_one}.parquet").content)).num_rows == 0
     assert admin.get(f"/api/v1/comparisons/{SOURCE}/zurich/9/rows.json").status_code == 404
+
+
+def test_rows_of_a_slave_that_has_no_repair_are_shown_without_one(world, visit, address):
+    admin = visit("admin")
+    assert "/repair" in admin.get(REPORT).text
+    world.settings["slaves"]["zurich"]["vendor"] = "parquet"
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    assert "/repair" not in admin.get(REPORT).text
+    refused = admin.post(f"/api/v1{REPORT}/repair", json={}, headers=ours(admin, address))
+    assert (refused.status_code, refused.json()["code"]) == (409, 468)
+    assert "SLC-468" in admin.get(f"{REPORT}/repair").text

@@ -13,6 +13,7 @@ from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import entry, html
 from sluice.pages.entry import airflow, needs
+from sluice.repair.plan import unfit
 
 router = APIRouter(include_in_schema=False)
 Number = Annotated[int, Field(ge=1, lt=2**63)]
@@ -58,7 +59,10 @@ def comparisons(request: Request, source: str, found: Listed, slave: str = "", b
 @router.get("/comparisons/{source}/{slave}/{number}/repair", dependencies=[needs(Right.ADMINISTER)])
 def repair(request: Request, one: Shown) -> Response:
     """The form by which an administrator has rows of a comparison repaired."""
-    return html.page(request, "repair.html", one=one, dag=airflow(request).context().config.dag_id("repair"))
+    context = airflow(request).context()
+    if error := unfit(context, Pair(one.source, one.slave)):
+        raise error
+    return html.page(request, "repair.html", one=one, dag=context.config.dag_id("repair"))
 
 
 @router.get("/comparisons/{source}/{slave}/{number}", dependencies=[needs(Right.READ)])
@@ -67,4 +71,5 @@ def comparison(request: Request, one: Shown, table: str = "", after: After = Non
     chosen = next((each for each in one.tables if each.table == table), one.tables[0])
     found = rows(request, one.source, one.slave, one.report, chosen.table, after)
     values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": entry.sees_values(request)}
-    return html.page(request, "comparison.html", one=one, **values)
+    unrepairable = unfit(airflow(request).context(), Pair(one.source, one.slave))
+    return html.page(request, "comparison.html", one=one, unrepairable=unrepairable, **values)

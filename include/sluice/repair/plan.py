@@ -19,6 +19,7 @@ from sluice.store.comparisons import TableReport
 from sluice.store.replications import ReplicationState
 from sluice.values.keyed_rows import spelled_alike
 from sluice.vendors.protocol.read import Key
+from sluice.vendors.registry import vendor
 
 
 @dataclass(frozen=True)
@@ -55,12 +56,27 @@ class TablePlan:
                 yield said(f"UPDATE {table} SET {values} WHERE {where};")
 
 
+def unfit(context: Context, pair: Pair) -> SluiceError | None:
+    """The error of a slave of a kind whose rows are never repaired; None if they can be."""
+    slave = context.config.slave(pair.slave)
+    if vendor(slave.vendor).repair is not None and slave.keeps != "history":
+        return None
+    return SluiceError(
+        468,
+        f"rows of slave {pair.slave} cannot be repaired one by one: its kind of database has no such way",
+        f"nothing was changed; fill its tables: {shell.update(pair.source, [pair.slave])}",
+    )
+
+
 def ready(context: Context, pair: Pair) -> ReplicationState:
     """The replication, if rows of its slave may be repaired.
 
     Raises:
-        SluiceError: SLC-465, it is not NORMAL: it is being filled, or nobody knows how its rows came to be.
+        SluiceError: SLC-468, its slave is of another kind; SLC-465, it is not NORMAL: it is being filled, or nobody
+            knows how its rows came to be.
     """
+    if error := unfit(context, pair):
+        raise error
     known = replications.get(context.store, pair)
     if known.status is not Status.NORMAL:
         raise SluiceError(
@@ -81,7 +97,8 @@ def plan(
         tables: of the master; all of the report if none is named.
 
     Raises:
-        SluiceError: SLC-466, there is no such report, or it is too old; SLC-467, rows of a table cannot be repaired.
+        SluiceError: SLC-465, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
+            SLC-467, rows of a table cannot be repaired.
     """
     known = ready(context, pair)
     found = comparisons.tables_of(context.store, report, pair)

@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.errors import ConfigError, FencedError, RowsDiffer, SluiceError, TransientError
+from sluice.errors import FencedError, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
@@ -89,7 +89,6 @@ def repair(
     """
     pair = request.pair
     began = ready(context, pair)
-    _expect_kind(context, pair)
     for table in request.tables:
         expect_given(context, pair, table)
     report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
@@ -112,17 +111,6 @@ def repair(
     _expect_equal(context, request, planned, compare_all, patience_s)
     note = f"{pair.slave}: {done}; compared again: equal" if planned else f"{pair.slave}: nothing differs"
     return {"note": note, "report": report, "deleted": done.deleted, "written": done.written}
-
-
-def _expect_kind(context: Context, pair: Pair) -> None:
-    slave = context.config.slave(pair.slave)
-    opened = vendor(slave.vendor).repair
-    if opened is None or slave.keeps == "history":
-        raise ConfigError(
-            468,
-            f"rows of slave {pair.slave} cannot be repaired one by one: its kind of database has no such way",
-            f"nothing was changed; fill its tables: {shell.update(pair.source, [pair.slave])}",
-        )
 
 
 def _compared(context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float) -> int | None:
