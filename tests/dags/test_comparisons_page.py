@@ -31,7 +31,7 @@ REPORT = f"/comparisons/{SOURCE}/zurich/4711"
 def world(pages_world):
     """A comparison that found nothing, and a newer one that found much."""
     compared(pages_world, "geneva", 4700, rows=(), percent=10)
-    compared(pages_world, "zurich", 4711, rows=ODD)
+    compared(pages_world, "zurich", 4711, rows=ODD, more=7)
     return pages_world
 
 
@@ -42,7 +42,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
         page.goto("/sluice/")
         page.get_by_role("link", name="Comparisons", exact=True).click()
         row = page.get_by_role("row").filter(has_text="4711")
-        expect(row).to_contain_text("60 rows differ")
+        expect(row).to_contain_text("67 rows differ")
         expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text("sample of 10 %")
         shot(page, tmp_path, "list")
         page.get_by_label("Slave").select_option("geneva")
@@ -103,7 +103,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
 def test_rest_has_a_report_and_its_rows_to_download(world, visit):
     admin, eva = visit("admin"), visit("eva")
     (newest, _) = eva.get(f"/api/v1/comparisons/{SOURCE}").json()["comparisons"]
-    assert (newest["report"], newest["different"], newest["missing"]) == (4711, 60, 59)
+    assert (newest["report"], newest["different"], newest["missing"]) == (4711, 67, 66)
     (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]
     assert (odd["table"], odd["changed"], equal["different"]) == ("public.t", 1, 0)
     of = f"/api/v1{REPORT}/rows"
@@ -114,16 +114,19 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit):
     (masked, *_) = eva.get(of, params={"table": "public.t"}).json()["rows"]
     assert (masked["columns"], masked["key"], masked["master"], masked["slave"]) == (["note"], None, None, None)
     assert [visit(name).get(f"{of}.{kind}").status_code for name in ("eva", "otto") for kind in KINDS] == [403] * 4
-    found = admin.get(f"{of}.json").json()
+    whole = admin.get(f"{of}.json").json()
+    found, more = whole["rows"], whole["more"]
     assert found[0]["key"] == {"id": HOSTILE}
     parquet = admin.get(f"{of}.parquet")
     assert parquet.headers["content-disposition"] == 'attachment; filename="comparison_flights_zurich_4711.parquet"'
-    rows = pq.read_table(io.BytesIO(parquet.content), schema=None).to_pylist()
+    file = pq.ParquetFile(io.BytesIO(parquet.content))
+    rows = file.read().to_pylist()
+    assert (more, file.metadata.metadata[b"more"]) == (7, b"7")
     plain = [row | {side: row[side] and dict(row[side]) for side in ("key", "master", "slave")} for row in rows]
     assert plain == found
     assert len(found) == 60
     equal_one = f"/api/v1/comparisons/{SOURCE}/geneva/4700/rows"
-    assert admin.get(f"{equal_one}.json").json() == []
+    assert admin.get(f"{equal_one}.json").json() == {"rows": [], "more": 0}
     assert pq.read_table(io.BytesIO(admin.get(f"{equal_one}.parquet").content)).num_rows == 0
     assert admin.get(f"/api/v1/comparisons/{SOURCE}/zurich/9/rows.json").status_code == 404
 

@@ -42,7 +42,7 @@ def compared(world):
         world.verify()
     store, pair = world.context.store, world.pair("zurich")
     (table,) = comparisons.tables_of(store, comparisons.last(store, pair), pair)
-    return table, comparisons.rows_of(store, table.id)
+    return table, [row for _, row in comparisons.rows_of(store, table.id)]
 
 
 def day(nr):

@@ -76,13 +76,14 @@ DIFFERENT = (
 )
 
 
-def compared(world, slave: str = "zurich", report: int = 1, rows=DIFFERENT, **body: object) -> None:
-    """Record a comparison as `verify` does: two tables, of which one differs."""
+def compared(world, slave: str = "zurich", report: int = 1, rows=DIFFERENT, more: int = 0, **body: object) -> None:
+    """Record a comparison as `verify` does: two tables, of which one differs, in more missing rows than are kept."""
     counts = {kind: sum(row.kind == kind for row in rows) for kind in ("missing", "extra", "changed")}
+    counts["missing"] += more
     known = {"schema": "public", "segment": 3, "ordinal": 17, "percent": 100}
-    odd = {"name": "t", "counts": counts | {"more": 0}, "key": ["id"], "columns": ["id", "note"]}
+    odd = {"name": "t", "counts": counts | {"more": more}, "key": ["id"], "columns": ["id", "note"]}
     of = (world.context.store, report, world.pair(slave))
-    found = {"compared": 1400, "different": len(rows), "sample": [], "body": {**known, **odd, **body}}
+    found = {"compared": 1400, "different": len(rows) + more, "sample": [], "body": {**known, **odd, **body}}
     comparisons.record(*of, "public.t", found, rows)
     equal = {"compared": 25, "different": 0, "sample": [], "body": {**known, "name": "u", **body}}
     comparisons.record(*of, "public.u", equal)

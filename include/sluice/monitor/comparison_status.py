@@ -141,11 +141,9 @@ def rows(context: Context, pair: Pair, report: int, table: str, after: int | Non
         values: whether keys and values may be seen.
     """
     one = expect_tables(context, pair, report, [table])[table]
-    begin = -1 if after is None else after
-    found = comparisons.rows_of(context.store, one.id, PAGE + 1, begin)
-    numbered = list(enumerate(found[:PAGE], begin + 1))
-    last = numbered[-1][0] if len(found) > PAGE else None
-    return RowPage([named(one, number, row, values=values) for number, row in numbered], last)
+    found = comparisons.rows_of(context.store, one.id, PAGE + 1, -1 if after is None else after)
+    shown = [named(one, number, row, values=values) for number, row in found[:PAGE]]
+    return RowPage(shown, shown[-1].number if len(found) > PAGE else None)
 
 
 def expect_tables(context: Context, pair: Pair, report: int, tables: Sequence[str]) -> dict[str, TableReport]:

@@ -1,4 +1,7 @@
-"""All rows of a comparison that differ, as files that are made while they are sent: few rows are in memory."""
+"""The rows that a comparison keeps, as files that are made while they are sent: few rows are in memory.
+
+A file says at its end how many rows differ and are not kept, as `more`.
+"""
 
 from __future__ import annotations
 
@@ -29,67 +32,67 @@ _SCHEMA = pa.schema(
         ("slave", _VALUES),
     ]
 )
-_Some = Iterator[tuple[str, list[ComparedRow]]]
 
 
 def as_json(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
-    """An array of objects. Raises UnknownName SLC-510 at once, before anything is sent."""
-    return _json(_some(context, comparison_status.reported(context, pair, report)))
+    """An object with the rows, a row a line. Raises UnknownName SLC-510 at once, before anything is sent."""
+    return _json(context, comparison_status.reported(context, pair, report))
 
 
 def as_parquet(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
     """A Parquet file. Raises UnknownName SLC-510 at once, before anything is sent."""
-    return _parquet(_some(context, comparison_status.reported(context, pair, report)))
+    return _parquet(context, comparison_status.reported(context, pair, report))
 
 
-def _some(context: Context, tables: list[TableReport]) -> _Some:
-    """Rows of each table, each time in a transaction of their own: a slow reader holds none."""
+def _pieces(context: Context, table: TableReport) -> Iterator[list[ComparedRow]]:
+    """Rows of a table, each time in a transaction of their own: a slow reader holds none."""
+    after = -1
+    while found := comparisons.rows_of(context.store, table.id, _AT_ONCE, after):
+        yield [comparison_status.named(table, number, row, values=True) for number, row in found]
+        after = found[-1][0]
+
+
+def _json(context: Context, tables: list[TableReport]) -> Iterator[bytes]:
+    between, more = "\n", sum(one.different for one in tables)
+    yield b'{"rows": ['
     for table in tables:
-        after = -1
-        while found := comparisons.rows_of(context.store, table.id, _AT_ONCE, after):
-            yield (
-                str(table.table),
-                [comparison_status.named(table, after + place, row, values=True) for place, row in enumerate(found, 1)],
-            )
-            after += len(found)
+        for rows in _pieces(context, table):
+            lines = []
+            for row in rows:
+                sides = {"master": row.master, "slave": row.slave}
+                told = {"table": str(table.table), "kind": row.kind, "key": row.key, "columns": row.columns, **sides}
+                lines.append(json.dumps(told, ensure_ascii=False))
+            yield (between + ",\n".join(lines)).encode()
+            between, more = ",\n", more - len(rows)
+    yield f'\n], "more": {more}}}\n'.encode()
 
 
-def _json(some: _Some) -> Iterator[bytes]:
-    between = "[\n"
-    for table, rows in some:
-        lines = []
-        for row in rows:
-            sides = {"master": row.master, "slave": row.slave}
-            told = {"table": table, "kind": row.kind, "key": row.key, "columns": row.columns, **sides}
-            lines.append(json.dumps(told, ensure_ascii=False))
-        yield (between + ",\n".join(lines)).encode()
-        between = ",\n"
-    yield b"[]\n" if between == "[\n" else b"\n]\n"
-
-
-def _parquet(some: _Some) -> Iterator[bytes]:
-    sent = _Sent()
-    with pq.ParquetWriter(sent, _SCHEMA) as writer:
-        for table, rows in some:
-            columns = [
-                [table] * len(rows),
-                [row.kind for row in rows],
-                [_pairs(row.key) for row in rows],
-                [list(row.columns) for row in rows],
-                [_pairs(row.master) for row in rows],
-                [_pairs(row.slave) for row in rows],
-            ]
-            arrays = [pa.array(values, field.type) for values, field in zip(columns, _SCHEMA, strict=True)]
-            writer.write_table(pa.table(arrays, schema=_SCHEMA))
-            yield sent.take()
-    yield sent.take()
+def _parquet(context: Context, tables: list[TableReport]) -> Iterator[bytes]:
+    buffer, more = _Buffer(), sum(one.different for one in tables)
+    with pq.ParquetWriter(buffer, _SCHEMA) as writer:
+        for table in tables:
+            for rows in _pieces(context, table):
+                columns = [
+                    [str(table.table)] * len(rows),
+                    [row.kind for row in rows],
+                    [_pairs(row.key) for row in rows],
+                    [list(row.columns) for row in rows],
+                    [_pairs(row.master) for row in rows],
+                    [_pairs(row.slave) for row in rows],
+                ]
+                arrays = [pa.array(values, field.type) for values, field in zip(columns, _SCHEMA, strict=True)]
+                writer.write_table(pa.table(arrays, schema=_SCHEMA))
+                more -= len(rows)
+                yield buffer.take()
+        writer.add_key_value_metadata({"more": str(more)})
+    yield buffer.take()
 
 
 def _pairs(values: Named | None) -> list[tuple[str, str | None]] | None:
     return None if values is None else list(values.items())
 
 
-class _Sent(io.RawIOBase):
+class _Buffer(io.RawIOBase):
     """A file that is taken away while it is written."""
 
     def __init__(self) -> None:

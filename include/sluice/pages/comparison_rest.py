@@ -1,4 +1,4 @@
-"""REST of comparisons: what their pages show as JSON, and all rows that differ of one, as JSON or Parquet."""
+"""REST of comparisons: what their pages show as JSON, and the rows that one keeps, as JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from sluice.repair.plan import ready
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/comparisons/{source}/{slave}/{number}"
 _JSON, _PARQUET = "application/json", "application/vnd.apache.parquet"
-_OBJECTS = {"schema": {"type": "array", "items": {"type": "object"}}}
+_KEPT = {"rows": {"type": "array", "items": {"type": "object"}}, "more": {"type": "integer"}}
+_OBJECT = {"schema": {"type": "object", "properties": _KEPT}}
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 
@@ -61,10 +62,10 @@ def comparison_rows(found: Rows) -> RowPage:
 @router.get(
     f"{_ONE}/rows.json",
     dependencies=[needs(Right.ADMINISTER)],
-    responses={**PROBLEMS, 200: {"content": {_JSON: _OBJECTS}}},
+    responses={**PROBLEMS, 200: {"content": {_JSON: _OBJECT}}},
 )
 def rows_as_json(request: Request, source: str, slave: str, number: Number) -> Response:
-    """All rows that differ, of all tables, as one JSON document, a row a line."""
+    """The rows that the report keeps, of all tables, as one JSON document, a row a line; `more` are not kept."""
     name = f"comparison_{source}_{slave}_{number}.json"
     return _file(comparison_files.as_json(airflow(request).context(), Pair(source, slave), number), _JSON, name)
 
@@ -76,7 +77,7 @@ def rows_as_json(request: Request, source: str, slave: str, number: Number) -> R
     responses={**PROBLEMS, 200: {"content": {_PARQUET: _BYTES}}},
 )
 def rows_as_parquet(request: Request, source: str, slave: str, number: Number) -> Response:
-    """The same as a Parquet file."""
+    """The same as a Parquet file; `more` is in its metadata."""
     name = f"comparison_{source}_{slave}_{number}.parquet"
     return _file(comparison_files.as_parquet(airflow(request).context(), Pair(source, slave), number), _PARQUET, name)
 

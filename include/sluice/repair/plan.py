@@ -183,7 +183,7 @@ def outdated(pair: Pair, report: int, table: TableName, why: str) -> SluiceError
 
 def _table(context: Context, pair: Pair, report: TableReport, kinds: Collection[str]) -> TablePlan:
     expect_given(context, pair, report.table)
-    rows = comparisons.rows_of(context.store, report.id)
+    rows = [row for _, row in comparisons.rows_of(context.store, report.id)]
     if len(rows) + report.more < report.different:
         raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
     if not report.key:

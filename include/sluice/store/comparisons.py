@@ -100,8 +100,8 @@ def last(store: Store, pair: Pair) -> int | None:
         return connection.execute(newest).scalar()
 
 
-def rows_of(store: Store, table: int, most: int | None = None, after: int = -1) -> list[RowDifference]:
-    """The rows that differ of a table of a report, in order.
+def rows_of(store: Store, table: int, most: int | None = None, after: int = -1) -> list[tuple[int, RowDifference]]:
+    """The rows that the report keeps of a table, in order, each with its number.
 
     Args:
         table: `TableReport.id`.
@@ -110,7 +110,10 @@ def rows_of(store: Store, table: int, most: int | None = None, after: int = -1) 
     chosen = select(row_difference).where(row_difference.c.comparison == table, row_difference.c.number > after)
     with store.begin() as connection:
         found = connection.execute(chosen.order_by(row_difference.c.number).limit(most)).all()
-    return [RowDifference(one.kind, *map(_tuple, (one.key, one.columns, one.ours, one.theirs))) for one in found]
+    return [
+        (one.number, RowDifference(one.kind, *map(_tuple, (one.key, one.columns, one.ours, one.theirs))))
+        for one in found
+    ]
 
 
 def trim(store: Store, days: float) -> int:
