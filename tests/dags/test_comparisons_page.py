@@ -37,42 +37,53 @@ def world(pages_world):
 
 def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world, people, visit, address, tmp_path):
     url = f"http://127.0.0.1:{address}"
-    with opened(url, viewport={"width": 1300, "height": 900}) as page, quiet(page, url):
-        page.context.add_cookies([{"name": "_token", "value": token(people, "admin"), "url": url}])
-        page.goto("/sluice/")
-        page.get_by_role("link", name="Comparisons", exact=True).click()
-        row = page.get_by_role("row").filter(has_text="4711")
-        expect(row).to_contain_text("67 rows differ")
-        expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text("sample of 10 %")
-        shot(page, tmp_path, "list")
-        page.get_by_label("Slave").select_option("geneva")
-        expect(row).to_have_count(0)
-        page.goto(f"/sluice/comparisons/{SOURCE}")
-        page.get_by_role("link", name="4711").click()
-        expect(page.locator("tbody.is-changed").get_by_role("cell")).to_have_text(
-            ["note", SECRET, "<img src=x onerror=alert(1)>"]
-        )
-        expect(page.locator("tbody.is-changed").get_by_role("rowheader")).to_contain_text(f"id {HOSTILE}")
-        expect(page.locator("tbody.is-missing").first).to_contain_text("id k1")
-        expect(page.locator("tbody.is-missing")).to_have_count(49)
-        page.get_by_role("link", name="Next").click()
-        expect(page.locator("tbody.is-missing")).to_have_count(10)
-        expect(page.get_by_role("link", name="Next")).to_have_count(0)
-        page.get_by_role("link", name="Repair …").click()
-        expect(page.get_by_role("checkbox", name="public.t")).to_be_checked()
-        page.get_by_role("checkbox", name="missing").uncheck()
-        page.get_by_role("checkbox", name="extra").uncheck()
-        page.get_by_role("checkbox", name="changed").uncheck()
-        page.get_by_role("button", name="Repair").click()
-        expect(page.locator("#banner")).to_contain_text("Choose at least one of the kinds")
-        page.get_by_role("checkbox", name="changed").check()
-        page.get_by_role("checkbox", name="Dry run").check()
-        shot(page, tmp_path, "repair")
-        page.get_by_role("button", name="Repair").click()
-        page.get_by_role("dialog").get_by_role("button", name="Repair").click()
-        expect(page.locator("#banner")).to_contain_text("the statements are being written down")
-        page.set_viewport_size({"width": 360, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    with opened(url, viewport={"width": 1300, "height": 900}) as page:
+        with quiet(page, url):
+            page.context.add_cookies([{"name": "_token", "value": token(people, "admin"), "url": url}])
+            page.goto("/sluice/")
+            page.get_by_role("link", name="Comparisons", exact=True).click()
+            row = page.get_by_role("row").filter(has_text="4711")
+            expect(row).to_contain_text("67 rows differ")
+            expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text("sample of 10 %")
+            shot(page, tmp_path, "list")
+            page.get_by_label("Slave").select_option("geneva")
+            expect(row).to_have_count(0)
+            page.goto(f"/sluice/comparisons/{SOURCE}")
+            page.get_by_role("link", name="4711").click()
+            expect(page.locator("tbody.is-changed").get_by_role("cell")).to_have_text(
+                ["note", SECRET, "<img src=x onerror=alert(1)>"]
+            )
+            expect(page.locator("tbody.is-changed").get_by_role("rowheader")).to_contain_text(f"id {HOSTILE}")
+            expect(page.locator("tbody.is-missing").first).to_contain_text("id k1")
+            expect(page.locator("tbody.is-missing")).to_have_count(49)
+            page.get_by_role("link", name="Next").click()
+            expect(page.locator("tbody.is-missing")).to_have_count(10)
+            expect(page.get_by_role("link", name="Next")).to_have_count(0)
+            page.get_by_role("link", name="Repair …").click()
+            expect(page.get_by_role("checkbox", name="public.t")).to_be_checked()
+            page.get_by_role("checkbox", name="missing").uncheck()
+            page.get_by_role("checkbox", name="extra").uncheck()
+            page.get_by_role("checkbox", name="changed").uncheck()
+            page.get_by_role("button", name="Repair").click()
+            expect(page.locator("#banner")).to_contain_text("Choose at least one of the kinds")
+            page.get_by_role("checkbox", name="changed").check()
+            expect(page.get_by_text("keeps 60 of 67 rows")).to_be_visible()
+            shot(page, tmp_path, "repair")
+            page.set_viewport_size({"width": 360, "height": 800})
+            assert page.evaluate("document.documentElement.scrollWidth") <= 360
+            page.get_by_role("button", name="Repair").click()
+            asked = page.get_by_role("dialog")
+            expect(asked).to_contain_text("Changed rows are given the master's values.")
+            expect(asked).not_to_contain_text("deleted")
+            shot(page, tmp_path, "question")
+            asked.get_by_role("button", name="No, go back").click()
+            page.get_by_role("checkbox", name="Dry run").check()
+            page.get_by_role("button", name="Dry run").click()
+            expect(asked).to_contain_text("Nothing is changed.")
+        # Airflow's own page follows.
+        asked.get_by_role("button", name="Dry run").click()
+        page.wait_for_url("**/dags/repair/runs/*")
+        shot(page, tmp_path, "run")
     begun = people["admin"].ask("/api/v2/dags/repair/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
     assert begun == {
         "source": SOURCE,
@@ -85,6 +96,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
     assert 'tbody class="is-changed"' in others
     assert [text for text in (SECRET, "script>alert", "k1<", "k2<") if text in others] == []
     assert visit("eva").get(f"/comparisons/{SOURCE}/zurich/1").status_code == 404
+    assert visit("eva").get(f"{REPORT}?table=public.none").status_code == 404
     assert visit("eva").get(f"{REPORT}?table=public.t&after=2147483647").status_code == 422
     message = f"SLC-090: public.t on geneva: 1 extra{FIRST_KEYS}public.t on geneva extra ({SECRET})"
     replications.happened(world.context.store, world.pair("geneva"), Event.CLEAR, message, update_id=None)

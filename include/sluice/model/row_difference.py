@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 Values = tuple[str | None, ...]
 # In the order in which a repair takes them.
-KINDS = ("extra", "changed", "missing")
+Kind = Literal["extra", "changed", "missing"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+# Where a row of a kind is, or how it differs.
+WHERE: dict[Kind, str] = {
+    "extra": "on the slave alone",
+    "changed": "other values",
+    "missing": "on the master alone",
+}
+# The end of such rows in a repair, behind "are".
+REPAIRED: dict[Kind, str] = {
+    "extra": "deleted",
+    "changed": "given the master's values",
+    "missing": "inserted",
+}
 # Keys of rows come last in what is said of a comparison, behind these words, where they can be left out.
 FIRST_KEYS = "; first keys: "
 # To the end of the line. Lines that a key has are indented (`sluice.errors.said`).

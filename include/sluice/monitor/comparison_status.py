@@ -13,7 +13,7 @@ from sluice import shell
 from sluice.context import Context
 from sluice.errors import UnknownName
 from sluice.model.names import Pair
-from sluice.model.row_difference import RowDifference, Values
+from sluice.model.row_difference import KINDS, RowDifference, Values
 from sluice.store import comparison_list, comparisons
 from sluice.store.comparison_list import ComparisonTotals
 from sluice.store.comparisons import TableReport
@@ -133,6 +133,13 @@ def shown(context: Context, pair: Pair, report: int) -> ComparisonReport:
     )
 
 
+def kept(context: Context, pair: Pair, report: int) -> dict[str, dict[str, int]]:
+    """The numbers of rows of each kind that a report keeps, by tables. Raises UnknownName SLC-003, SLC-510."""
+    tables = {one.id: str(one.table) for one in reported(context, pair, report)}
+    counts = comparisons.kept(context.store, list(tables))
+    return {name: {kind: counts.get((number, kind), 0) for kind in KINDS} for number, name in tables.items()}
+
+
 def rows(context: Context, pair: Pair, report: int, table: str, after: int | None, *, values: bool) -> RowPage:
     """Rows of a table that differ. Raises UnknownName SLC-003, SLC-510.
 
@@ -183,8 +190,8 @@ def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Name
 
 
 def _outcome(one: TableReport) -> TableOutcome:
-    kinds = (one.counts.get(kind, 0) for kind in ("missing", "extra", "changed", "more"))
-    return TableOutcome(str(one.table), one.compared, one.different, *kinds)
+    counts = {kind: one.counts.get(kind, 0) for kind in KINDS}
+    return TableOutcome(str(one.table), one.compared, one.different, **counts, more=one.more)
 
 
 def _unknown(pair: Pair, report: int, what: str = "") -> UnknownName:

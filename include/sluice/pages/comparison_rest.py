@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from sluice.model.access import Right
 from sluice.model.names import Pair
+from sluice.model.row_difference import Kind
 from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import comparison_files
@@ -37,7 +37,7 @@ class Repair(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     tables: list[str] = []
-    kinds: list[Literal["missing", "extra", "changed"]] = []
+    kinds: list[Kind] = []
     dry_run: bool = False
 
 

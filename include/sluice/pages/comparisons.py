@@ -7,8 +7,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request, Response
 from pydantic import Field
 
+from sluice import shell
 from sluice.model.access import Right
 from sluice.model.names import Pair
+from sluice.model.row_difference import KINDS, REPAIRED, WHERE
 from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import entry, html
@@ -59,17 +61,25 @@ def comparisons(request: Request, source: str, found: Listed, slave: str = "", b
 @router.get("/comparisons/{source}/{slave}/{number}/repair", dependencies=[needs(Right.ADMINISTER)])
 def repair(request: Request, one: Shown) -> Response:
     """The form by which an administrator has rows of a comparison repaired."""
-    context = airflow(request).context()
-    if error := unfit(context, Pair(one.source, one.slave)):
+    context, pair = airflow(request).context(), Pair(one.source, one.slave)
+    if error := unfit(context, pair):
         raise error
-    return html.page(request, "repair.html", one=one, dag=context.config.dag_id("repair"))
+    kept = comparison_status.kept(context, pair, one.report)
+    lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
+    values = {
+        "kept": kept,
+        "named": sum(sum(counts.values()) for counts in kept.values()),
+        "fill": shell.update(one.source, [one.slave], tables=lacking),
+        "dag": context.config.dag_id("repair"),
+    }
+    return html.page(request, "repair.html", one=one, kinds=KINDS, where=WHERE, repaired=REPAIRED, **values)
 
 
 @router.get("/comparisons/{source}/{slave}/{number}", dependencies=[needs(Right.READ)])
 def comparison(request: Request, one: Shown, table: str = "", after: After = None) -> Response:
     """One comparison of a slave, and the rows that differ of one of its tables."""
-    chosen = next((each for each in one.tables if each.table == table), one.tables[0])
-    found = rows(request, one.source, one.slave, one.report, chosen.table, after)
+    found = rows(request, one.source, one.slave, one.report, table or one.tables[0].table, after)
+    chosen = next(each for each in one.tables if each.table == (table or one.tables[0].table))
     values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": entry.sees_values(request)}
     unrepairable = unfit(airflow(request).context(), Pair(one.source, one.slave))
-    return html.page(request, "comparison.html", one=one, unrepairable=unrepairable, **values)
+    return html.page(request, "comparison.html", one=one, unrepairable=unrepairable, where=WHERE, **values)

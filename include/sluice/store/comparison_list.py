@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import BigInteger, ColumnElement, Integer, func, select, tuple_
 
+from sluice.model.row_difference import KINDS
 from sluice.store.engine import Store
 from sluice.store.tables import comparison
 
@@ -48,13 +49,13 @@ def page(
     """
     which, body = (comparison.c.point, comparison.c.slave), comparison.c.body
     wanted = select(
-        *which,
-        func.max(comparison.c.at),
-        func.count(),
-        func.sum(comparison.c.compared),
-        func.sum(comparison.c.different),
-        *(_sum(kind) for kind in ("missing", "extra", "changed", "more")),
-        func.coalesce(func.max(body["percent"].astext.cast(Integer)), 100),
+        comparison.c.point.label("report"),
+        comparison.c.slave,
+        func.max(comparison.c.at).label("at"),
+        func.count().label("tables"),
+        *(_sum(comparison.c[name]).label(name) for name in ("compared", "different")),
+        *(_sum(body["counts"][name].astext.cast(BigInteger)).label(name) for name in (*KINDS, "more")),
+        func.coalesce(func.max(body["percent"].astext.cast(Integer)), 100).label("percent"),
     ).where(comparison.c.source == source)
     if slave:
         wanted = wanted.where(comparison.c.slave == slave)
@@ -64,9 +65,9 @@ def page(
     wanted = wanted.group_by(*which).order_by(*(one.desc() for one in which)).limit(most + 1)
     with store.begin() as connection:
         rows = connection.execute(wanted).all()
-    found = [ComparisonTotals(number, name, at, *map(int, counts)) for number, name, at, *counts in rows[:most]]
+    found = [ComparisonTotals(**row._mapping) for row in rows[:most]]
     return found, (found[-1].report, found[-1].slave) if len(rows) > most else None
 
 
-def _sum(kind: str) -> ColumnElement[int]:
-    return func.coalesce(func.sum(comparison.c.body["counts"][kind].astext.cast(BigInteger)), 0)
+def _sum(number: ColumnElement[int]) -> ColumnElement[int]:
+    return func.coalesce(func.sum(number), 0).cast(BigInteger)

@@ -116,6 +116,14 @@ def rows_of(store: Store, table: int, most: int | None = None, after: int = -1) 
     ]
 
 
+def kept(store: Store, tables: Sequence[int]) -> dict[tuple[int, str], int]:
+    """The numbers of rows that are kept, by `TableReport.id` and kind."""
+    of = (row_difference.c.comparison, row_difference.c.kind)
+    with store.begin() as connection:
+        found = connection.execute(select(*of, func.count()).where(of[0].in_(tables)).group_by(*of)).all()
+    return {(table, kind): count for table, kind, count in found}
+
+
 def trim(store: Store, days: float) -> int:
     """Delete rows of comparisons that are older than these days; their counts stay. Returns how many rows went."""
     old = select(comparison.c.id).where(comparison.c.at < func.clock_timestamp() - timedelta(days=days))

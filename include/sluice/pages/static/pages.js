@@ -68,7 +68,7 @@ function say(text, kind = "bad") {
 }
 
 async function refresh() {
-  if (document.querySelector("[data-submit]")) return;
+  if (document.querySelector("[data-submit], [data-still]")) return;
   try {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "error" });
     if (answer.status === 401) throw new Error("Your session has ended. Log in to Airflow, then reload this page.");
@@ -108,6 +108,23 @@ function filled(form) {
   return { ...lists, ...Object.fromEntries(fields.map((one) => [one.name, value(one)])) };
 }
 
+// The question of a form with what its choices add, and the word on its button. A switch may have others instead.
+function question(form) {
+  const on = [...form.elements].filter((one) => one.checked);
+  const { ask, label } = (on.find((one) => one.dataset.ask) || form).dataset;
+  const adds = ask === form.dataset.ask ? on.map((one) => one.dataset.adds).filter(Boolean) : [];
+  return { ask: [ask, ...adds].join(" "), label: label || "Execute" };
+}
+
+// To a page of Airflow. A frame may not lead its parent elsewhere; a link of the parent may.
+function lead(path) {
+  if (window.parent === window) return location.assign(path);
+  const outside = window.parent.document;
+  const link = outside.createElement("a");
+  link.href = new URL(path.slice(1), outside.baseURI).href;
+  link.click();
+}
+
 async function post(url, values) {
   try {
     const headers = { "X-Sluice-Token": body.dataset.token, "Content-Type": "application/json" };
@@ -131,12 +148,8 @@ document.addEventListener("click", async (event) => {
     history.replaceState(null, "", at.href);
     refresh();
   } else if ("airflow" in at.dataset && window.parent !== window) {
-    // The frame may not lead its parent elsewhere; a link of the parent may.
     event.preventDefault();
-    const outside = window.parent.document;
-    const link = outside.createElement("a");
-    link.href = new URL(at.getAttribute("href").slice(1), outside.baseURI).href;
-    link.click();
+    lead(at.getAttribute("href"));
   } else if (at.dataset.post) {
     if (at.dataset.ask && !(await sure(at.dataset.ask, at.textContent.trim()))) return;
     at.disabled = true;
@@ -163,7 +176,13 @@ document.addEventListener("change", (event) => {
   const { reload: to, after } = event.target.dataset;
   if (to) location.assign(to + encodeURIComponent(event.target.value) + (after || ""));
   else if (event.target.closest("[data-submit]")) preview();
+  else named();
 });
+
+// Buttons with the word of what they do as the form is filled now.
+function named() {
+  for (const form of document.querySelectorAll("[data-json]")) form.querySelector(".primary").textContent = question(form).label;
+}
 
 // The preview of a form: of the choices made last, whatever is answered first.
 let asked = 0;
@@ -197,10 +216,18 @@ document.addEventListener("submit", async (event) => {
     const values = filled(form);
     const empty = Object.entries(values).find(([, chosen]) => Array.isArray(chosen) && !chosen.length);
     if (empty) return say(`Choose at least one of the ${empty[0]}.`);
+    say("");
+    const { ask, label } = question(form);
     const sql = values.sql && `\n\n${values.sql}\n\nNames without a schema are looked up in ${values.schema}.`;
-    if (!(await sure(form.dataset.ask + (sql || ""), form.dataset.label || "Execute"))) return;
+    const tables = values.tables && `\n\nTables: ${values.tables.join(", ")}`;
+    if (!(await sure(ask + (sql || tables || ""), label))) return;
+    form.inert = true;
     const told = await post(form.dataset.json, values);
-    if (told && form.dataset.then) location.assign(form.dataset.then + told.number);
+    if (told && "run" in form.dataset) {
+      const [dag, ...run] = told.run.split("/");
+      lead(`/dags/${dag}/runs/${encodeURIComponent(run.join("/"))}`);
+    } else if (told && form.dataset.then) location.assign(form.dataset.then + told.number);
+    form.inert = Boolean(told);
   } else if (form.dataset.submit) {
     event.preventDefault();
     const given = new FormData(form);
@@ -215,6 +242,7 @@ document.addEventListener("submit", async (event) => {
 });
 
 clocks(document);
+named();
 preview();
 setInterval(() => document.hidden || refresh(), Number(body.dataset.refresh) * 1000);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
