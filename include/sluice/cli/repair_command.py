@@ -26,7 +26,7 @@ class Chosen:
 
 
 def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
-    """Repair rows of a slave. 0 if it is equal to its master then.
+    """Repair rows of a slave. 0 if no rows of these tables and kinds differ then.
 
     Raises:
         SluiceError: SLC-471, a dry run has no report to tell of.
