@@ -59,7 +59,8 @@ class TablePlan:
 def unfit(context: Context, pair: Pair) -> SluiceError | None:
     """The error of a slave of a kind whose rows are never repaired; None if they can be."""
     slave = context.config.slave(pair.slave)
-    if vendor(slave.vendor).repair is not None and slave.keeps != "history":
+    way = vendor(slave.vendor).repair
+    if way is not None and slave.keeps != "history":
         return None
     return SluiceError(
         468,
