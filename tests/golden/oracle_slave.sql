@@ -9,7 +9,14 @@ UNION ALL
 SELECT 'the constraint ' || known.constraint_name
 FROM all_constraints known
 WHERE known.owner = :schema AND known.table_name = :name AND known.status = 'ENABLED'
-  AND (known.constraint_type IN ('R', 'U') OR known.constraint_type = 'C' AND known.search_condition_vc NOT LIKE '%IS NOT NULL')
+  AND (
+      known.constraint_type IN ('R', 'U')
+      OR known.constraint_type = 'C' AND NOT EXISTS (
+          SELECT 1 FROM all_tab_cols part
+          WHERE part.owner = known.owner AND part.table_name = known.table_name AND part.nullable = 'N'
+            AND known.search_condition_vc = '"' || part.column_name || '" IS NOT NULL'
+      )
+  )
 UNION ALL
 SELECT 'the foreign key ' || referring.constraint_name || ' of ' || referring.table_name
 FROM all_constraints known
@@ -27,6 +34,18 @@ WHERE ordering.table_owner = :schema AND ordering.table_name = :name AND orderin
 UNION ALL
 SELECT 'no rows of its own that last' FROM all_tables kept
 WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')
+/
+-- compare/position
+SELECT held.ordinal FROM "REPL"."SLUICE_POSITION" AS OF SCN :scn held WHERE held.source = :source AND held.slave = :slave
+/
+-- compare/rows
+SELECT TO_CHAR(held."id", 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''') AS "C0", held."note" AS "C1", held."label" AS "C2", TO_CHAR(SYS_EXTRACT_UTC(held."at"), 'SYYYY-MM-DD HH24:MI:SS.FF9') AS "C3", TO_CHAR(held."day", 'SYYYY-MM-DD HH24:MI:SS') AS "C4", held."image" AS "C5", CASE WHEN DBMS_LOB.GETLENGTH(held."note") = 0 THEN 'E' END AS "E1", CASE WHEN DBMS_LOB.GETLENGTH(held."image") = 0 THEN 'E' END AS "E5" FROM "APP"."T" AS OF SCN :scn held
+/
+-- grants/flashback
+GRANT EXECUTE ON sys.dbms_flashback TO "REPL"
+/
+-- grants/quota
+ALTER USER "REPL" QUOTA UNLIMITED ON "USERS"
 /
 -- load/begin_again
 UPDATE "REPL"."SLUICE_LOADED" held SET held.copied = NULL

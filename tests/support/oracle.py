@@ -90,7 +90,7 @@ def made_for(one: CapturedTable, seed: int) -> list[str]:
 
 def installed() -> dict[str, str]:
     """Every statement but those of triggers, by the name of its file."""
-    folders = ("capture/once", "catalog", "capture/grants")
+    folders = ("capture/once", "catalog", "capture/grants", "grants")
     others = [name for folder in folders for name in sqlfiles.names("oracle", folder)]
     filled = {"user": '"REPL"', "table_space": '"USERS"', "table": '"APP"."T"'}
     made = {name: composed(name, **PARTS, **filled) for name in (*INSTALL, *others, "session/settings")}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import pyarrow as pa
 from support.oracle import PARTS
 
 from sluice.connections import ConnectionInfo
@@ -94,6 +95,10 @@ class RecordedSession:
         self.given.append(values)
         found = self.answers.get(name, 0)
         return found(values) if callable(found) else found
+
+    def fetch_df_batches(self, statement: str, values: Any, size: int) -> Iterator[pa.Table]:
+        found: Any = self.answer(statement, values)
+        yield from found or ()
 
     def values_of(self, name: str) -> list[Any]:
         return [given for said, given in zip(self.said, self.given, strict=True) if said == name]

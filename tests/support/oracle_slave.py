@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from oracledb import errors as driver
 from support.oracle_session import INFO, RecordedSession
 
 from sluice import sqlfiles
@@ -14,6 +15,8 @@ from sluice.vendors.oracle import fence, slave
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, making, names_of, table_of
 from sluice.vendors.oracle.load import tables
 from sluice.vendors.oracle.names import composed, qualified
+from sluice.vendors.oracle.read import compare
+from sluice.vendors.oracle.read.slave_rows import selecting
 from sluice.vendors.oracle.slave import OracleSlave
 from sluice.vendors.oracle.write.writer import alike_of, parts_of, staged_columns
 
@@ -65,12 +68,14 @@ def statements() -> dict[str, str]:
         "write/insert": insert,
         "write/stage": {"columns": staged_columns(table)},
     }
-    folders = ("position", "load", "write")
-    # The last is a piece of the merge.
-    names = [name for one in folders for name in sqlfiles.names("oracle", one) if name != "write/becomes"]
-    made = {name: composed(name, **{**filled, **own.get(name, {})}) for name in names if name != "write/make"}
+    folders = ("position", "load", "write", "grants", "compare")
+    # Pieces of others.
+    pieces = ("write/becomes", "compare/empty_long")
+    names = [name for one in folders for name in sqlfiles.names("oracle", one) if name not in pieces]
+    wholes = {"write/make": making(table), "compare/rows": selecting(table)}
+    made = {name: composed(name, **{**filled, **own.get(name, {})}) for name in names if name not in wholes}
     others = {f"catalog/{name}": composed(f"catalog/{name}") for name in ("obstacles", "character_set")}
-    return made | others | {"write/make": making(table)}
+    return made | others | wholes
 
 
 def _places(table: SlaveTable) -> list[str]:
@@ -99,20 +104,29 @@ def server(**answers) -> RecordedSession:
         "position/epoch": [(5,)],
         "position/holders": [],
         "position/advance": 1,
+        "capture/queue/scn": [("900",)],
     }
     texts = {text: name for name, text in statements().items()}
-    texts |= {composed(name): name for name in ("catalog/columns", "catalog/primary_key")}
+    texts |= {composed(name): name for name in ("catalog/columns", "catalog/primary_key", "capture/queue/scn")}
     texts[composed("write/empty", table=STAGE)] = "write/empty of the stage"
     texts[composed("capture/queue/commit_durably")] = "durable commit"
     texts[composed("load/claim", **PARTS, held="WAIT 600")] = "load/claim, waiting"
+    texts[selecting(table_of(UNKEYED))] = "compare/rows"
     texts |= {composed("write/hold", table=qualified(UNKEYED.name)): "write/hold of U"}
     given = {name.replace("__", "/"): answer for name, answer in answers.items()}
     return SlaveSession(at_rest | given, texts)
 
 
+def refused(code, message):
+    """An error of a row, as the driver keeps it."""
+    found = driver._Error(message, offset=1)
+    assert found.full_code == code
+    return found
+
+
 def depot(monkeypatch, mapper: Mapper | None = None, schema: str = SCHEMA, **answers):
     """The slave, and the session that its parts share."""
     session = server(**answers)
-    for module in (slave, tables):
+    for module in (slave, tables, compare):
         monkeypatch.setattr(module, "connect", lambda info, application: session)
     return session, OracleSlave(INFO, PAIR, schema, mapper or Mapper({}, {}))

@@ -131,10 +131,10 @@ def faults(text: str, columns: Collection[str] = (), longest: int = LONGEST) -> 
 
 def _declared(code: list[tuple[str, str]]) -> Iterator[str]:
     """The names that a text declares: parameters, variables, types, cursors, aliases, and programs of its own."""
-    for place, (kind, word) in enumerate(code[:-1]):
+    for place, (kind, word) in enumerate(code):
         if kind != "word":
             continue
-        before, after = code[place - 1][1] if place else "", code[place + 1][1]
+        before, after = code[place - 1][1] if place else "", code[place + 1][1] if place + 1 < len(code) else ""
         second = code[place + 2][1] if place + 2 < len(code) else ""
         parameter = before in ("(", ",") and after in ("in", "out")
         variable = before in ("is", ";", "declare", "trigger") and (

@@ -10,7 +10,6 @@ from pathlib import Path
 import oracledb
 import pyarrow as pa
 import pytest
-from oracledb import errors as driver
 from support import plsql
 from support.oracle_slave import (
     COLUMNS,
@@ -19,6 +18,7 @@ from support.oracle_slave import (
     NAME,
     UNKEYED,
     depot,
+    refused,
     server,
     statements,
 )
@@ -36,6 +36,7 @@ from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.slave_columns import stored, values_of
 from sluice.vendors.oracle.write import array_insert
 from sluice.vendors.oracle.write.writer import alike_of
+from sluice.vendors.protocol.plain_table import PlainTable
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "oracle_slave.sql"
 END = Position(3, 41)
@@ -63,12 +64,6 @@ def effect(*given, layout=LAYOUT):
 
 def row(id_, note="n", label="x"):
     return [id_, note, label, *IMAGE[3:]]
-
-
-def refused(code, message="ORA-12899: value too large"):
-    found = driver._Error(f"{message}", offset=1)
-    assert found.full_code == code
-    return found
 
 
 def taken_over(monkeypatch, **answers):
@@ -154,7 +149,7 @@ def test_a_takeover_raises_the_epoch_before_it_waits_for_those_who_load(monkeypa
 
 def test_an_error_names_the_row_of_the_array(monkeypatch):
     session, slave = taken_over(monkeypatch)
-    session.refused = [refused("ORA-12899")]
+    session.refused = [refused("ORA-12899", "ORA-12899: value too large")]
     with pytest.raises(SluiceError, match=r"storing row 2 of those that came for APP\.T") as error:
         slave.apply([[effect(("I", row("1"), None), ("I", row("2"), None))]], END)
     assert error.value.code == 516
@@ -292,6 +287,7 @@ def test_a_table_may_have_more_room_and_a_clob_for_every_value(monkeypatch):
     [
         ([Column('a"b', "integer")], (), "no name there"),
         ([Column("ä" * 65, "integer")], (), "more than 128 bytes"),
+        ([Column("SLUICE_MARK", "text")], (), "a column of ours"),
         ([Column("id", "text")], (0,), "no index there"),
         ([Column("id", "timestamp with time zone")], (0,), "no index there"),
         ([Column("a", "integer", generated=True)], (), "computes a"),
@@ -318,6 +314,18 @@ def test_a_server_that_cannot_be_a_slave_is_refused_before_anything_is_made(monk
     assert "position/position" not in session.said
 
 
+def test_a_user_who_may_not_ask_for_the_change_number_is_refused_before_anything_is_emptied(monkeypatch):
+    def hidden(values):
+        raise oracledb.DatabaseError(refused("ORA-00904", 'ORA-00904: "DBMS_FLASHBACK": invalid identifier'))
+
+    session, slave = depot(monkeypatch, schema="APP", position__user=[("APP",)], capture__queue__scn=hidden)
+    for asked in (lambda: slave.loadable([PlainTable(LAYOUT)]), lambda: slave.take_over(1)):
+        with pytest.raises(SluiceError) as error:
+            asked()
+        assert error.value.code == 538
+    assert session.said == [*["catalog/character_set", "position/user", "capture/queue/scn"] * 2]
+
+
 def test_features_that_such_a_slave_has_not_are_refused_by_name(monkeypatch):
     session, slave = taken_over(monkeypatch)
     for action, code in ((Action.CREATE, 519), (Action.STATEMENT, 520)):
@@ -329,7 +337,6 @@ def test_features_that_such_a_slave_has_not_are_refused_by_name(monkeypatch):
         lambda: slave.understands(None),
         lambda: slave.carry_out([], [], None, None),
         lambda: slave.wiped(None),
-        lambda: slave.aligned(END, 1.0),
     ):
         with pytest.raises(SluiceError) as error:
             asked()

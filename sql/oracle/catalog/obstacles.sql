@@ -1,5 +1,5 @@
 -- What of a slave's table would act on what is written to it, or refuse it, in words. Manual: Database Reference, "ALL_TRIGGERS",
--- "ALL_CONSTRAINTS", "ALL_INDEXES", "ALL_TABLES".
+-- "ALL_CONSTRAINTS", "ALL_TAB_COLS", "ALL_INDEXES", "ALL_TABLES".
 SELECT 'the trigger ' || acting.trigger_name AS obstacle
 FROM all_triggers acting
 WHERE acting.table_owner = :schema AND acting.table_name = :name AND acting.status = 'ENABLED'
@@ -7,7 +7,15 @@ UNION ALL
 SELECT 'the constraint ' || known.constraint_name
 FROM all_constraints known
 WHERE known.owner = :schema AND known.table_name = :name AND known.status = 'ENABLED'
-  AND (known.constraint_type IN ('R', 'U') OR known.constraint_type = 'C' AND known.search_condition_vc NOT LIKE '%IS NOT NULL')
+  AND (
+      known.constraint_type IN ('R', 'U')
+      -- A NOT NULL of a column is a check, too; another one may only end like it.
+      OR known.constraint_type = 'C' AND NOT EXISTS (
+          SELECT 1 FROM all_tab_cols part
+          WHERE part.owner = known.owner AND part.table_name = known.table_name AND part.nullable = 'N'
+            AND known.search_condition_vc = '"' || part.column_name || '" IS NOT NULL'
+      )
+  )
 UNION ALL
 SELECT 'the foreign key ' || referring.constraint_name || ' of ' || referring.table_name
 FROM all_constraints known

@@ -21,9 +21,9 @@ def script(login: str, tables: Collection[TableName], table_space: str = TABLE_S
     user = _user(login)
     statements = [
         composed("capture/grants/system", user=user),
-        composed("capture/grants/flashback", user=user),
+        composed("grants/flashback", user=user),
         composed("capture/grants/segments", user=user),
-        composed("capture/grants/quota", user=user, table_space=quoted(table_space)),
+        composed("grants/quota", user=user, table_space=quoted(table_space)),
         *(composed("capture/grants/table", user=user, table=qualified(table)) for table in sorted(tables)),
     ]
     return "".join(f"{one};\n" for one in statements)
@@ -35,8 +35,12 @@ def for_slave(
     """The script for the user of a slave's connection, who owns every table that is written. Nothing that acts on one
     can be silenced: such a table is refused."""
     user = _user(info.login or "")
-    rights = composed("position/rights", user=user)
-    return f"{rights};\n{composed('capture/grants/quota', user=user, table_space=quoted(TABLE_SPACE))}"
+    statements = [
+        composed("position/rights", user=user),
+        composed("grants/flashback", user=user),
+        composed("grants/quota", user=user, table_space=quoted(TABLE_SPACE)),
+    ]
+    return ";\n".join(statements)
 
 
 def _user(login: str) -> str:

@@ -28,6 +28,7 @@ from sluice.vendors.oracle.catalog.slave_tables import existing, table_of
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.load.tables import OracleTables
 from sluice.vendors.oracle.names import composed
+from sluice.vendors.oracle.read.compare import aligned
 from sluice.vendors.oracle.session import connect, execute, transaction, whole_values
 from sluice.vendors.oracle.write.writer import TableWriter
 from sluice.vendors.protocol.capabilities import Capabilities
@@ -208,8 +209,8 @@ class OracleSlave:
         return set()
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
-        """Refused: nothing compares such a slave yet. Raises SluiceError SLC-521."""
-        raise slave_refusals.no_verify(self.pair.slave)
+        """A change number at which the slave is exactly at a point of the stream."""
+        return aligned(self.info, self.parts, self.pair, at, patience_s)
 
     def begin_update(self, position: Position, snapshot: Snapshot) -> None:
         """Set where the slave's new data stands in the stream, and what it saw. Raises FencedError SLC-050."""

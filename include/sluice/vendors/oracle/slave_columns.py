@@ -115,6 +115,12 @@ class Stored:
         return f"CAST({bind} AS DATE)" if self.form is Form.DATE else bind
 
     @property
+    def digits(self) -> tuple[int, int]:
+        """Of a NUMBER, its digits and how many of them are behind the point."""
+        precision, scale = _sizes(self.type)
+        return precision, scale
+
+    @property
     def empty(self) -> str:
         """The empty large object."""
         return "EMPTY_CLOB()" if self.form is Form.LONG_TEXT else "EMPTY_BLOB()"

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import oracledb
 
+from sluice import shell
 from sluice.config.mapper import Mapper
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.action import Command, Filled
 from sluice.model.names import Pair, TableName
+from sluice.vendors.oracle.capture.queue.sweep import newest_scn
+from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import execute, numbers
 
 # The first with private temporary tables.
 OLDEST = (18,)
 _CHARACTER_SET = "AL32UTF8"
+# Errors for a package that the user may not execute: it looks as if it were not there.
+_NO_RIGHT = ("ORA-00904", "ORA-00942", "ORA-01031", "ORA-06550", "ORA-41900")
 
 
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     """A setting or a command that such a slave does not know."""
-    return _not_supported(pair.slave, what, hint)
-
-
-def no_verify(slave: str) -> SluiceError:
-    """A comparison with the master."""
-    return _not_supported(slave, "`verify`", "nothing was read; compare it by hand, or fill it anew by initial_update")
-
-
-def _not_supported(slave: str, what: str, hint: str) -> SluiceError:
-    return SluiceError(521, f"slave {slave} is on Oracle, where {what} is not supported", hint)
+    return SluiceError(521, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
 
 
 def expect_replaced(pair: Pair, mapper: Mapper, table: TableName) -> None:
@@ -65,7 +61,7 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
     """See that a server can be a slave, and that our tables come into the schema of the connection's user.
 
     Raises:
-        SluiceError: SLC-515, it cannot.
+        SluiceError: SLC-515, it cannot; SLC-538, the user may not ask for the change number.
         ConfigError: SLC-523, they would be in another one.
     """
     ((characters,),) = execute(session, composed("catalog/character_set"))
@@ -81,8 +77,25 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
             f"nothing was written; point the connection at Oracle {OLDEST[0]} or later with {_CHARACTER_SET}",
         )
     ((user,),) = execute(session, composed("position/user"))
+    _expect_change_number(session, pair, str(user))
     if schema != user:
         raise _of_another(pair, f"has its position tables in the schema {schema}", str(user), "`schema`")
+
+
+def _expect_change_number(session: oracledb.Connection, pair: Pair, user: str) -> None:
+    """See that a comparison can read the slave at a point, without which an initial update never ends (R10)."""
+    try:
+        newest_scn(session)
+    except oracledb.DatabaseError as error:
+        if code_of(error) not in _NO_RIGHT:
+            raise
+        raise SluiceError(
+            538,
+            f"the user {user} of slave {pair.slave} may not ask for the newest change number, as of which a comparison "
+            "reads the slave",
+            "nothing was written; let a DBA run the script of "
+            f"`{shell.sluice('grants', pair.slave, '--slave')}`, which has GRANT EXECUTE ON sys.dbms_flashback",
+        ) from error
 
 
 def expect_own(pair: Pair, schema: str, table: TableName) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from typing import NoReturn
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
@@ -17,16 +16,15 @@ from sluice.vendors.oracle.fence import is_ours
 from sluice.vendors.oracle.load.receiver import OracleReceiver
 from sluice.vendors.oracle.master import OracleMaster
 from sluice.vendors.oracle.names import resources
+from sluice.vendors.oracle.read.compare import compare_table
 from sluice.vendors.oracle.read.rows import reading
 from sluice.vendors.oracle.refusals import expect_triggers, no_blocks
 from sluice.vendors.oracle.session import PORT
 from sluice.vendors.oracle.slave import OracleSlave
-from sluice.vendors.oracle.slave_refusals import no_verify
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
 from sluice.vendors.protocol.capabilities import TRIGGERS
 from sluice.vendors.protocol.capture import expect_no_decoding
-from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.protocol.read import Foreseen, KeyRange
@@ -64,17 +62,13 @@ def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collecti
     return [Foreseen() for _ in ranges]
 
 
-def _no_verify(job: Comparison) -> NoReturn:
-    raise no_verify(job.slave)
-
-
 # HOST:PORT/SERVICE, or the name of an entry in tnsnames.ora.
 _EASY = re.compile(r"(?:\w+://)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?(?:/(?P<service>[\w.$#-]+))?")
 
 VENDOR = Vendor(
     slave=OracleSlave,
     receive=OracleReceiver,
-    compare_table=_no_verify,
+    compare_table=compare_table,
     dataset=_dataset,
     master=Master(
         source=_source,

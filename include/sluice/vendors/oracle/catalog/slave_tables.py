@@ -17,6 +17,8 @@ from sluice.vendors.oracle.session import execute
 from sluice.vendors.oracle.slave_columns import CLOB, Stored, stored
 
 _MOST_COLUMNS = 1000
+# Of a stage, beside the columns of its table (`write/stage`).
+MARK = "SLUICE_MARK"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ def table_of(layout: Layout) -> SlaveTable:
     names = [layout.name.schema, layout.name.table, *(one.name for one in layout.columns)]
     if wrong := [name for name in names if not name or len(name.encode()) > LONGEST or '"' in name or "\0" in name]:
         raise _unmakable(layout, f"{wrong[0]!r} is no name there: it has a double quote, or more than {LONGEST} bytes")
+    if MARK in names[2:]:
+        raise _unmakable(layout, f"{MARK} is the name of a column of ours where batches are staged")
     if len(layout.columns) > _MOST_COLUMNS - 1 or not layout.columns:
         raise _unmakable(
             layout, f"a table there has 1 to {_MOST_COLUMNS - 1} columns, and it has {len(layout.columns)}"

@@ -18,7 +18,7 @@ from sluice.apply.net.net_effect import CountedNet, KeyedNet, cells
 from sluice.crash import CrashPoint, reached
 from sluice.model.layout import Column, Layout
 from sluice.model.row_conflict import Tolerated, conflict_counts
-from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, existing, names_of, no_table
+from sluice.vendors.oracle.catalog.slave_tables import MARK, SlaveTable, existing, names_of, no_table
 from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed, qualified, quoted
 from sluice.vendors.oracle.session import changed, execute
@@ -29,7 +29,7 @@ from sluice.vendors.oracle.write import array_insert
 _MOST_STAGES = 50
 # What becomes of a staged key.
 GONE, COMES, FRESH = "0", "1", "2"
-_MARK = Stored(Column("SLUICE_MARK", "smallint"), "NUMBER(1,0)", Form.INTEGER)
+_MARK = Stored(Column(MARK, "smallint"), "NUMBER(1,0)", Form.INTEGER)
 _NOT_THERE = "ORA-00942"
 
 

@@ -1,2 +1,0 @@
--- Room for the queue. Manual: SQL Language Reference, "ALTER USER".
-ALTER USER {user} QUOTA UNLIMITED ON {table_space}
