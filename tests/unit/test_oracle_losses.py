@@ -50,6 +50,17 @@ def test_a_table_is_lost_for_a_reason_and_known_again_once_that_was_told(monkeyp
     assert dropped == (['DROP TRIGGER "REPL"."BIN$x==$0"'] if "restored" in str(answers) else [])
 
 
+def test_segments_are_compared_once_a_minute_and_after_each_look_at_definitions(monkeypatch):
+    session, capture, _ = known(monkeypatch, capture__registry__rewritten=[(7,)])
+    for looks, act in ((1, capture.silenced), (1, capture.silenced), (2, capture.poll_ddl)):
+        act()
+        assert capture.silenced() == [NAME]
+        assert session.said.count("capture/registry/rewritten") == looks
+    capture.install({NAME: Watch("IUD")}, WANTED)
+    session.answers["capture/registry/rewritten"] = []
+    assert capture.silenced() == []
+
+
 def test_a_loss_that_was_not_told_yet_is_kept(monkeypatch):
     session, capture, _ = known(monkeypatch, capture__registry__rewritten=[(7,)])
     capture.install({NAME: Watch("IUD")}, WANTED)

@@ -148,11 +148,14 @@ class WatchedTables:
             if code_of(error) not in _GONE:
                 raise
 
-    def silenced(self, known: Mapping[TableName, Registered]) -> dict[TableName, str]:
-        """Watched tables of which changes are not known, and why."""
+    def rewritten(self) -> frozenset[int]:
+        """The numbers of tables with other segments than before. All segments in the catalog are looked through."""
+        return frozenset(int(relation) for (relation,) in self._ask("capture/registry/rewritten", {}))
+
+    def silenced(self, known: Mapping[TableName, Registered], rewritten: Collection[int]) -> dict[TableName, str]:
+        """Watched tables of which changes are not known, and why; `rewritten` are those with other segments."""
         rows = self._ask("capture/registry/firing", {"schema": self._resources.schema})
         firing = {str(name) for (name,) in rows}
-        rewritten = {int(relation) for (relation,) in self._ask("capture/registry/rewritten", {})}
         restored = {TableName(schema, table) for _, schema, table in self._ask("capture/registry/restored", {})}
         found: dict[TableName, str] = {}
         for name, one in known.items():

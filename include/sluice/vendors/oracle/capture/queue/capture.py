@@ -44,7 +44,8 @@ class QueueCapture(NoStatements):
         self._parts = session.parts
         # Definitions up to this key were compared with the catalog.
         self._polled = 0
-        self._next_poll = float("-inf")
+        self._next_poll = self._next_segments = float("-inf")
+        self._rewritten: frozenset[int] = frozenset()
         # Tables of which was told that they are LOST, so that they are so no more once they are installed again.
         self._told: frozenset[TableName] = frozenset()
 
@@ -71,7 +72,7 @@ class QueueCapture(NoStatements):
             watching = self._watching()
             registry.write_wanted(session, self._parts, wanted)
             known = registry.registered(session, self._parts)
-            silent = set(watching.silenced(known))
+            silent = set(watching.silenced(known, watching.rewritten()))
             there = {name: table for name in watched if (table := described(session, name))}
             # Refused before anything of them is recorded.
             for table in there.values():
@@ -91,7 +92,7 @@ class QueueCapture(NoStatements):
             changed(session, composed("capture/registry/set_version", **self._parts), {"version": registry.VERSION})
             session.commit()
             left = self._unwatched(wanted.named, there)
-        self._told = frozenset()
+        self._told, self._next_segments = frozenset(), float("-inf")
         added = tuple(name for name in there if name not in known)
         # The order of the rows is that of the configuration: no slave gets a foreign key from here.
         stages = loading_order({name: watched[name].sequence for name in there}, {})
@@ -134,6 +135,7 @@ class QueueCapture(NoStatements):
         # Of a watched table it says that changes are not known.
         watching.drop_restored(spared=known)
         watching.keep_segments()
+        self._next_segments = float("-inf")
         self._polled = max(self._polled, noted)
         self._next_poll = time.monotonic() + _POLL_S
 
@@ -144,7 +146,12 @@ class QueueCapture(NoStatements):
     def silenced(self) -> list[TableName]:
         """Watched tables of which changes are not known: see `WatchedTables.silenced`, which is logged."""
         with translated("looking at the triggers"):
-            found = self._watching().silenced(self._known())
+            watching = self._watching()
+            # The publisher asks every few seconds, and this part of the answer is dear to the server.
+            if time.monotonic() >= self._next_segments:
+                self._rewritten = watching.rewritten()
+                self._next_segments = time.monotonic() + _POLL_S
+            found = watching.silenced(self._known(), self._rewritten)
         for name, why in found.items():
             event("changes are not known", source=self._resources.schema, table=name, why=why)
         self._told = frozenset(found)
