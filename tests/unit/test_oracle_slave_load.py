@@ -100,7 +100,7 @@ def test_tables_of_other_users_are_refused_and_those_of_the_user_are_not(monkeyp
 
 def test_the_vendor_offers_such_a_slave_with_its_rights():
     found = vendor("oracle")
-    assert found.grants(INFO, SCHEMA, [], [], False) == (
+    assert found.grants(INFO, SCHEMA, [], []) == (
         'GRANT CREATE SESSION, CREATE TABLE TO "REPL";\nGRANT EXECUTE ON sys.dbms_flashback TO "REPL";\n'
         'ALTER USER "REPL" QUOTA UNLIMITED ON "USERS"'
     )

@@ -28,16 +28,22 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         silent: let the role keep the slave's own triggers and foreign keys from acting.
 
     Raises:
-        SluiceError: SLC-273, there is none for this kind of slave.
+        SluiceError: SLC-273, there is none for this kind of slave; SLC-537, none that lets the role do that.
     """
     slave = context.config.slave(name)
-    script = vendor(slave.vendor).grants
+    script, silencing = vendor(slave.vendor).grants, vendor(slave.vendor).silencing
     if script is None:
         raise SluiceError(
             273,
             f"slave {name} is of a kind for which there is no script of grants",
             "let the user of the jobs write to the directory of a slave of files, or grant the rights by hand; "
             f"{shell.check()} looks whether it can be reached",
+        )
+    if silent and silencing is None:
+        raise SluiceError(
+            537,
+            f"slave {name} is of a kind where no role can keep triggers or foreign keys from acting",
+            "nothing was printed; run this again without `--silent-triggers`: tables that have some are refused",
         )
     schemas: set[str] = set()
     tables: set[TableName] = set()
@@ -46,4 +52,6 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         schemas |= {mapper.schema(one.schema) for one in context.config.source(source).patterns if not one.excluded}
         tables |= {mapper.table(table) for table in context.watched(source) if not mapper.excludes(table)}
     schemas |= {table.schema for table in tables}
-    return script(context.connection(slave.connection), slave.schema_, schemas, tables, silent)
+    info = context.connection(slave.connection)
+    rights = script(info, slave.schema_, schemas, tables)
+    return f"{rights};\n\n{silencing(info)}" if silent and silencing else rights

@@ -98,7 +98,8 @@ class Vendor:
             cannot say.
         online: how it is loaded in blocks; None if it cannot be.
         grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
-            tables, and if wanted that of keeping triggers from acting; None if it has no roles.
+            tables; None if it has no roles.
+        silencing: the statement that lets this role keep triggers and foreign keys from acting; None if none can be.
         is_ours: whether a table of this name is one that Sluice keeps in a slave, or in one of these masters, which
             may be in the slave's database.
         remove: takes a replication out of its slave, under the fence of this epoch: its position, and these of the
@@ -126,7 +127,8 @@ class Vendor:
     size: Callable[[ConnectionInfo, Sequence[TableName]], int] | None = None
     sizes: Callable[[ConnectionInfo, Sequence[TableName]], Mapping[TableName, TableSize]] | None = None
     online: BlockLoading | None = None
-    grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName], bool], str] | None = None
+    grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName]], str] | None = None
+    silencing: Callable[[ConnectionInfo], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
     is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing
     is_one_piece: bool = False

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 from pymysql.converters import escape_string
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.vendors.mariadb.session import Sql, composed, quoted
 
@@ -32,25 +31,14 @@ def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[s
     return _script(info.login, [*rights, *((_READ, _all_of(one)) for one in sorted(schemas))])
 
 
-def for_slave(
-    info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName], silent: bool
-) -> str:
+def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:
     """The script for the account of a slave's connection. Asks no server. Rights are on databases: those on a table
     alone would hide its constraints.
 
     Args:
         schema: the database of the tables that Sluice keeps there, which the script makes if it is missing.
         schemas: those of the replicated tables.
-
-    Raises:
-        ConfigError: SLC-537, triggers and foreign keys are to be kept from acting.
     """
-    if silent:
-        raise ConfigError(
-            537,
-            "no account on MariaDB can keep triggers or foreign keys of its own tables from acting",
-            "nothing was printed; run this again without `--silent-triggers`: tables that have some are refused",
-        )
     rights = [(f"{_KEPT}, LOCK TABLES", _all_of(schema))]
     rights += [(_FILLED, _all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
     return _script(info.login, rights, f"CREATE DATABASE IF NOT EXISTS {quoted(schema)}")

@@ -8,7 +8,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.vendors.oracle.names import composed, qualified, quoted
 
-# The room for the queue, unless the DBA takes another one.
+# The room for tables, unless the DBA takes another one.
 TABLE_SPACE = "USERS"
 
 
@@ -29,11 +29,8 @@ def script(login: str, tables: Collection[TableName], table_space: str = TABLE_S
     return "".join(f"{one};\n" for one in statements)
 
 
-def for_slave(
-    info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName], silent: bool
-) -> str:
-    """The script for the user of a slave's connection, who owns every table that is written. Nothing that acts on one
-    can be silenced: such a table is refused."""
+def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:
+    """The script for the user of a slave's connection, who owns every table that is written."""
     user = _user(info.login or "")
     statements = [
         composed("position/rights", user=user),

@@ -32,19 +32,18 @@ def role(login: str, schemas: Collection[str], tables: Collection[TableName]) ->
     )
 
 
-def for_slave(
-    info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName], silent: bool
-) -> str:
+def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:
     """The script for the role of a slave's connection. Asks no server, since the role may not be able to connect yet.
 
     Args:
         schema: of the tables that Sluice keeps there.
         schemas: those of the replicated tables, also of some that come later.
         tables: the replicated tables, as the slave calls them.
-        silent: let it keep triggers and foreign keys of the slave from acting.
     """
     ours = [TableName(schema, name) for name in IN_SLAVE]
-    statements = [role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])]
-    if silent:
-        statements.append(composed("capture/grants/silent", role=info.login))
-    return script(statements)
+    return script([role(info.login, {schema, *schemas}, [*ours, *sorted(tables)])])
+
+
+def silencing(info: ConnectionInfo) -> str:
+    """The statement that lets the role of a slave's connection keep triggers and foreign keys there from acting."""
+    return composed("capture/grants/silent", role=info.login).as_string(None)

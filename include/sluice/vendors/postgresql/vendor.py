@@ -94,6 +94,7 @@ VENDOR = Vendor(
     sizes=sizes,
     online=BlockLoading(ranges=PostgresRanges, receive=PostgresBlocks),
     grants=grants.for_slave,
+    silencing=grants.silencing,
     giving_way=LockYield,
     is_ours=migrations.is_ours,
     cut=cut,
