@@ -108,3 +108,28 @@ def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, maria_server):
     maria_server.execute(f"UPDATE {database}.keyed SET id = 5000 WHERE id = 6")
     with pytest.raises(SluiceError, match=r"keyed on zurich: 1 missing, 1 extra, 1 changed"):
         world.verify()
+
+
+def test_a_trigger_that_is_made_later_stops_the_slave_and_so_does_a_lack_of_the_right_to_see_it(maria, maria_server):
+    world = maria("CREATE TABLE t (id int PRIMARY KEY, a int)", ["public.t"], slaves=("zurich",))
+    account, database = world.infos["zurich"].login, world.infos["zurich"].database
+    maria_server.execute(f"CREATE TRIGGER {database}.own BEFORE INSERT ON {database}.t FOR EACH ROW SET NEW.a = 0")
+    world.master.execute("INSERT INTO t VALUES (1, 1)")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-433.*the trigger own"):
+        world.drainer().deliver()
+    maria_server.execute(f"DROP TRIGGER {database}.own")
+    maria_server.execute(f"REVOKE TRIGGER ON {database}.* FROM {account}@'127.0.0.1'")
+    with pytest.raises(SluiceError, match=rf"(?s)SLC-541.*GRANT TRIGGER ON `{database}`"):
+        world.drainer().deliver()
+    # A role that the account has shows them as well; the more general of two grants counts for nothing.
+    maria_server.run(
+        f"GRANT TRIGGER ON `{database[0]}%`.* TO {account}@'127.0.0.1'; CREATE ROLE r_{account};"
+        f"GRANT r_{account} TO {account}@'127.0.0.1'; SET DEFAULT ROLE r_{account} FOR {account}@'127.0.0.1'"
+    )
+    with pytest.raises(SluiceError, match="SLC-541"):
+        world.drainer().deliver()
+    maria_server.execute(f"GRANT TRIGGER ON {database}.* TO r_{account}")
+    world.drainer().deliver()
+    world.let_leases_expire()
+    assert world.verify() == {"zurich": 0}

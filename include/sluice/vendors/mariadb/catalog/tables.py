@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sluice.errors import SluiceError, UnfitTable
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.vendors.mariadb.catalog.rights import expect_triggers_shown
 from sluice.vendors.mariadb.session import COLLATION, Connection, Row, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import LONGTEXT, Stored, stored
 
@@ -73,6 +74,7 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
 
     Raises:
         UnfitTable: SLC-433, it does not take the master's rows exactly.
+        SluiceError: SLC-541, the server may hide from us what acts on its rows.
     """
     named = {"schema": layout.name.schema, "table": layout.name.table}
     rows = execute(session, composed("catalog/columns"), named)
@@ -81,6 +83,7 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
     wanted = table_of(layout)
     if obstacles := execute(session, composed("catalog/obstacles"), named):
         raise _unfit(layout.name, f"it has {'; '.join(str(row[0]) for row in obstacles)}")
+    expect_triggers_shown(session, layout.name)
     there = {row[0]: row for row in rows}
     if others := sorted({*there} ^ {*wanted.names}):
         raise _unfit(layout.name, f"not both sides have the columns {', '.join(others)}")
