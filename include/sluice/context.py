@@ -169,12 +169,14 @@ class Context:
         )
 
     def database_id(self, connection: str) -> str:
-        """A text that identifies the database of a connection; the connection's id if it is unknown, or no server's."""
+        """A text that is the same for connections to one database; an id of one if it is unknown, or no server's."""
         info = self.connections.get(connection)
         used: list[str] = [one.vendor for one in self.config.sources.values() if one.connection == connection]
         used += [one.vendor for one in self.config.slaves.values() if one.connection == connection]
-        port = info and (info.port or next((vendor(name).port for name in used), None))
-        return f"{info.host}:{port}/{info.database}" if info and port else connection
+        for name in used:
+            if info and (identified := vendor(name).database_id):
+                return identified(info)
+        return connection
 
     def watched(self, source: str) -> dict[TableName, Watch]:
         """The watched tables of a source: those that are named, and those that its wildcards take today."""

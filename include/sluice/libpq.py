@@ -36,6 +36,11 @@ _NETWORK = (
 )
 
 
+def database_id(info: ConnectionInfo) -> str:
+    """A text for the database of a connection, by its address."""
+    return f"{info.host}:{info.port or PORT}/{info.database}"
+
+
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     """The parameters of a connection, by libpq's keywords."""
     return {

@@ -18,6 +18,7 @@ from support.world import SOURCE
 from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
+from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
@@ -307,6 +308,15 @@ def test_a_source_is_left_without_our_table_and_counts_its_sessions(binlog, mari
         maria_server.execute(own)
         assert len(cleanup(world.context, SOURCE)) == gone
     assert maria_server.execute("SHOW DATABASES LIKE 'repl'") == []
+
+
+def test_no_table_is_dropped_on_the_server_of_a_source_and_no_loop_is_blocked_there(binlog):
+    world, _ = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], into="mariadb", slaves=("zurich",))
+    with pytest.raises(SluiceError, match=r"SLC-387.*its server, is that of source flights"):
+        remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+    world.configure(lambda settings: settings["replications"][0].update(block_loop=True))
+    with pytest.raises(SluiceError, match="SLC-402"):
+        bootstrap(world.context, SOURCE)
 
 
 def test_a_log_that_was_purged_or_reset_leads_to_an_initial_update(binlog, maria_server):

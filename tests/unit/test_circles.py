@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sluice.config.configuration import Config
+from sluice.connections import ConnectionInfo
+from sluice.context import Context
+from sluice.drain.shared_tables import others
+from sluice.model.names import Pair, TableName
 from sluice.model.replication_cycles import unblocked_loops
 
 CASES = {
@@ -90,3 +94,33 @@ def test_replications_whose_changes_come_back_are_found(sources, arrows, names, 
 def test_a_file_with_a_circle_that_nothing_blocks_is_refused():
     with pytest.raises(ValueError, match="what a sends to b would come back to it, again and again: set block_loop"):
         Config.model_validate(settings(*CASES["both directions"][:3]))
+
+
+SAME = {
+    "databases of PostgreSQL": ("postgresql", {"database": "x"}, {"database": "y"}, False),
+    "its port by default": ("postgresql", {"database": "x"}, {"database": "x", "port": 5432}, True),
+    "databases of MariaDB, which one session reaches": ("mariadb", {"database": "x"}, {"port": 3306}, True),
+    "servers of MariaDB": ("mariadb", {}, {"port": 3307}, False),
+    "services of Oracle": ("oracle", {"database": "x"}, {"extra": {"service_name": "y"}}, False),
+    "a service of Oracle": ("oracle", {"database": "x"}, {"extra": {"dsn": "H/X"}}, True),
+    "entries of tnsnames.ora": ("oracle", {"extra": {"dsn": "x"}}, {"extra": {"dsn": "y"}}, False),
+    "descriptors": ("oracle", {"extra": {"dsn": "(A=x)"}}, {"extra": {"dsn": "(A=y)"}}, False),
+}
+
+
+@pytest.mark.parametrize(("vendor", "one", "other", "same"), SAME.values(), ids=SAME)
+def test_connections_lead_to_one_database_if_its_vendor_says_so(vendor, one, other, same):
+    body = settings({"a": ["s.t"]}, ["a>b"], {"b": {"vendor": vendor}, "c": {"vendor": vendor}})
+    infos = {"b": ConnectionInfo("some", "h", **one), "c": ConnectionInfo("some", "h", **other)}
+    context = Context(Config.model_validate(body), infos)
+    assert (context.database_id("b") == context.database_id("c")) is same
+    assert context.database_id("a") == "a"
+
+
+def test_two_sources_that_fill_one_table_of_a_mariadb_are_seen_from_each_database_of_it():
+    into = {"vendor": "mariadb", "schemas": {"s": "shop"}}
+    body = settings({"x": ["s.t"], "y": ["s.t"]}, ["x>b", "y>c"], {"b": into, "c": into})
+    infos = {name: ConnectionInfo("mysql", "h", database=name) for name in "bc"}
+    context = Context(Config.model_validate(body), infos)
+    found = others(context, Pair("x", "b"), TableName("shop", "t"), known=lambda source: ())
+    assert found == ["s.t of y"]

@@ -125,7 +125,7 @@ def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
     """
     here = context.database_id(context.config.slave(pair.slave).connection)
     if masters := [name for name, one in context.config.sources.items() if context.database_id(one.connection) == here]:
-        raise _refused(pair, f"its database is that of source {masters[0]}", "let its tables stay")
+        raise _refused(pair, f"its database, or its server, is that of source {masters[0]}", "let its tables stay")
     mapper, patterns = context.mapper(pair), context.config.source(pair.source).patterns
     known = {TableName(*name) for name in context.config.source(pair.source).watched}
     known |= watched_tables.recorded(context.store, pair.source)

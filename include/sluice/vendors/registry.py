@@ -91,7 +91,8 @@ class Vendor:
         dataset: the name in lineage of a table, by the connection of its slave, or of its master, and the replication.
         history: the same as a slave that keeps every change instead of rows; None if it cannot.
         master: what it offers besides if it can be a master, too.
-        port: that of its servers where a connection names none; None if it has no servers.
+        database_id: a text that is the same for connections that reach the same tables by the same names; None if it
+            has no server, where each connection is a place of its own.
         importing: how programs import into it; None if they cannot.
         size: how many bytes tables of it have that programs fill, with what is not committed yet.
         sizes: about how large those of these tables are that exist, soon and without waiting for locks; None if it
@@ -118,7 +119,7 @@ class Vendor:
     compare_table: Callable[[Comparison], Difference]
     dataset: Callable[[ConnectionInfo, Pair, TableName], Dataset]
     master: Master | None = None
-    port: int | None = None
+    database_id: Callable[[ConnectionInfo], str] | None = None
     remove: (
         Callable[[ConnectionInfo, Pair, str, int, Sequence[TableName] | None, Callable[[], None]], list[str]] | None
     ) = None

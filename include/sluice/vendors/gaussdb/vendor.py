@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
-from sluice.libpq import PORT
+from sluice.libpq import PORT, database_id
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.gaussdb.capture.capture import SlotCapture
@@ -75,5 +75,5 @@ VENDOR = Vendor(
         foresee=_foresee,
         captures={"log": CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=False)},
     ),
-    port=PORT,
+    database_id=database_id,
 )

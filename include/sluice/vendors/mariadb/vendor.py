@@ -54,6 +54,11 @@ def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     return Dataset.on_server("mysql", info.host, info.port or PORT, name.schema, name.table)
 
 
+def _database_id(info: ConnectionInfo) -> str:
+    """That of the server: every session reaches all of its databases, which are schemas here."""
+    return f"{info.host}:{info.port or PORT}"
+
+
 def _active(info: ConnectionInfo) -> int:
     """How many sessions of others execute something."""
     with closing(connect(info, "activity")) as session:
@@ -83,7 +88,7 @@ VENDOR = Vendor(
         foresee=_foresee,
         captures={"binlog": CaptureWay("the binary log", "until the server purges its files", from_log=True)},
     ),
-    port=PORT,
+    database_id=_database_id,
     remove=remove,
     grants=for_slave,
 )

@@ -53,6 +53,17 @@ def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     return Dataset.on_server("oracle", host, port or PORT, str(service or ""), name.schema, name.table)
 
 
+def _database_id(info: ConnectionInfo) -> str:
+    """By what the driver is given, in which case does not count; it is compared, and never shown."""
+    extra = info.extra
+    if not (dsn := str(extra.get("dsn") or "")):
+        service = extra.get("service_name") or extra.get("sid") or info.database
+        return f"{info.host}:{info.port or PORT}/{service}".casefold()
+    if easy := _EASY.fullmatch(dsn):
+        return f"{easy['host']}:{easy['port'] or PORT}/{easy['service'] or ''}".casefold()
+    return dsn.casefold()
+
+
 def _active(info: ConnectionInfo) -> int:
     raise no_blocks()
 
@@ -82,7 +93,7 @@ VENDOR = Vendor(
         foresee=_foresee,
         captures={"triggers": TRIGGERS},
     ),
-    port=PORT,
+    database_id=_database_id,
     grants=grants.for_slave,
     is_ours=is_ours,
 )

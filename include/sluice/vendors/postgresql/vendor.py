@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.libpq import PORT
+from sluice.libpq import PORT, database_id
 from sluice.messages.column_literal import BOOLEAN_WORDS, PRINTED, Cell
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
@@ -87,7 +87,7 @@ VENDOR = Vendor(
         foresee=foresee,
         captures={"triggers": TRIGGERS, "log": SLOT},
     ),
-    port=PORT,
+    database_id=database_id,
     remove=remove,
     importing=IMPORTING,
     size=size,

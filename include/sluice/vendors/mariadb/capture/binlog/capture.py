@@ -66,7 +66,7 @@ class BinlogCapture(NoStatements):
             if wanted.drained_into:
                 raise ConfigError(
                     402,
-                    "a drain with `block_loop` writes into the database of this source, and its binary log does not "
+                    "a drain with `block_loop` writes into the server of this source, and its binary log does not "
                     "tell whose changes are whose",
                     "nothing was changed; take `block_loop` out of that replication",
                 )
