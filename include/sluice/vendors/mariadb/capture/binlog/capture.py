@@ -161,14 +161,13 @@ class BinlogCapture(NoStatements):
         return for_source(self._session.info, self._resources, read, activity=activity)
 
     def remove(self, before: Callable[[], None]) -> list[str]:
-        """Drop our table, and its database if we made it and it is empty; the log is the server's own."""
+        """Drop our table; the log is the server's own."""
         with translated("removing"):
             session = self._session.open()
             if state.found(session, self._parts) is None:
                 return []
             before()
-            changed(session, composed("capture/drop_state", **self._parts))
-            return [f"TABLE {self._parts['state']}", *state.dropped_home(session, self._resources)]
+            return [state.drop(session, self._resources)]
 
     def present(self, tables: Sequence[TableName]) -> dict[TableName, TableName]:
         """Those of these tables that exist."""

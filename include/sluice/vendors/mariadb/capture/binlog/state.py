@@ -124,13 +124,14 @@ def make(session: Connection, resources: Resources, values: Mapping[str, object]
     changed(session, composed("capture/begin_state", **parts), values)
 
 
-def dropped_home(session: Connection, resources: Resources) -> list[str]:
-    """Drop the database that `make` made, if that is its home by default and nothing is in it; what was dropped."""
-    named = {"schema": resources.schema}
-    if not resources.is_home or execute(session, composed("capture/strange"), named) != [("0",)]:
-        return []
-    execute(session, f"DROP DATABASE {quoted(resources.schema)}")
-    return [f"DATABASE {quoted(resources.schema)}"]
+def drop(session: Connection, resources: Resources) -> str:
+    """Drop our table; which one it was. Its database stays: routines and events of others are not shown to us there."""
+    state = parts_of(resources)["state"]
+    execute(session, composed("capture/drop_state", state=state))
+    if not resources.is_home:
+        return f"TABLE {state}"
+    home = quoted(resources.schema)
+    return f"TABLE {state}; its database stays: type DROP DATABASE {home} if nobody keeps anything in it"
 
 
 def record(
