@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 
 import pymysql
 import pytest
@@ -13,8 +14,10 @@ from support.updating import background
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError
+from sluice.model.names import Resources
 from sluice.state.replication import Status
 from sluice.vendors.mariadb import fence
+from sluice.vendors.mariadb.grants import for_source
 from sluice.vendors.mariadb.session import connect, hold_lock, our_tables
 
 pytestmark = [pytest.mark.postgres]
@@ -133,3 +136,13 @@ def test_a_trigger_that_is_made_later_stops_the_slave_and_so_does_a_lack_of_the_
     world.drainer().deliver()
     world.let_leases_expire()
     assert world.verify() == {"zurich": 0}
+
+
+def test_grants_to_an_account_that_is_not_there_make_none(maria_server):
+    info = maria_server.create_account()
+    maria_server.execute("CREATE ROLE a_role")
+    for login in (info.login.upper(), "a_role"):
+        script = for_source(replace(info, login=login), Resources("s", "REPL_"), [info.database], activity=False)
+        with pytest.raises(AssertionError, match="Can't find any matching row in the user table"):
+            maria_server.run(script)
+        assert not maria_server.execute("SELECT host FROM mysql.user WHERE user = %s AND is_role = 'N'", login)

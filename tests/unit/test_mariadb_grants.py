@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.grants import for_slave
 
@@ -15,3 +20,6 @@ def test_signs_that_stand_for_others_and_quotes_are_escaped_twice():
     assert "CREATE DATABASE IF NOT EXISTS `s``x`" in script
     (given,) = [line for line in script.splitlines() if "TEMPORARY" in line]
     assert r"ON `a\\_b\\%`.* TO ', @account)" in given
+    # Without a name they would go to everybody.
+    with pytest.raises(ConfigError, match="SLC-542"):
+        for_slave(replace(INFO, login=""), "s", set(), [])

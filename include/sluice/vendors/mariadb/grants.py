@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable
 
 from pymysql.converters import escape_string
 
+from sluice import shell
 from sluice.connections import ConnectionInfo
+from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
 from sluice.vendors.mariadb.session import Sql, composed, quoted
 
@@ -16,8 +18,9 @@ _READ = "SELECT, REFERENCES"
 _KEPT = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP"
 # By the manual of MariaDB triggers are shown to those alone who have TRIGGER; some versions show them to others, too.
 _FILLED = f"{_KEPT}, CREATE TEMPORARY TABLES, TRIGGER"
-# Texts of the script are read as they are written, whatever the administrator's session has.
-_SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = 'STRICT_ALL_TABLES'")
+# Texts of the script are read as they are written, whatever the administrator's session has. A grant to an account that
+# is not there fails: it would make one without a password.
+_SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_CREATE_USER'")
 _LOG = "REPLICATION SLAVE, BINLOG MONITOR"
 
 
@@ -27,6 +30,9 @@ def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[s
     Args:
         schemas: the databases of the watched tables.
         activity: let it see the sessions of others, with their statements.
+
+    Raises:
+        ConfigError: SLC-542, the connection has no login.
     """
     rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, _all_of(resources.schema))]
     return _script(info.login, [*rights, *((_READ, _all_of(one)) for one in sorted(schemas))])
@@ -39,6 +45,9 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
     Args:
         schema: the database of the tables that Sluice keeps there, which the script makes if it is missing.
         schemas: those of the replicated tables.
+
+    Raises:
+        ConfigError: SLC-542, there is no login.
     """
     rights = [(f"{_KEPT}, LOCK TABLES", _all_of(schema))]
     rights += [(_FILLED, _all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
@@ -52,9 +61,15 @@ def _all_of(schema: str) -> Sql:
 
 
 def _script(login: str, rights: Iterable[tuple[str, str]], *first: str) -> str:
+    if not login:
+        raise ConfigError(
+            542,
+            "the connection has no login, and rights without an account would be everybody's",
+            f"nothing was printed; make an account (CREATE USER), and type {shell.connect('CONNECTION')} with it",
+        )
     given = [f"EXECUTE IMMEDIATE CONCAT('{_text(f'GRANT {one} ON {what} TO ')}', @account)" for one, what in rights]
     account = composed("grants/account", login=f"'{_text(login)}'").rstrip()
-    return ";\n".join([*_SESSION, account, *first, *given])
+    return ";\n".join([*_SESSION, account, *given, *first])
 
 
 def _text(text: str) -> str:
