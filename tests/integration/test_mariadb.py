@@ -146,3 +146,15 @@ def test_grants_to_an_account_that_is_not_there_make_none(maria_server):
         with pytest.raises(AssertionError, match="Can't find any matching row in the user table"):
             maria_server.run(script)
         assert not maria_server.execute("SELECT host FROM mysql.user WHERE user = %s AND is_role = 'N'", login)
+
+
+def test_a_table_that_one_refers_to_which_is_not_shown_stays_when_the_others_are_dropped(maria, maria_server):
+    ddl = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY)"
+    world = maria(ddl, ["public.a", "public.b"], slaves=("zurich",))
+    here, tenant = world.infos["zurich"].database, maria_server.create_account().database
+    maria_server.execute(f"CREATE TABLE {tenant}.child (id int REFERENCES {here}.a (id))")
+    assert world.verify() == {"zurich": 0}
+    with pytest.raises(SluiceError, match=rf"(?s)SLC-543: .*{here}\.a stays.*: DROP TABLE `{here}`\.`a`"):
+        remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+    assert maria_server.execute(f"SHOW TABLES FROM {here}") == [("a",)]
+    assert world.status("zurich") is Status.UNCONFIGURED

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
+import pymysql
+
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb import fence
-from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.errors import number_of, translated
 from sluice.vendors.mariadb.session import (
     Connection,
     composed,
@@ -23,6 +25,9 @@ from sluice.vendors.mariadb.session import (
     qualified,
     transaction,
 )
+
+# Another table refers to one; without rights on that the server does not say which.
+_REFERRED_TO = (1217, 1451)
 
 
 def remove(
@@ -36,7 +41,8 @@ def remove(
     """See `sluice.vendors.registry.Vendor.remove`. Our tables go with the last replication into their database.
 
     Raises:
-        SluiceError: SLC-535, a table that stays refers to one that is to go. Nothing was changed.
+        SluiceError: SLC-535, a table that stays refers to one that is to go. Nothing was changed. SLC-543, one that is
+            not shown to us does so; all the rest is removed.
     """
     parts, names = our_tables(schema), {"source": pair.source, "slave": pair.slave}
     with (
@@ -51,14 +57,33 @@ def remove(
             execute(session, composed("load/forget", **parts), names)
             execute(session, composed("position/remove", **parts), names)
             before()
-        if there:
-            # A list of the server's own goes table by table; those that refer to each other go together.
-            execute(session, "SET SESSION foreign_key_checks = 0")
-            execute(session, f"DROP TABLE {', '.join(map(qualified, there))}")
-        gone = [f"table {name}" for name in there]
-        if _dropped_ours(session, parts):
-            return gone + [f"table {schema}.sluice_{name}" for name in parts]
-    return [*gone, f"the position of {pair}"]
+        kept = _drop(session, there)
+        gone = [f"table {name}" for name in there if name not in kept]
+        ours = _dropped_ours(session, parts)
+        if kept:
+            raise SluiceError(
+                543,
+                f"{pair} is removed, but {', '.join(map(str, kept))} stays: foreign keys of tables that the account is "
+                "not shown, or of each other, refer to it",
+                f"drop these foreign keys, and then: DROP TABLE {', '.join(map(qualified, kept))}",
+            )
+    return [*gone, *([f"table {schema}.sluice_{name}" for name in parts] if ours else [f"the position of {pair}"])]
+
+
+def _drop(session: Connection, tables: Sequence[TableName]) -> Sequence[TableName]:
+    """Drop tables, those last to which others of them refer; which ones the server has to keep."""
+    kept = [name for name in tables if not _dropped(session, name)]
+    return _drop(session, kept) if 0 < len(kept) < len(tables) else kept
+
+
+def _dropped(session: Connection, table: TableName) -> bool:
+    try:
+        execute(session, f"DROP TABLE {qualified(table)}")
+    except pymysql.err.IntegrityError as error:
+        if number_of(error) not in _REFERRED_TO:
+            raise
+        return False
+    return True
 
 
 def _is_table(session: Connection, name: TableName) -> bool:
