@@ -67,6 +67,9 @@ SELECT recorded.repl_key, recorded.relid, recorded.schemaname, recorded.tablenam
 FROM "REPL"."REPL_LAYOUTS" recorded
 ORDER BY recorded.repl_key
 /
+-- capture/registry/lock_lost
+SELECT entry.lost FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :schema AND entry.tablename = :name FOR UPDATE
+/
 -- capture/registry/lock_state
 SELECT epoch FROM "REPL"."REPL_STATE" FOR UPDATE
 /
@@ -84,6 +87,12 @@ UPDATE "REPL"."REPL_STATE" SET segment = :segment, sha256 = :sha256
 -- capture/registry/register
 INSERT INTO "REPL"."REPL_TABLES" (schemaname, tablename, actions, status, repl_key, trigger_name, debug, relid, old_images, lost)
 VALUES (:schema, :name, :actions, 'CREATING', :layout, :trigger_, :debug, :relation, :old_images, :lost)
+/
+-- capture/registry/register_again
+UPDATE "REPL"."REPL_TABLES"
+SET actions = :actions, status = 'CREATING', repl_key = :layout, trigger_name = :trigger_, debug = :debug, relid = :relation,
+    old_images = :old_images, lost = :lost
+WHERE schemaname = :schema AND tablename = :name
 /
 -- capture/registry/registered
 SELECT entry.schemaname, entry.tablename, entry.actions, entry.trigger_name, entry.debug, entry.old_images, entry.lost,

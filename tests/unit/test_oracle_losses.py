@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 from support.oracle import PARTS
-from support.oracle_session import NAME, TABLE, catalog_of, registered, source
+from support.oracle_session import NAME, TABLE, WIDER, catalog_of, registered, source
 
 from sluice.log import recorded
 from sluice.model.watched import Pattern, Wanted, Watch
@@ -23,7 +23,7 @@ PLAIN, PARTED, IN_AN_INDEX = {(7, 7)}, {(70, 70), (71, 71)}, {(77, 77)}
 def known(monkeypatch, **answers):
     """A source with one watched table whose trigger fires."""
     at_rest = {"registered": registered(TABLE), "firing": FIRING, "count_layouts": [(1,)], "altered_at": [(None,)]}
-    at_rest |= {"next_key": [(70,)], "note_segments": 0}
+    at_rest |= {"next_key": [(70,)], "note_segments": 0, "unregister": 1, "register_again": 1}
     return source(
         monkeypatch, **catalog_of(TABLE) | {f"capture__registry__{one}": at_rest[one] for one in at_rest} | answers
     )
@@ -66,6 +66,26 @@ def test_a_loss_that_was_not_told_yet_is_kept(monkeypatch):
     capture.install({NAME: Watch("IUD")}, WANTED)
     assert next(given for given in session.given if given and "lost" in given)["lost"] == "Y"
     assert session.values_of(NOTED) == []
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_loss_that_a_trigger_notes_while_its_table_is_looked_at_is_kept(monkeypatch, told):
+    session, capture, _ = known(monkeypatch, capture__registry__firing=[], capture__registry__lock_lost=[("Y",)])
+    if told:
+        capture.silenced()
+    capture.install({NAME: Watch("IUD")}, WANTED)
+    (written,) = session.values_of("capture/registry/register_again")
+    assert written["lost"] == "Y"
+    # The row stays, and stays locked: a trigger that waits for it finds it, and marks it afterwards.
+    begin = session.said.index("capture/registry/lock_lost")
+    end = session.said.index("capture/registry/register_again")
+    assert not {"COMMIT", "capture/registry/unregister"} & set(session.said[begin:end])
+
+
+def test_a_look_at_one_table_that_was_altered_keeps_what_was_noted_of_it_meanwhile(monkeypatch):
+    session, capture, _ = known(monkeypatch, **catalog_of(WIDER), capture__registry__lock_lost=[("Y",)])
+    capture.poll_ddl()
+    assert [given["lost"] for given in session.values_of("capture/registry/register_again")] == ["Y"]
 
 
 def test_a_look_knows_new_partitions_and_drops_restored_triggers_of_tables_that_are_not_watched(monkeypatch):

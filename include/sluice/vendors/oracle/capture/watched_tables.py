@@ -64,12 +64,14 @@ class WatchedTables:
         trigger = settings.trigger or self._resources.capture(table.relation)
         # Another table bears the name by now, of whose rows nothing is known.
         replaced = before is not None and before.recorded.table.relation != table.relation
-        lost = lost or replaced or _pads(before, table) or (before is not None and before.lost and not found_lost)
+        lost = lost or replaced or _pads(before, table)
         named = {"schema": table.name.schema, "name": table.name.table}
         with transaction(self._session):
+            marked = [mark == YES for (mark,) in self._ask("capture/registry/lock_lost", named)]
+            # A trigger may have marked it since it was read: of that nobody was told.
+            lost = lost or (any(marked) and not (found_lost and before is not None and before.lost))
             if not same:
                 self._change("capture/registry/add_layout", known.values)
-            self._change("capture/registry/unregister", named)
             values = {
                 **named,
                 "actions": registry.actions(settings) or registry.NONE,
@@ -80,7 +82,7 @@ class WatchedTables:
                 "old_images": settings.old_images,
                 "lost": YES if lost else NO,
             }
-            self._change("capture/registry/register", values)
+            self._change("capture/registry/register_again" if marked else "capture/registry/register", values)
             if before is None or replaced or found_lost:
                 self._change("capture/registry/note_segments", {"relation": table.relation})
             self._change("capture/registry/forget_current", {**named, "relation": table.relation})
