@@ -105,6 +105,11 @@ WHERE recorded.repl_key = (SELECT MAX(other.repl_key) FROM "REPL"."REPL_LAYOUTS"
 SELECT captured.trigger_name, captured.table_owner, captured.table_name
 FROM user_triggers captured
 WHERE captured.trigger_name LIKE 'BIN$%' AND captured.table_name NOT LIKE 'BIN$%'
+  AND EXISTS (
+      SELECT 1 FROM user_dependencies needed
+      WHERE needed.name = captured.trigger_name AND needed.type = 'TRIGGER'
+        AND needed.referenced_owner = :schema AND needed.referenced_name = :lose
+  )
 /
 -- capture/registry/rewritten
 SELECT known.relid

@@ -141,6 +141,7 @@ def source(monkeypatch, **answers):
         "capture/queue/noted": [(None,)],
         "capture/registry/registered": [],
         "capture/registry/layouts": [],
+        "capture/registry/restored": [],
         "capture/queue/scn": [("900",)],
         "capture/queue/queued_as_of": [("1.2.3",)],
         "capture/queue/sweep": [],

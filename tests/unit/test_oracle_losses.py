@@ -114,6 +114,29 @@ def test_the_trigger_of_a_table_that_was_replaced_makes_room_for_its_namesake(mo
     assert session.said.index('DROP TRIGGER "REPL"."MINE"') < made
 
 
+def test_of_the_triggers_that_came_back_from_the_recycle_bin_those_of_others_stay(monkeypatch):
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE user_triggers (trigger_name, table_owner, table_name)")
+    database.execute("CREATE TABLE user_dependencies (name, type, referenced_owner, referenced_name)")
+    calls = {
+        "BIN$ours==$0": ("REPL", "REPL_LOSE"),
+        "BIN$application==$0": ("APP", "AUDIT"),
+        "BIN$namesake==$0": ("APP", "REPL_LOSE"),
+        "BIN$another_prefix==$0": ("REPL", "OTHER_LOSE"),
+    }
+    for name, called in calls.items():
+        database.execute("INSERT INTO user_triggers VALUES (?, 'APP', 'GONE')", [name])
+        for needed in (("SYS", "STANDARD"), called):
+            database.execute("INSERT INTO user_dependencies VALUES (?, 'TRIGGER', ?, ?)", [name, *needed])
+    database.execute("INSERT INTO user_triggers VALUES ('BIN$alone==$0', 'APP', 'GONE')")
+    session, capture, _ = known(
+        monkeypatch,
+        capture__registry__restored=lambda values: said(database, "capture/registry/restored", values),
+    )
+    capture.poll_ddl()
+    assert [one for one in session.said if one.startswith("DROP")] == ['DROP TRIGGER "REPL"."BIN$ours==$0"']
+
+
 def test_a_table_that_can_be_flashed_back_is_remarked_upon(monkeypatch):
     _, capture, _ = known(monkeypatch, catalog__row_movement=[("ENABLED",)])
     assert "FLASHBACK TABLE can change its rows" in capture.remarks({NAME: Watch("")})[0]
@@ -146,10 +169,10 @@ def become(database, segments):
     database.executemany("INSERT INTO dba_objects VALUES (?, ?, ?, ?, ?)", rows)
 
 
-def said(database, name):
+def said(database, name, values=()):
     """The rows of one of our statements, but for what is Oracle's own of it."""
     text = composed(name, **PARTS).replace('"REPL".', "").replace("sys.", "").replace("OR REPLACE ", "")
-    return database.execute(text).fetchall()
+    return database.execute(text, values).fetchall()
 
 
 @pytest.mark.parametrize(

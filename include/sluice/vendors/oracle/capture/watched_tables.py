@@ -158,7 +158,7 @@ class WatchedTables:
         """Watched tables of which changes are not known, and why; `rewritten` are those with other segments."""
         rows = self._ask("capture/registry/firing", {"schema": self._resources.schema})
         firing = {str(name) for (name,) in rows}
-        restored = {TableName(schema, table) for _, schema, table in self._ask("capture/registry/restored", {})}
+        restored = {TableName(schema, table) for _, schema, table in self._restored()}
         found: dict[TableName, str] = {}
         for name, one in known.items():
             reasons = {
@@ -179,10 +179,14 @@ class WatchedTables:
             self._change("capture/registry/forget_segments", {})
 
     def drop_restored(self, spared: Collection[TableName] = ()) -> None:
-        """Drop triggers that came back from the recycle bin, but for those of some tables."""
-        for trigger, schema, table in self._ask("capture/registry/restored", {}):
+        """Drop triggers of ours that came back from the recycle bin, but for those of some tables."""
+        for trigger, schema, table in self._restored():
             if TableName(schema, table) not in spared:
                 self.drop("TRIGGER", str(trigger))
+
+    def _restored(self) -> list[Row]:
+        values = {"schema": self._resources.schema, "lose": self._resources.name("lose")}
+        return self._ask("capture/registry/restored", values)
 
     def _change(self, name: str, values: Mapping[str, object]) -> None:
         statement = composed(name, **self._parts)
