@@ -51,6 +51,31 @@ def test_a_connection_that_names_no_database_is_refused(extra):
     assert error.value.code == 483
 
 
+@pytest.mark.parametrize("dsn", ["scott/canary@db1:1521/x", " scott/can?ry(canary@db1", "scott@db1/canary"])
+def test_a_dsn_with_a_login_is_refused_without_a_word_of_it(dsn):
+    with pytest.raises(ConfigError) as error:
+        session.connect(with_extra(dsn=dsn), "publish")
+    assert error.value.code == 545
+    assert "canary" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    ["db1:1521/x y?wallet_password=canary", '(DESCRIPTION=((WALLET_PASSWORD="canary")', "(CANARY=(canary=canary))"],
+)
+def test_a_dsn_that_the_driver_cannot_read_is_not_said(monkeypatch, dsn):
+    monkeypatch.setenv(VALUES_ENV, "1")
+    with pytest.raises(SluiceError) as error:
+        session.connect(with_extra(dsn=dsn), "publish")
+    assert "DPY-" in error.value.fact
+    assert "canary" not in str(error.value)
+
+
+def test_a_descriptor_with_an_at_sign_names_no_login():
+    dsn = '(DESCRIPTION=(ADDRESS=(HOST=db1))(SECURITY=(SSL_SERVER_CERT_DN="emailAddress=a@b")))'
+    assert session.parameters(with_extra(dsn=dsn), "publish")["dsn"] == dsn
+
+
 def test_a_server_that_is_not_there_is_waited_for():
     here = ConnectionInfo("oracle", "127.0.0.1", port(), "FREEPDB1", "REPL", "secret")
     with pytest.raises(TransientError) as error:

@@ -16,6 +16,8 @@ VALUES_ENV = "SLUICE_LOG_VALUES"
 # Errors whose text may quote a value of a row.
 _TELLING = {"ORA-00001", "ORA-01722", "ORA-12899", "ORA-01438"}
 _VALUES = re.compile(r"row with column values .*|'[^']*'|\(actual: .*", re.DOTALL)
+# Errors whose text quotes a `dsn`, which may have a password.
+_QUOTING = {"DPY-2049", "DPY-4017", "DPY-4018"}
 _GONE = f"start the database, or mend the way to it; nothing is lost, {AGAIN}"
 _FULL = f"the server is out of sessions, memory or disk; free some, {AGAIN}"
 _SERVICE = "mend the service name of the Airflow connection: its schema, or `service_name` or `sid` in its extra"
@@ -81,6 +83,8 @@ def explained(error: oracledb.Error, doing: str) -> SluiceError:
     """The SluiceError for a driver's error, by its code."""
     code = code_of(error)
     message = str(error).partition("\nHelp: ")[0]
+    if code in _QUOTING:
+        message = f"{code}: the driver cannot read the `dsn` of the connection"
     if code in _TELLING and not os.environ.get(VALUES_ENV):
         message = _VALUES.sub("'...'", message)
     if code in _NO_QUOTA:

@@ -54,13 +54,14 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     all; `protocol` `tcps` for TLS, and what TLS needs.
 
     Raises:
-        ConfigError: SLC-483, nothing says which database it is, or `protocol` is none.
+        ConfigError: SLC-483, nothing says which database it is, or `protocol` is none; SLC-545, `dsn` has a login.
     """
     extra = info.extra
     how: dict[str, Any] = {"user": info.login, "program": f"sluice-{application}"[:48], "tcp_connect_timeout": 10.0}
     how |= {name: extra[name] for name in _EXTRA if extra.get(name) is not None}
-    if dsn := extra.get("dsn"):
-        return {**how, "dsn": str(dsn)}
+    if dsn := str(extra.get("dsn") or "").strip():
+        _expect_no_login(dsn)
+        return {**how, "dsn": dsn}
     protocol = str(extra.get("protocol", "tcp")).lower()
     service = extra.get("service_name") or (info.database if not extra.get("sid") else None)
     if protocol not in _PROTOCOLS or not (service or extra.get("sid")):
@@ -76,12 +77,24 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     return {**how, "host": info.host, "port": info.port or default, "protocol": protocol, **named}
 
 
+def _expect_no_login(dsn: str) -> None:
+    """See that a `dsn` is an address alone: errors and lineage say addresses. Raises ConfigError SLC-545."""
+    # In a descriptor it may be in the name of a certificate.
+    if "@" in dsn and not dsn.startswith("("):
+        raise ConfigError(
+            545,
+            "the `dsn` in the extra of the connection has an @, so there may be a login and a password before it",
+            "set the login and the password of the Airflow connection, and `dsn` to what follows the @; the name of a "
+            "certificate is `ssl_server_cert_dn` in the extra. Change that password, since extras are shown",
+        )
+
+
 def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
     """A session with pinned settings, that commits when it is told to.
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        ConfigError: SLC-483.
+        ConfigError: SLC-483, SLC-545.
         SluiceError: SLC-031, it is not let in; SLC-480, it has other settings; SLC-484, the server is too old.
     """
     how = parameters(info, application)

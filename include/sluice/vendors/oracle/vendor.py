@@ -48,7 +48,7 @@ def _source(
 def _dataset(info: ConnectionInfo, pair: Pair, name: TableName) -> Dataset:
     """By the address alone: what else a `dsn` says may be a secret."""
     host, port, service = info.host, info.port, info.extra.get("service_name") or info.database or info.extra.get("sid")
-    if found := _EASY.match(str(info.extra.get("dsn") or "")):
+    if found := _EASY.fullmatch(str(info.extra.get("dsn") or "").strip()):
         host, port, service = found["host"], int(found["port"] or 0), found["service"]
     return Dataset.on_server("oracle", host, port or PORT, str(service or ""), name.schema, name.table)
 
@@ -73,8 +73,11 @@ def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collecti
     return [Foreseen() for _ in ranges]
 
 
-# HOST:PORT/SERVICE, or the name of an entry in tnsnames.ora.
-_EASY = re.compile(r"(?:\w+://)?(?P<host>[\w.-]+)(?::(?P<port>\d+))?(?:/(?P<service>[\w.$#-]+))?")
+# HOST,...:PORT/SERVICE:SERVER/INSTANCE?MORE, or the name of an entry in tnsnames.ora; no login, which ends with an @.
+_EASY = re.compile(
+    r"(?:(?:\w+:)?//)?(?P<host>[\w.-]+)(?:,[\w.,-]+)?(?::(?P<port>\d+))?(?:/(?P<service>[\w.$#-]+))?"
+    r"(?::\w+)?(?:/\w+)?(?:\?[^@]*)?"
+)
 
 VENDOR = Vendor(
     slave=OracleSlave,
