@@ -5,6 +5,7 @@ Whether an error is worth a retry is a type: `TransientError` is, everything els
 
 from __future__ import annotations
 
+import os
 import re
 import traceback
 from pathlib import Path
@@ -12,6 +13,9 @@ from pathlib import Path
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
 
+# If this is set, errors say values of rows, too.
+VALUES_ENV = "SLUICE_LOG_VALUES"
+_MOST_OF_A_VALUE = 40
 # These characters would hide or rearrange what stands around them in a terminal or a page, or cannot be stored.
 _HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # A line of its own, such as a HINT.
@@ -71,6 +75,11 @@ def said(text: str) -> str:
     Names of tables and files are other people's: an error says them, but they cannot speak in its place.
     """
     return shortened(_LINE.sub("\n  ", visible(text)))
+
+
+def shown_value(text: str) -> str:
+    """A row's value as an error says it, which people read who may not read rows: dots, or its beginning if asked."""
+    return repr(text[:_MOST_OF_A_VALUE]) if os.environ.get(VALUES_ENV) else "'...'"
 
 
 def visible(text: str) -> str:

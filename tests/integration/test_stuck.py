@@ -13,10 +13,10 @@ from support.world import SOURCE
 from sluice.cli.parser import main
 from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import VALUES_ENV, SluiceError, TransientError
 from sluice.monitor import status
 from sluice.store import blocked, leases, rejected_changes, replications
-from sluice.vendors.postgresql.session import VALUES_ENV, explained
+from sluice.vendors.postgresql.session import explained
 
 pytestmark = [pytest.mark.postgres]
 

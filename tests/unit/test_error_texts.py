@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pickle
 
+import pyarrow as pa
 import pytest
 
-from sluice.errors import MOST_SAID, SluiceError
+from sluice.errors import MOST_SAID, VALUES_ENV, SluiceError
+from sluice.model.layout import Column
+from sluice.model.names import TableName
+from sluice.vendors.mariadb import types as maria_types
+from sluice.vendors.oracle import slave_columns
 from sluice_airflow.child import Output
 
 FORGED = {
@@ -54,3 +59,26 @@ def test_what_is_added_to_an_error_later_cannot_speak_in_its_place_either():
         == "SLC-070: it stands. In front of t\n  HINT: type: evil\nHINT: mend it\\x1b[2J\n  SLC-001: all is well"
     )
     assert error.args == (error.fact,)
+
+
+def to_oracle(table, column, texts):
+    slave_columns.values_of(table, slave_columns.stored(column, key=False), texts)
+
+
+def to_mariadb(table, column, texts):
+    maria_types.literals(table, [maria_types.stored(column, key=False)], [texts])
+
+
+@pytest.mark.parametrize("give", [to_oracle, to_mariadb])
+def test_a_value_that_a_column_cannot_hold_is_said_only_on_request(monkeypatch, give):
+    texts = pa.array(["canary" * 20], pa.string())
+
+    def said() -> str:
+        with pytest.raises(SluiceError, match=r"SLC-(431|516): the column built of shop\.planes") as error:
+            give(TableName("shop", "planes"), Column("built", "date"), texts)
+        return str(error.value)
+
+    monkeypatch.delenv(VALUES_ENV, raising=False)
+    assert "canary" not in said()
+    monkeypatch.setenv(VALUES_ENV, "1")
+    assert said().count("canary") == 6

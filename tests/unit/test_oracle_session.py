@@ -8,9 +8,9 @@ from oracledb import errors as driver
 from support.places import port
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, LockTimeout, SluiceError, TransientError, UnclassifiedError
+from sluice.errors import VALUES_ENV, ConfigError, LockTimeout, SluiceError, TransientError, UnclassifiedError
 from sluice.vendors.oracle import session
-from sluice.vendors.oracle.errors import VALUES_ENV, explained
+from sluice.vendors.oracle.errors import explained
 from sluice.vendors.oracle.names import parts_of, quoted, resources
 
 PLAIN = ConnectionInfo("oracle", "db1", None, "FREEPDB1", "REPL", "secret")

@@ -24,7 +24,7 @@ from support.oracle_session import (
 from sluice.changelog.schema import SWEPT
 from sluice.config.slave import Slave
 from sluice.config.source import Source
-from sluice.errors import AlteredMeanwhile, ConfigError, FencedError, SluiceError, StrangeSource
+from sluice.errors import VALUES_ENV, AlteredMeanwhile, ConfigError, FencedError, SluiceError, StrangeSource
 from sluice.model.unwatched import Reason
 from sluice.model.watched import Pattern, Wanted, Watch
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item
@@ -147,6 +147,15 @@ def test_images_are_read_by_the_columns_that_they_name(monkeypatch):
         with pytest.raises(SluiceError) as error:
             changes.batch([Item(63, "1.2.3", 63, relation, "INSERT", None, wrong, None)])
         assert error.value.code == 488
+
+
+def test_a_value_that_is_none_of_its_column_is_said_only_on_request(monkeypatch):
+    changes = Changes(900, {7: [RecordedTable(60, WIDER)]}, lambda *_: None, 0, PARTS["items"])
+    for values in ("", "1"):
+        monkeypatch.setenv(VALUES_ENV, values)
+        with pytest.raises(SluiceError, match="SLC-488") as error:
+            changes.batch([Item(63, "1.2.3", 63, 7, "INSERT", None, image(ID="1", V="b", D="canary"), None)])
+        assert ("canary" in str(error.value)) == bool(values)
 
 
 def test_notes_of_definitions_are_no_changes_and_wait_for_a_look(monkeypatch):

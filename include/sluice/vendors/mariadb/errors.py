@@ -9,10 +9,8 @@ from contextlib import contextmanager
 
 import pymysql
 
-from sluice.errors import AGAIN, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
+from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
 
-# If this is set, errors say values of rows, too.
-VALUES_ENV = "SLUICE_LOG_VALUES"
 _QUOTED = re.compile(r"'.*'", re.DOTALL)
 # Errors whose text quotes a value of a row.
 _TELLING = {1062, 1264, 1292, 1366, 1367, 1406}

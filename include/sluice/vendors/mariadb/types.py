@@ -16,7 +16,7 @@ from enum import StrEnum
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, shown_value
 from sluice.model.layout import Column
 from sluice.model.logical_type import Kind, LogicalType, logical_type
 from sluice.model.names import TableName
@@ -229,7 +229,8 @@ def _expect_fitting(table: TableName, one: Stored, values: pa.Array) -> None:
     if place >= 0:
         raise SluiceError(
             431,
-            f"the column {one.column.name} of {table} is a {one.type}, and cannot hold {values[place].as_py()[:40]!r}",
+            f"the column {one.column.name} of {table} is a {one.type}, and cannot hold "
+            f"{shown_value(values[place].as_py())}",
             f"nothing of it was written; make the column a {LONGTEXT} COLLATE {COLLATION}, which holds every value as "
             "its text, and fill the table by initial_update; or leave the column out (`exclude_columns`)",
         )

@@ -9,10 +9,8 @@ from contextlib import contextmanager
 
 import oracledb
 
-from sluice.errors import AGAIN, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
+from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
 
-# If this is set, errors say values of rows, too.
-VALUES_ENV = "SLUICE_LOG_VALUES"
 # Errors whose text may quote a value of a row.
 _TELLING = {"ORA-00001", "ORA-01722", "ORA-12899", "ORA-01438"}
 _VALUES = re.compile(r"row with column values .*|'[^']*'|\(actual: .*", re.DOTALL)

@@ -20,7 +20,7 @@ import oracledb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, shown_value
 from sluice.model.layout import Column
 from sluice.model.logical_type import Kind, LogicalType, logical_type
 from sluice.model.names import TableName
@@ -246,7 +246,7 @@ def _expect_fitting(table: TableName, one: Stored, texts: pa.Array) -> None:
     place = pc.index(fitting, False).as_py()
     if place >= 0:
         text = texts[place].as_py()
-        shown = f"cannot hold {text[:40]!r}" if text else "has NULL for the empty text"
+        shown = f"cannot hold {shown_value(text)}" if text else "has NULL for the empty text"
         raise SluiceError(
             516,
             f"the column {one.column.name} of {table} is a {one.type}, and {shown}",

@@ -15,7 +15,7 @@ from psycopg import sql
 
 from sluice import shell, sqlfiles, tls
 from sluice.connections import ConnectionInfo
-from sluice.errors import AGAIN, LockTimeout, SluiceError, TransientError, UnclassifiedError
+from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, SluiceError, TransientError, UnclassifiedError
 from sluice.libpq import PORT, parameters, state_of_refusal
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -81,8 +81,6 @@ _SET_FOR = {
 # Of a server that said nothing at all.
 _UNREACHABLE = "08006"
 
-# If this is set, errors say values of rows, too.
-VALUES_ENV = "SLUICE_LOG_VALUES"
 # Classes of errors about values: data that are none, and constraints. What the latter quote are names.
 _TELLING, _NAMING = ("22", "23"), "23"
 # Servers quote in the manner of their language.

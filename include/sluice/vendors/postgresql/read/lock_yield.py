@@ -12,9 +12,9 @@ from types import TracebackType
 import psycopg
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import LockTimeout, SluiceError, TransientError
+from sluice.errors import VALUES_ENV, LockTimeout, SluiceError, TransientError
 from sluice.log import event
-from sluice.vendors.postgresql.session import VALUES_ENV, Connection, composed, connect, plain_id, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, translated
 
 # The server is asked this often, or ten times in the time that a statement may wait.
 _LOOK_S = 1.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from base64 import b64decode
 from collections.abc import Callable, Mapping, Sequence
 
+from sluice.errors import VALUES_ENV
 from sluice.vendors.oracle.types import Captured
 from sluice.vendors.oracle.values import canonical
 
@@ -65,6 +67,9 @@ def reader(
         if found.keys() != captured:
             raise ValueError(f"it has the columns {', '.join(found)}")
         values = [found[name] if name in captured else longs.get(name) for name in names]
-        return [None if value is None else text(value) for value, text in zip(values, texts, strict=True)]
+        try:
+            return [None if value is None else text(value) for value, text in zip(values, texts, strict=True)]
+        except ValueError as error:
+            raise ValueError(str(error) if os.environ.get(VALUES_ENV) else "a value is none of its column") from None
 
     return row
