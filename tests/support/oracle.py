@@ -9,6 +9,7 @@ from sluice.model.names import TableName
 from sluice.vendors.oracle.capture.triggers import CapturedTable, for_ddl, statements
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.names import composed, parts_of, resources
+from sluice.vendors.oracle.read.rows import expressions
 from sluice.vendors.oracle.session import pinning
 
 RESOURCES = resources(None, "REPL_")
@@ -102,9 +103,13 @@ def running() -> dict[str, str]:
     folders = ("registry", "watch", "queue", "remove")
     names = [name for folder in folders for name in sqlfiles.names("oracle", f"capture/{folder}")]
     filled = {"table": '"APP"."T"', "column": '"L"', "kind": "FUNCTION", "name": '"REPL"."REPL_IMG1"'}
-    filled |= {"columns": 'source."A" AS "C0"', "parts": "4", "percent": "0.500000"}
-    pieces = ("read/from_row", "read/to_row", "read/newer")
-    filled["within"] = " ".join(composed(piece) for piece in pieces)
+    filled |= {"parts": "4", "percent": "0.500000"}
+    conditions = ("read/from_row", "read/to_row", "read/newer")
+    filled["within"] = " ".join(composed(piece) for piece in conditions)
+    columns = tuple(_called(COLUMNS[kind], name) for name, kind in (("A", "RAW(16)"), ("B", "CLOB"), ("C", "BLOB")))
+    kinds = CapturedTable(TableName("APP", "T"), 1, columns).kinds
+    filled["columns"] = expressions([f'source."{one.name}"' for one in columns], kinds, PARTS)
+    pieces = (*conditions, "read/empty_long")
     wholes = [name for name in sqlfiles.names("oracle", "read") if name not in pieces]
     return {name: composed(name, **PARTS, **filled) for name in (*names, *wholes)}
 

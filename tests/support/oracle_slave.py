@@ -69,9 +69,8 @@ def statements() -> dict[str, str]:
         "write/stage": {"columns": staged_columns(table)},
     }
     folders = ("position", "load", "write", "grants", "compare")
-    # Pieces of others.
-    pieces = ("write/becomes", "compare/empty_long")
-    names = [name for one in folders for name in sqlfiles.names("oracle", one) if name not in pieces]
+    # Without a piece of another.
+    names = [name for one in folders for name in sqlfiles.names("oracle", one) if name != "write/becomes"]
     wholes = {"write/make": making(table), "compare/rows": selecting(table)}
     made = {name: composed(name, **{**filled, **own.get(name, {})}) for name in names if name not in wholes}
     others = {f"catalog/{name}": composed(f"catalog/{name}") for name in ("obstacles", "character_set")}

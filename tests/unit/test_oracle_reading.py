@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 import oracledb
 import pyarrow as pa
 import pytest
 from support.oracle import COLUMNS, running
-from support.oracle_session import NAME, TABLE, catalog_of, source
+from support.oracle_session import ID, INFO, NAME, TABLE, catalog_of, source
 
 from sluice.errors import SluiceError
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.recorded import layout_of
-from sluice.vendors.oracle.read.rows import bounds, cuts_of, selecting, texts, written_as
+from sluice.vendors.oracle.read import rows
+from sluice.vendors.oracle.read.rows import bounds, cuts_of, reading, selecting, texts, written_as
 from sluice.vendors.oracle.read.snapshot_id import SnapshotId
 from sluice.vendors.protocol.read import Chunk, Leaf
 
@@ -61,3 +64,49 @@ def test_arrow_batches_of_the_driver_become_canonical_texts():
     with pytest.raises(SluiceError) as error:
         selecting(table, ["GONE"], SnapshotId(900, "REPL_", "REPL"))
     assert error.value.code == 493
+
+
+# As the driver gives ID, a CLOB, an NCLOB and a BLOB: of an empty one the same as of NULL.
+GIVEN = {
+    "C0": ["1", "2", "3"],
+    "C1": [None, None, "a"],
+    "C2": [None, None, "b"],
+    "C3": [None, None, b"\n"],
+    **{f"E{number}": ["E", None, None] for number in (1, 2, 3)},
+}
+
+
+def read_all(monkeypatch, *columns):
+    """The lines of a table of these columns, and how many rows at a time were asked for."""
+    session, *_ = source(monkeypatch, **catalog_of(CapturedTable(NAME, 7, columns, ("ID",))))
+    monkeypatch.setattr(rows, "connect", lambda info, application: session)
+
+    sizes = []
+
+    def frames(statement, values, size):
+        sizes.append(size)
+        yield pa.table({name: GIVEN[name] for name in re.findall(r' AS "(\w+)"', statement)})
+
+    session.fetch_df_batches = frames
+    with reading(INFO, "900@REPL_/REPL") as found:
+        lines = b"".join(found.table(NAME, [one.name for one in columns]))
+    return lines.splitlines(), sizes
+
+
+def test_an_empty_large_object_of_a_master_is_not_null(monkeypatch):
+    large = [OracleColumn(f"L{kind}", kind, length=4000) for kind in ("CLOB", "NCLOB", "BLOB")]
+    lines, sizes = read_all(monkeypatch, ID, *large)
+    assert lines == [b"1\t\t\t\\\\x", b"2\t\\N\t\\N\t\\N", b"3\ta\tb\t\\\\x0a"]
+    assert sizes == [500]
+
+
+def test_rows_without_large_objects_are_read_many_at_a_time(monkeypatch):
+    assert read_all(monkeypatch, ID) == ([b"1", b"2", b"3"], [10_000])
+
+
+@pytest.mark.parametrize("kind", ["LONG", "LONG RAW", "XMLTYPE", "JSON", "VARCHAR2(32767 BYTE)", "RAW(32767)"])
+def test_types_without_an_empty_value_are_not_measured(kind):
+    """A LONG of no length is NULL, and so is a VARCHAR2; XML and JSON have a text."""
+    table = CapturedTable(NAME, 7, (COLUMNS[kind],))
+    statement, _ = selecting(table, ["C"], SnapshotId(900, "REPL_", "REPL"))
+    assert "GETLENGTH" not in statement

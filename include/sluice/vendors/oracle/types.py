@@ -42,6 +42,8 @@ class Captured:
         read: the expression that a query selects.
         scale: of a NUMBER, the digits behind the point that its text has; None: those that it needs.
         dropped: the part of a value that its text does not have, in words.
+        empty: the text of a value of length 0 that is not NULL; None if there is no such value. A LONG of that length
+            is NULL, and neither XML nor JSON is as short.
     """
 
     type: str
@@ -52,6 +54,7 @@ class Captured:
     is_long: bool = False
     scale: int | None = None
     dropped: str = ""
+    empty: str | None = None
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,9 @@ def _raw(column: OracleColumn) -> Captured:
 
 
 def _lob(
-    name: str, parameter: str, form: Form, literal: str, read: str = "{value}"
+    name: str, parameter: str, form: Form, literal: str, read: str = "{value}", empty: str | None = None
 ) -> Callable[[OracleColumn], Captured]:
-    return lambda column: Captured(name, parameter, form, literal, read, is_long=True)
+    return lambda column: Captured(name, parameter, form, literal, read, is_long=True, empty=empty)
 
 
 def _moment(digits: int, zone: str | None) -> Captured:
@@ -208,8 +211,8 @@ _TEXTS: dict[str, Callable[[OracleColumn], Captured | NotCaptured]] = {
     "VARCHAR2": _varchar,
     "NCHAR": _national("NCHAR"),
     "NVARCHAR2": _national("NVARCHAR2"),
-    "CLOB": _lob("text", "CLOB", Form.TEXT, "{clob2xml}({name}, {value})"),
-    "NCLOB": _lob("text", "NCLOB", Form.TEXT, "{nclob2xml}({name}, {value})"),
+    "CLOB": _lob("text", "CLOB", Form.TEXT, "{clob2xml}({name}, {value})", empty=""),
+    "NCLOB": _lob("text", "NCLOB", Form.TEXT, "{nclob2xml}({name}, {value})", empty=""),
     "XMLTYPE": _lob(
         "text",
         "XMLTYPE",
@@ -228,7 +231,7 @@ _OTHERS: dict[str, Callable[[OracleColumn], Captured | NotCaptured]] = {
     "BINARY_FLOAT": _binary("real", "BINARY_FLOAT", "float_text"),
     "DATE": _date,
     "RAW": _raw,
-    "BLOB": _lob("bytea", "BLOB", Form.BYTES, "{lob2xml}({name}, NULL, {value})"),
+    "BLOB": _lob("bytea", "BLOB", Form.BYTES, "{lob2xml}({name}, NULL, {value})", empty="\\x"),
     "ROWID": _row_address("ROWID"),
     "UROWID": _row_address("UROWID"),
     "BOOLEAN": _boolean,

@@ -21,6 +21,7 @@ from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, existing, no_table
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed
+from sluice.vendors.oracle.read.rows import batch_size
 from sluice.vendors.oracle.read.slave_rows import canonical_texts, selecting
 from sluice.vendors.oracle.session import connect, execute
 from sluice.vendors.protocol.compare import Comparison
@@ -28,8 +29,6 @@ from sluice.vendors.text_compare import Texts, compare_texts
 from sluice.verify.difference import Difference
 
 _LOOK_S = 0.2
-# Rows that the driver gives at a time; fewer if they have large objects.
-_FETCHED, _FETCHED_LONG = 10_000, 500
 
 
 @contextmanager
@@ -66,7 +65,7 @@ def compare_table(job: Comparison) -> Difference:
 
 def _replica(job: Comparison, info: ConnectionInfo, table: SlaveTable) -> Texts:
     statement, scn = selecting(table), int(job.replica.snapshot_id)
-    size = _FETCHED_LONG if any(one.is_long for one in table.columns) else _FETCHED
+    size = batch_size(any(one.is_long for one in table.columns))
     with translated(f"comparing {table.name}"), closing(connect(info, f"verify {job.slave}")) as session:
         for frame in session.fetch_df_batches(statement, {"scn": scn}, size=size):
             rows = pa.table(frame)

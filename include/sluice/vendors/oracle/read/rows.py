@@ -7,6 +7,7 @@ from contextlib import closing, contextmanager
 
 import oracledb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import TransientError
@@ -25,7 +26,8 @@ from sluice.vendors.oracle.types import Captured
 from sluice.vendors.oracle.values import canonical
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
-_FETCHED = 10_000
+# Rows that the driver gives at a time; fewer if they have large objects.
+_FETCHED, _FETCHED_LONG = 10_000, 500
 # Between the addresses of rows in `Leaf.written_as`.
 _CUT = " "
 
@@ -54,19 +56,49 @@ class OracleRows:
 
     def __iter__(self) -> Iterator[bytes]:
         """The buffers. Raises TransientError SLC-482, the rows are not shown as they were any more."""
+        size = batch_size(any(how.is_long for how in self._kinds))
         with translated(f"reading {self._name}"):
-            for frame in self._session.fetch_df_batches(self._statement, dict(self._values), size=_FETCHED):
+            for frame in self._session.fetch_df_batches(self._statement, dict(self._values), size=size):
                 table = pa.table(frame)
                 if table.num_rows:
                     self.rows += table.num_rows
                     yield lines_of(texts(table, self._kinds))
 
 
+def batch_size(has_long: bool) -> int:
+    """How many rows are fetched at a time."""
+    return _FETCHED_LONG if has_long else _FETCHED
+
+
+def expressions(values: Sequence[str], kinds: Sequence[Captured], parts: Mapping[str, str]) -> str:
+    """The columns of a query: each value as it is read, and behind them which large objects are empty. Of an empty one
+    the driver may give what it gives of NULL.
+
+    Args:
+        values: the columns of the table, as the query names them.
+        parts: the functions that some are read by.
+    """
+    chosen = list(enumerate(zip(values, kinds, strict=True)))
+    read = [f'{how.read.format(**{**parts, "value": value})} AS "C{number}"' for number, (value, how) in chosen]
+    empty = [
+        f'{composed("read/empty_long", column=value)} AS "E{number}"'
+        for number, (value, how) in chosen
+        if how.empty is not None
+    ]
+    return ", ".join([*read, *empty])
+
+
 def texts(table: pa.Table, kinds: Sequence[Captured]) -> list[pa.Array]:
-    """The canonical texts of columns as they were fetched."""
-    return [
+    """The canonical texts of columns, from what a query of `expressions` gave."""
+    width = len(kinds)
+    found = [
         pa.array([None if one is None else text(_plain(one)) for one in column.to_pylist()], pa.string())
-        for column, text in zip(table.columns, map(canonical, kinds), strict=True)
+        for column, text in zip(table.columns[:width], map(canonical, kinds), strict=True)
+    ]
+    empty = iter(table.columns[width:])
+    return [
+        values if how.empty is None else _emptied(how.empty, values, next(empty))
+        for how, values in zip(kinds, found, strict=True)
     ]
 
 
@@ -77,13 +109,9 @@ def selecting(
     kinds = {column.name: how for column, how in zip(table.columns, table.kinds, strict=True)}
     if missing := set(columns) - kinds.keys():
         raise moved(table.name, f"it has no {', '.join(sorted(missing))}")
-    parts = place.parts
     chosen = [kinds[name] for name in columns]
-    expressions = [
-        f'{how.read.format(**{**parts, "value": f"source.{quoted(name)}"})} AS "C{number}"'
-        for number, (name, how) in enumerate(zip(columns, chosen, strict=True))
-    ]
-    filled = {"columns": ", ".join(expressions), "table": qualified(table.name), "within": within}
+    read = expressions([f"source.{quoted(name)}" for name in columns], chosen, place.parts)
+    filled = {"columns": read, "table": qualified(table.name), "within": within}
     return composed("read/rows", **filled).strip(), chosen
 
 
@@ -171,6 +199,10 @@ def moved(name: TableName, why: str) -> TransientError:
         f"{name} cannot be read as it was: {why}",
         "trigger the run again, if it is not tried again by itself; nothing was changed",
     )
+
+
+def _emptied(text: str, values: pa.Array, empty: pa.ChunkedArray) -> pa.Array:
+    return pc.if_else(pc.is_valid(empty.combine_chunks()), pa.scalar(text, pa.string()), values)
 
 
 def _plain(value: object) -> str:

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable
 from sluice.vendors.oracle.names import composed, qualified, quoted
-from sluice.vendors.oracle.read.rows import texts
+from sluice.vendors.oracle.read.rows import expressions, texts
 from sluice.vendors.oracle.slave_columns import Form, Stored
 from sluice.vendors.oracle.types import Captured, captured
 
@@ -28,28 +28,15 @@ _MIDNIGHT = " 00:00:00"
 
 def selecting(table: SlaveTable) -> str:
     """The query of a slave's rows: each column as its text, and behind them which large objects are empty."""
-    expressions = []
-    for number, one in enumerate(table.columns):
-        expressions.append(f'{_read_as(one).read.format(value=_held(one))} AS "C{number}"')
-    for number, one in enumerate(table.columns):
-        if one.is_long:
-            expressions.append(f'{composed("compare/empty_long", column=_held(one))} AS "E{number}"')
-    return composed("compare/rows", columns=", ".join(expressions), table=qualified(table.name))
+    held = [f"held.{quoted(one.column.name)}" for one in table.columns]
+    columns = expressions(held, [_read_as(one) for one in table.columns], {})
+    return composed("compare/rows", columns=columns, table=qualified(table.name))
 
 
 def canonical_texts(table: SlaveTable, rows: pa.Table) -> list[pa.Array]:
     """The canonical texts of each column, from what the query gave."""
-    width = len(table.columns)
-    found = texts(rows.select(range(width)), [_read_as(one) for one in table.columns])
-    empty = iter(rows.columns[width:])
-    return [
-        _emptied(one, values, next(empty)) if one.is_long else _as_on_master(one.form, values)
-        for one, values in zip(table.columns, found, strict=True)
-    ]
-
-
-def _held(one: Stored) -> str:
-    return f"held.{quoted(one.column.name)}"
+    found = texts(rows, [_read_as(one) for one in table.columns])
+    return [_as_on_master(one.form, values) for one, values in zip(table.columns, found, strict=True)]
 
 
 def _read_as(one: Stored) -> Captured:
@@ -71,8 +58,3 @@ def _as_on_master(form: Form, values: pa.Array) -> pa.Array:
         return pc.replace_substring_regex(known, "^0$", "f")
     # A DATE has a time, which is midnight for what we write.
     return pc.replace_substring_regex(values, f"{_MIDNIGHT}( BC)?$", r"\1") if form is Form.DATE else values
-
-
-def _emptied(one: Stored, values: pa.Array, empty: pa.ChunkedArray) -> pa.Array:
-    text = "" if one.form is Form.LONG_TEXT else "\\x"
-    return pc.if_else(pc.is_valid(empty.combine_chunks()), pa.scalar(text, pa.string()), values)
