@@ -204,6 +204,7 @@ def test_a_page_has_the_controls_that_a_person_may_use(world, visit, name, contr
 def test_pages_offer_a_person_all_that_rest_lets_them_do_and_no_more(world, visit, name):
     blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     replications.request(world.context.store, [world.pair("geneva")], 7)
+    compared(world)
     shown = [visit(name).get(one).text for one in (*pages(), f"/replications/{SOURCE}/geneva")]
     offered = re.findall(r'data-(?:post|submit|json)="/sluice([^"]+)"', "".join(shown))
     commands = {one.path_regex: one for one in ROUTES if "POST" in one.methods}

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from support.updating import SOURCE, background, blocks_here
+from support.updating import SOURCE, background, blocks_here, points_void_soon
 
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
@@ -29,12 +29,19 @@ INSERT INTO t SELECT g, 0 FROM generate_series(1, 1500) AS g;
 BLOCKS = """
 from sluice.context import Context
 from sluice.initial_update.blocks.load import load_online
-from support.updating import SOURCE, blocks_here
+from pytest import MonkeyPatch
+from support.updating import SOURCE, blocks_here, points_void_soon
+points_void_soon(MonkeyPatch())
 load_online(Context.of_job(), SOURCE, ["zurich"], blocks_here)
 """
 
 
 SMALL = {"blocks": {"rows": 400, "patience_s": 30}}
+
+
+@pytest.fixture(autouse=True)
+def hurry(monkeypatch):
+    points_void_soon(monkeypatch)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from support.updating import SOURCE, compare_here
+from support.updating import SOURCE, compare_here, points_void_soon
 
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
@@ -23,7 +23,9 @@ INSERT INTO t SELECT g, 0 FROM generate_series(1, 1500) AS g;
 REPAIR = """
 from sluice.context import Context
 from sluice.repair.run import RepairRequest, repair
-from support.updating import SOURCE, compare_here
+from pytest import MonkeyPatch
+from support.updating import SOURCE, compare_here, points_void_soon
+points_void_soon(MonkeyPatch())
 repair(Context.of_job(), RepairRequest(SOURCE, "zurich"), compare_here)
 """
 
@@ -31,7 +33,8 @@ repair(Context.of_job(), RepairRequest(SOURCE, "zurich"), compare_here)
 @pytest.mark.parametrize(
     ("point", "left"), [(CrashPoint.STAGED, 1200), (CrashPoint.MERGED, 1200), (CrashPoint.COMMITTED, 700)]
 )
-def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, point, left):
+def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, monkeypatch, point, left):
+    points_void_soon(monkeypatch)
     world = updating(DDL, ["public.t"], {}, slaves=["zurich"])
     world.update()
     world.verify(initial=True)

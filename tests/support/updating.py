@@ -32,8 +32,14 @@ from sluice.verify.run import VerifyRequest, verify
 Load = Callable[[LoadJob], list[SlaveLoaded]]
 CompareAll = Callable[[list[Comparison]], list[Difference]]
 SLAVES = ("zurich", "geneva")
-# Slaves stand for a minute where a comparison of theirs was killed. Tests need not wait for so long.
-points.SECONDS, points._KEEP_UP_S = 12, 2.0
+
+
+def points_void_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let slaves stand for seconds, and not for a minute, where a comparison or a load was killed.
+
+    All processes that ask for points, or make them, have to be told so."""
+    monkeypatch.setattr(points, "SECONDS", 12)
+    monkeypatch.setattr(points, "_KEEP_UP_S", 2.0)
 
 
 def load_here(job: LoadJob) -> list[SlaveLoaded]:
