@@ -71,6 +71,11 @@ def test_a_dsn_that_the_driver_cannot_read_is_not_said(monkeypatch, dsn):
     assert "canary" not in str(error.value)
 
 
+def test_a_host_whose_name_nobody_knows_is_not_reached():
+    with pytest.raises(TransientError, match=r"SLC-030: connecting to nowhere\.invalid:1521"):
+        session.connect(ConnectionInfo("oracle", "nowhere.invalid", 1521, "x", "u", "p"), "publish")
+
+
 def test_a_descriptor_with_an_at_sign_names_no_login():
     dsn = '(DESCRIPTION=(ADDRESS=(HOST=db1))(SECURITY=(SSL_SERVER_CERT_DN="emailAddress=a@b")))'
     assert session.parameters(with_extra(dsn=dsn), "publish")["dsn"] == dsn

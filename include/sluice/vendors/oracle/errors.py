@@ -77,6 +77,12 @@ def code_of(error: oracledb.Error) -> str:
     return str(getattr(error.args[0], "full_code", "")) if error.args else ""
 
 
+def unreached(error: OSError, doing: str) -> SluiceError:
+    """The SluiceError of a server to which the machine finds no way."""
+    number, kind, hint = _CODES["DPY-6005"]
+    return kind(number, f"{doing}: {error}", hint)
+
+
 def explained(error: oracledb.Error, doing: str) -> SluiceError:
     """The SluiceError for a driver's error, by its code."""
     code = code_of(error)

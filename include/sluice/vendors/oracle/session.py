@@ -10,7 +10,7 @@ import oracledb
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
-from sluice.vendors.oracle.errors import explained
+from sluice.vendors.oracle.errors import explained, unreached
 from sluice.vendors.oracle.names import LONGEST, LONGEST_BEFORE, composed, literal
 
 Row = tuple[Any, ...]
@@ -106,6 +106,9 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
         found = _pinned(session)
     except oracledb.Error as error:
         raise explained(error, f"connecting to {address}") from error
+    except OSError as error:
+        # The driver lets the error of a name that cannot be resolved pass.
+        raise unreached(error, f"connecting to {address}") from error
     if others := [
         f"{name} is {found.get(name)}, not {value}" for name, value in PINNED.items() if found.get(name) != value
     ]:
