@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
-from sluice.model.action import Command, Filled
-from sluice.model.names import Pair, TableName
+from sluice.model.action import Command
+from sluice.model.names import Pair
 
 
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     """A setting or a command that such a slave does not know."""
     return SluiceError(438, f"slave {pair.slave} is on MariaDB, where {what} is not supported", hint)
-
-
-def expect_replaced(pair: Pair, mapper: Mapper, table: TableName) -> None:
-    """See that an initial update may empty a table. Raises SluiceError SLC-438."""
-    if mapper.filled(table) is not Filled.TRUNCATE:
-        raise not_supported(
-            pair,
-            f"`on_existing_rows` {mapper.filled(table)} of {table}",
-            "nothing was changed; take `on_existing_rows` out of the configuration",
-        )
 
 
 def ddl(pair: Pair, command: Command) -> SluiceError:

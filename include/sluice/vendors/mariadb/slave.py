@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 
-import pyarrow as pa
-
 from sluice.apply.mapping.table_view import view
-from sluice.apply.net.effects import Run, Step
+from sluice.apply.net.effects import Step
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.model.action import Action, Command
-from sluice.model.layout import Column, Layout
-from sluice.model.loss import Loss
-from sluice.model.names import Pair, Resources, TableName
+from sluice.model.action import Command
+from sluice.model.layout import Layout
+from sluice.model.names import Pair, Resources
 from sluice.model.position import Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Answered, Statement
+from sluice.model.statement import Answered
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
+from sluice.vendors.batches_alone import BatchesAlone
 from sluice.vendors.mariadb import fence, refusals
 from sluice.vendors.mariadb.catalog.tables import existing, table_of
 from sluice.vendors.mariadb.errors import translated
@@ -30,12 +28,9 @@ from sluice.vendors.mariadb.load.tables import MariaTables
 from sluice.vendors.mariadb.read.compare import aligned
 from sluice.vendors.mariadb.session import Connection, composed, connect, execute, hold_lock, our_tables, transaction
 from sluice.vendors.mariadb.write.writer import TableWriter
-from sluice.vendors.protocol.capabilities import Capabilities
-from sluice.vendors.protocol.load import TableDefinition, TableFit
-from sluice.vendors.protocol.slave import Replayed, StepsOf
 
 
-class MariaSlave:
+class MariaSlave(BatchesAlone):
     """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(
@@ -50,25 +45,20 @@ class MariaSlave:
         self._session: Connection | None = None
         self._writer: TableWriter | None = None
 
-    def capabilities(self) -> Capabilities:
-        """DDL commits here, and nothing that acts is silenced."""
-        return Capabilities()
+    def not_supported(self, what: str, hint: str) -> SluiceError:
+        """See `BatchesAlone`."""
+        return refusals.not_supported(self.pair, what, hint)
 
-    def fit(self, tables: Mapping[TableName, Sequence[Column]]) -> TableFit:
-        """Look whether those of these tables that are there take every row, and whether the others could be made."""
-        return self._fit([Layout(0, name, tuple(columns)) for name, columns in tables.items()], keyed=False)
+    def no_ddl(self, command: Command) -> SluiceError:
+        """See `BatchesAlone`."""
+        return refusals.ddl(self.pair, command)
 
-    def loadable(
-        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
-    ) -> TableFit:
-        """See that tables can be filled; nothing is written."""
-        if wanted:
-            self.wiped(wanted)
-        for table in tables:
-            refusals.expect_replaced(self.pair, self.mapper, table.name)
-        return self._fit([table.layout for table in tables], keyed=True)
+    def no_statement(self) -> SluiceError:
+        """See `BatchesAlone`."""
+        return refusals.statement(self.pair)
 
-    def _fit(self, layouts: Iterable[Layout], *, keyed: bool) -> TableFit:
+    def look_at(self, layouts: Iterable[Layout], *, keyed: bool) -> None:
+        """See `BatchesAlone`."""
         with translated("looking at the slave's tables"):
             session = self._open()
             _expect_durable(session, self.pair)
@@ -77,21 +67,6 @@ class MariaSlave:
                 # Who asks by the columns alone does not say which of them are the key.
                 if keyed and existing(session, seen) is None:
                     table_of(seen)
-        return TableFit()
-
-    def looks_through(self, layout: Layout) -> bool:
-        """Rows without a key are compared as a whole, which no index does."""
-        return not layout.key
-
-    def guarded(self, tables: Sequence[TableName]) -> list[str]:
-        """None: tables with triggers or foreign keys are refused where rows come."""
-        return []
-
-    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
-        """See `guarded`."""
-
-    def loosen(self, tables: Collection[TableName]) -> None:
-        """Nothing to do: no table has foreign keys."""
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence, ending sessions that hold it; how far the slave is."""
@@ -128,9 +103,9 @@ class MariaSlave:
                 fence.lock_fence(session, self.parts, self.pair, self._epoch)
                 for step in steps:
                     if isinstance(step, Command):
-                        self._refuse(step, answered)
+                        self.refuse(step, answered)
                     else:
-                        self._expect_plain(step, policies)
+                        self.expect_plain(step, policies)
                         tolerated += writer.write(step)
                 reached(CrashPoint.MERGED)
                 moved = {"segment": end.segment, "ordinal": end.ordinal, "epoch": self._epoch, "from": self._ordinal}
@@ -138,72 +113,9 @@ class MariaSlave:
         self._ordinal = end.ordinal
         return tolerated
 
-    def doubts(self, command: Command) -> tuple[str, ...]:
-        """A command is refused, also one that a person approved."""
-        self._refuse(command, None)
-        return ()
-
-    def _refuse(self, command: Command, answered: Answered | None) -> None:
-        if command.action is not Action.STATEMENT:
-            raise refusals.ddl(self.pair, command)
-        if answered is not None:
-            raise refusals.statement(self.pair)
-
-    def _expect_plain(self, run: Run, policies: WritePolicies) -> None:
-        for effect in run:
-            if policies.for_table(effect.layout.name).by_row or effect.layout.searched:
-                raise refusals.not_supported(
-                    self.pair,
-                    f"writing {effect.layout.name} row by row (searchable, on_missing, on_duplicate, before, after)",
-                    "take these settings out of the configuration; nothing is lost",
-                )
-
-    def carry_out(
-        self, numbers: Collection[int], kept: Collection[int], steps: StepsOf, answered: Answered
-    ) -> Tolerated:
-        """Refused: nothing records which rejected changes the slave has."""
-        raise refusals.not_supported(
-            self.pair,
-            "carrying out a rejected change",
-            "fill it anew by initial_update; what is kept can be dropped then",
-        )
-
-    def replay(
-        self,
-        changes: pa.Table,
-        layouts: Mapping[int, Layout],
-        begin: Position,
-        end: Position,
-        collected: int,
-        sequences: Sequence[SequenceValue] = (),
-    ) -> Replayed:
-        """Replays nothing: transactions are applied as batches."""
-        return Replayed(begin)
-
-    def understands(self, statement: Statement) -> None:
-        """No statement is. Raises SluiceError SLC-436."""
-        raise refusals.statement(self.pair)
-
-    def make_durable(self) -> None:
-        """Every commit is, see `take_over`."""
-
-    def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
-        """None that could be allowed: a table that does not take every row is refused."""
-        return []
-
-    def wiped(self, wanted: WipeOut) -> list[str]:
-        """Refused. Raises SluiceError SLC-438."""
-        raise refusals.not_supported(
-            self.pair, "`wipe_out`", "nothing was changed; take `wipe_out` out of the configuration"
-        )
-
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> MariaTables:
         """The tables of this slave, for a dump under an epoch of its own."""
         return MariaTables(self, epoch, earlier)
-
-    def merging(self, tables: Sequence[TableDefinition]) -> set[TableName]:
-        """None of them: rows come once, from one snapshot."""
-        return set()
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """The slave exactly at a point of the stream, where it is held."""

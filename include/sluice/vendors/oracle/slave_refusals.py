@@ -5,9 +5,8 @@ from __future__ import annotations
 import oracledb
 
 from sluice import shell
-from sluice.config.mapper import Mapper
 from sluice.errors import ConfigError, SluiceError
-from sluice.model.action import Command, Filled
+from sluice.model.action import Command
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.errors import code_of
@@ -24,16 +23,6 @@ _NO_RIGHT = ("ORA-00904", "ORA-00942", "ORA-01031", "ORA-06550", "ORA-41900")
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     """A setting or a command that such a slave does not know."""
     return SluiceError(521, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
-
-
-def expect_replaced(pair: Pair, mapper: Mapper, table: TableName) -> None:
-    """See that an initial update may empty a table. Raises SluiceError SLC-521."""
-    if mapper.filled(table) is not Filled.TRUNCATE:
-        raise not_supported(
-            pair,
-            f"`on_existing_rows` {mapper.filled(table)} of {table}",
-            "nothing was changed; take `on_existing_rows` out of the configuration",
-        )
 
 
 def ddl(pair: Pair, command: Command) -> SluiceError:

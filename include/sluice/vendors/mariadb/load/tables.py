@@ -11,7 +11,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.mariadb import fence, refusals
+from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.catalog.tables import existing, make, table_of
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import (
@@ -35,6 +35,9 @@ class FilledMaria(Protocol):
     pair: Pair
     mapper: Mapper
     parts: dict[str, str]
+
+    def expect_replaced(self, table: TableName) -> None:
+        """See that a table may be emptied."""
 
     def take_over(self, epoch: int) -> object:
         """Raise the fence."""
@@ -101,7 +104,7 @@ class MariaTables:
             session = self._fenced()
             found = []
             for table in tables:
-                refusals.expect_replaced(self._slave.pair, self.mapper, table.name)
+                self._slave.expect_replaced(table.name)
                 layout = view(self.mapper, table.layout).layout
                 found.append((layout.name, existing(session, layout), table_of(layout)))
             kept = {self.mapper.table(name) for name in staying}

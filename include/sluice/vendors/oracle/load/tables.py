@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
-from sluice.vendors.oracle import fence, slave_refusals
+from sluice.vendors.oracle import fence
 from sluice.vendors.oracle.catalog.slave_tables import existing, making, table_of
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed, qualified
@@ -29,6 +29,9 @@ class FilledOracle(Protocol):
     pair: Pair
     mapper: Mapper
     parts: dict[str, str]
+
+    def expect_replaced(self, table: TableName) -> None:
+        """See that a table may be emptied."""
 
     def take_over(self, epoch: int) -> object:
         """Raise the fence."""
@@ -95,7 +98,7 @@ class OracleTables:
             session = self._fenced()
             found = []
             for table in tables:
-                slave_refusals.expect_replaced(self._slave.pair, self.mapper, table.name)
+                self._slave.expect_replaced(table.name)
                 layout = view(self.mapper, table.layout).layout
                 found.append((layout.name, existing(session, layout), table_of(layout)))
             kept = {self.mapper.table(name) for name in staying}
