@@ -1,2 +1,2 @@
 INSERT INTO {loaded} (source, slave, update_id, chunk, loaded)
-VALUES (%(source)s, %(slave)s, %(update)s, %(chunk)s, %(rows)s)
+VALUES (%(source)s, %(slave)s, %(load_id)s, %(chunk)s, %(copied)s)

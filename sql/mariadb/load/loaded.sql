@@ -1,2 +1,2 @@
-UPDATE {loaded} SET loaded = %(rows)s
-WHERE source = %(source)s AND slave = %(slave)s AND update_id = %(update)s AND chunk = %(chunk)s
+UPDATE {loaded} SET loaded = %(copied)s
+WHERE source = %(source)s AND slave = %(slave)s AND update_id = %(load_id)s AND chunk = %(chunk)s

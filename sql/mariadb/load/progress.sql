@@ -1,2 +1,2 @@
 SELECT chunk, loaded FROM {loaded}
-WHERE source = %(source)s AND slave = %(slave)s AND update_id = %(update)s AND loaded IS NOT NULL
+WHERE source = %(source)s AND slave = %(slave)s AND update_id = %(load_id)s AND loaded IS NOT NULL

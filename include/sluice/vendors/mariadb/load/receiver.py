@@ -26,7 +26,7 @@ class MariaReceiver:
         self._plan = plan
         self._pair = Pair(job.source, plan.slave)
         self._parts = our_tables(plan.schema)
-        self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "update": plan.epoch}
+        self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "load_id": plan.epoch}
         self._chunks = len(job.chunks)
         self._next = 0
 
@@ -71,7 +71,7 @@ class MariaReceiver:
         """Commit the rows with the claim."""
         with translated(f"loading {self._pair.slave}"):
             execute(
-                self._session, composed("load/loaded", **self._parts), {**self._names, "chunk": chunk, "rows": rows}
+                self._session, composed("load/loaded", **self._parts), {**self._names, "chunk": chunk, "copied": rows}
             )
             self._session.commit()
         reached(CrashPoint.CHUNK_LOADED)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Protocol
+from collections.abc import Mapping
 
-from sluice.apply.mapping.table_view import view
-from sluice.config.mapper import Mapper
-from sluice.connections import ConnectionInfo
-from sluice.model.names import Pair, TableName
-from sluice.model.position import Position, Snapshot
-from sluice.model.sequence import SequenceValue
+from sluice.model.names import TableName
+from sluice.vendors.fenced_tables import FencedTables
 from sluice.vendors.mariadb import fence
-from sluice.vendors.mariadb.catalog.tables import existing, make, table_of
+from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, make, table_of
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import (
     Connection,
+    Row,
     changed,
     composed,
     connect,
@@ -24,149 +20,42 @@ from sluice.vendors.mariadb.session import (
     qualified,
     transaction,
 )
-from sluice.vendors.protocol.load import Expected, TableDefinition
-from sluice.vendors.protocol.read import TakenFormats
 
 
-class FilledMaria(Protocol):
-    """The slave whose tables are filled: as much of `MariaSlave` as that takes."""
+class MariaTables(FencedTables[Connection, SlaveTable]):
+    """See `sluice.vendors.protocol.load.SlaveTables`.
 
-    info: ConnectionInfo
-    pair: Pair
-    mapper: Mapper
-    parts: dict[str, str]
+    Raises:
+        SluiceError: SLC-432, a table cannot be made; SLC-433, one that is there does not take the rows; SLC-438, its
+            rows are to stay.
+    """
 
-    def expect_replaced(self, table: TableName) -> None:
-        """See that a table may be emptied."""
+    translated = staticmethod(translated)
+    transaction = staticmethod(transaction)
+    existing = staticmethod(existing)
+    table_of = staticmethod(table_of)
+    make = staticmethod(make)
 
-    def take_over(self, epoch: int) -> object:
-        """Raise the fence."""
+    @staticmethod
+    def empty(session: Connection, table: TableName) -> None:
+        """See `FencedTables`."""
+        changed(session, f"DELETE FROM {qualified(table)}")
 
-    def begin_update(self, position: Position, snapshot: Snapshot) -> None:
-        """Let the stream go on at a position, without what the snapshot shows."""
+    @staticmethod
+    def is_open(session: Connection) -> bool:
+        """See `FencedTables`."""
+        return bool(session.open)
 
-    def close(self) -> None:
-        """End the session."""
+    def opened(self) -> Connection:
+        """See `FencedTables`."""
+        session = connect(self.slave.info, f"load {self.slave.pair}")
+        hold_lock(session, self.slave.pair)
+        return session
 
+    def lock(self, session: Connection) -> None:
+        """See `FencedTables`."""
+        fence.lock_fence(session, self.slave.parts, self.slave.pair, self.epoch)
 
-class MariaTables:
-    """See `sluice.vendors.protocol.load.SlaveTables`. Only what a load of the very same rows has brought may stay."""
-
-    def __init__(self, slave: FilledMaria, epoch: int, earlier: int | None = None) -> None:
-        self._slave = slave
-        self._epoch = epoch
-        self._earlier = earlier
-        self._goes_on = False
-        self._session: Connection | None = None
-        self.mapper = slave.mapper
-        self.formats = TakenFormats()
-        self.upserted: set[TableName] = set()
-
-    def begin(self) -> Sequence[Expected]:
-        """Fence out earlier jobs. Chunks of the same load under an earlier epoch stay."""
-        self._slave.take_over(self._epoch)
-        if self._earlier is not None:
-            with translated("looking at the load"), transaction(session := self._fenced()):
-                self._lock(session)
-                carried = {**self._values(), "earlier": self._earlier}
-                execute(session, composed("load/carry_over", **self._slave.parts), carried)
-            self._goes_on = any(self.progress().values())
-        return ()
-
-    def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
-        """None of them."""
-        return set()
-
-    def expect(self, chunks: Sequence[Expected]) -> None:
-        """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
-        if self._goes_on:
-            return
-        with translated("planning the load"), transaction(session := self._fenced()):
-            self._lock(session)
-            execute(session, composed("load/forget", **self._slave.parts), self._values())
-            for number, one in enumerate(chunks):
-                values = {**self._values(), "chunk": number, "rows": one.rows}
-                execute(session, composed("load/expect", **self._slave.parts), values)
-
-    def prepare(
-        self,
-        tables: Sequence[TableDefinition],
-        staying: Collection[TableName] = (),
-        in_parts: Collection[TableName] = (),
-    ) -> None:
-        """Make what is missing, and empty what is there. All of it may happen again.
-
-        Raises:
-            SluiceError: SLC-432, a table cannot be made; SLC-433, one that is there does not take the rows;
-                SLC-438, its rows are to stay.
-        """
-        with translated("preparing the slave's tables"):
-            session = self._fenced()
-            found = []
-            for table in tables:
-                self._slave.expect_replaced(table.name)
-                layout = view(self.mapper, table.layout).layout
-                found.append((layout.name, existing(session, layout), table_of(layout)))
-            kept = {self.mapper.table(name) for name in staying}
-            if self._goes_on and any(there is None for _, there, _ in found):
-                # Somebody dropped a table whose chunks are in: all come again.
-                with transaction(session):
-                    self._lock(session)
-                    execute(session, composed("load/begin_again", **self._slave.parts), self._values())
-                self._goes_on = False
-            for name, there, made in found:
-                if there is not None and (self._goes_on or name in kept):
-                    continue
-                if there is None:
-                    self._expect_fence(session)
-                    make(session, made)
-                    continue
-                with transaction(session):
-                    # TRUNCATE would commit before we know that nobody took over.
-                    self._lock(session)
-                    changed(session, f"DELETE FROM {qualified(name)}")
-
-    def finish(self, tables: Sequence[TableDefinition], tasks: int, lacking: Collection[TableName] = ()) -> None:
-        """There is nothing to be built after the rows."""
-
-    def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
-        """No program imports here."""
-        return set()
-
-    def follow(self, sequences: Sequence[SequenceValue]) -> None:
-        """Tables here have no sequences."""
-
-    def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
-        """The data is complete: from here on the stream, without what the snapshot saw."""
-        self._slave.begin_update(position, snapshot)
-        with translated("ending the load"):
-            execute(self._fenced(), composed("load/forget", **self._slave.parts), self._values())
-
-    def progress(self) -> dict[int, int]:
-        """The chunks that are in, and how many rows each has."""
-        looked = composed("load/progress", **self._slave.parts)
-        with translated("looking at the load"):
-            return {int(chunk): int(rows) for chunk, rows in execute(self._fenced(), looked, self._values())}
-
-    def close(self) -> None:
-        """End the sessions."""
-        if self._session is not None and self._session.open:
-            self._session.close()
-        self._slave.close()
-
-    def _fenced(self) -> Connection:
-        """The session; whether nobody took over is looked at in its transactions."""
-        if self._session is None or not self._session.open:
-            self._session = connect(self._slave.info, f"load {self._slave.pair}")
-            hold_lock(self._session, self._slave.pair)
-        return self._session
-
-    def _expect_fence(self, session: Connection) -> None:
-        with transaction(session):
-            self._lock(session)
-
-    def _lock(self, session: Connection) -> None:
-        fence.lock_fence(session, self._slave.parts, self._slave.pair, self._epoch)
-
-    def _values(self) -> dict[str, object]:
-        return {"source": self._slave.pair.source, "slave": self._slave.pair.slave, "update": self._epoch}
+    def run(self, session: Connection, name: str, values: Mapping[str, object]) -> list[Row]:
+        """See `FencedTables`."""
+        return execute(session, composed(f"load/{name}", **self.slave.parts), values)
