@@ -1,23 +1,21 @@
-"""Writing the net effect of a run into a slave's tables, within the transaction of a batch.
+"""Writing the net effect of a run into a slave's tables, within the transaction of a batch (see `net_writer`).
 
-What becomes of a table is staged in a private temporary table by arrays of rows, and written by sets: keys that are
-gone go first, then rows come or become what they are now. A table has one key alone and nothing that acts (`existing`
-sees to that), so no order among tables or rows matters, and no row stands in the way of another.
+What becomes of a table is staged in a private temporary table by arrays of rows. A table has one key alone and nothing
+that acts: `existing` sees to that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import oracledb
 import pyarrow as pa
 
-from sluice.apply.net.effects import Effect, Run
-from sluice.apply.net.net_effect import CountedNet, KeyedNet, cells
+from sluice.apply.net.net_effect import KeyedNet
 from sluice.crash import CrashPoint, reached
 from sluice.model.layout import Column, Layout
-from sluice.model.row_conflict import Tolerated, conflict_counts
+from sluice.vendors.net_writer import NetWriter, staged
 from sluice.vendors.oracle.catalog.slave_tables import MARK, SlaveTable, existing, names_of, no_table
 from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed, qualified, quoted
@@ -27,81 +25,47 @@ from sluice.vendors.oracle.slave_refusals import expect_same_transaction
 from sluice.vendors.oracle.write import array_insert
 
 _MOST_STAGES = 50
-# What becomes of a staged key.
-GONE, COMES, FRESH = "0", "1", "2"
 _MARK = Stored(Column(MARK, "smallint"), "NUMBER(1,0)", Form.INTEGER)
 _NOT_THERE = "ORA-00942"
 
 
-class TableWriter:
-    """The tables of a slave, as one session writes them."""
+class TableWriter(NetWriter[SlaveTable]):
+    """See `NetWriter`; tables are not there (SLC-522) or unfit (SLC-518), and columns cannot hold values (SLC-516)."""
 
     def __init__(self, session: oracledb.Connection) -> None:
+        super().__init__()
         self._session = session
-        self._tables: dict[Layout, SlaveTable] = {}
         self._stages: dict[SlaveTable, str] = {}
 
-    def look_up(self) -> None:
-        """Look at tables again: in a transaction that begins they may be others."""
-        self._tables.clear()
-
-    def table(self, layout: Layout) -> SlaveTable:
-        """The slave's table of a layout. Raises SluiceError SLC-522, SLC-518: it is not there, or unfit."""
-        if layout not in self._tables:
-            try:
-                execute(self._session, composed("write/hold", table=qualified(layout.name)))
-            except oracledb.DatabaseError as error:
-                if code_of(error) != _NOT_THERE:
-                    raise
-                raise no_table(layout.name) from error
-            known = existing(self._session, layout)
-            if known is None:
-                raise no_table(layout.name)
-            self._tables[layout] = known
-        return self._tables[layout]
+    def held(self, layout: Layout) -> SlaveTable:
+        """See `NetWriter`."""
+        try:
+            execute(self._session, composed("write/hold", table=qualified(layout.name)))
+        except oracledb.DatabaseError as error:
+            if code_of(error) != _NOT_THERE:
+                raise
+            raise no_table(layout.name) from error
+        known = existing(self._session, layout)
+        if known is None:
+            raise no_table(layout.name)
+        return known
 
     def insert(self, table: SlaveTable, texts: Sequence[pa.Array]) -> None:
-        """Put rows into a table, given as an array of canonical texts for each column."""
+        """See `NetWriter`."""
         if len(texts[0]):
             array_insert.insert(self._session, qualified(table.name), table.name, table.columns, texts)
 
-    def write(self, run: Run) -> Tolerated:
-        """Write one run. Returns which rows were not as expected.
+    def empty(self, table: SlaveTable) -> None:
+        """See `NetWriter`."""
+        changed(self._session, composed("write/empty", table=qualified(table.name)))
 
-        Raises:
-            SluiceError: SLC-516, a value that a column cannot hold; or what `table` raises.
-        """
-        tolerated = Tolerated()
-        for effect in run:
-            table = self.table(effect.layout)
-            if effect.emptied:
-                changed(self._session, composed("write/empty", table=qualified(table.name)))
-            found = self._effect(table, effect)
-            tolerated += Tolerated() if effect.emptied else conflict_counts(table.name, missing=found)
-        return tolerated
-
-    def _effect(self, table: SlaveTable, effect: Effect) -> int:
-        missing = 0
-        for net, changes in effect.nets():
-            if isinstance(net, KeyedNet):
-                missing += self._keyed(table, net, changes)
-            else:
-                reached(CrashPoint.STAGED)
-                missing += self._counted(table, net)
-        return missing
-
-    def _keyed(self, table: SlaveTable, net: KeyedNet, changes: pa.Table) -> int:
-        """Write the net effect on keys; how many rows of it the slave lacked."""
+    def keyed(self, table: SlaveTable, net: KeyedNet, changes: pa.Table) -> int:
+        """See `NetWriter`."""
         if not (net.gone or net.changed or net.fresh):
             return 0
         stage = self._stage(table)
-        width = len(table.columns)
-        gone = cells(changes["old"], net.gone, width, net.layout.key)
-        come = cells(changes["new"], [*net.changed, *net.fresh], width, range(width))
-        marks = {GONE: len(net.gone)}, {COMES: len(net.changed), FRESH: len(net.fresh)}
         changed(self._session, composed("write/empty", table=stage))
-        for marked, images in zip(marks, (gone, come), strict=True):
-            mark = pa.array([one for one, count in marked.items() for _ in range(count)], pa.string())
+        for mark, images in staged(net, changes, len(table.columns)):
             if len(mark):
                 array_insert.insert(self._session, stage, table.name, [_MARK, *table.columns], [mark, *images])
         reached(CrashPoint.STAGED)
@@ -116,29 +80,19 @@ class TableWriter:
             changed(self._session, composed("write/merge", **parts))
         return missing
 
-    def _counted(self, table: SlaveTable, net: CountedNet) -> int:
-        """Count c of rows that look alike becomes max(c + a, b); only where b > a it matters what c was."""
-        missing, plain, coming = 0, list[list[str | None]](), list[list[str | None]]()
-        for image, a, b in net.effects:
-            if a >= 0 and b <= a:
-                plain += [image] * a
-                continue
-            alike, values, types = alike_of(table, image)
-            parts = {"table": qualified(table.name), "alike": alike}
-            if b > a:
-                ((count,),) = self._typed(composed("write/count_alike", **parts), values, types)
-                becomes = max(int(count) + a, b)
-                missing += becomes - (int(count) + a)
-                change = becomes - int(count)
-            else:
-                change = a
-            coming += [image] * max(change, 0)
-            if change < 0:
-                statement = composed("write/delete_alike", **parts)
-                gone = self._typed(statement, {**values, "most": -change}, types)
-                missing += -change - int(gone[0][0])
-        self.insert(table, _columns([*plain, *coming], range(len(table.columns))))
-        return missing
+    def count_alike(self, table: SlaveTable, image: Sequence[str | None]) -> int:
+        """See `NetWriter`."""
+        alike, values, types = alike_of(table, image)
+        counted = composed("write/count_alike", table=qualified(table.name), alike=alike)
+        ((count,),) = self._typed(counted, values, types)
+        return int(count)
+
+    def delete_alike(self, table: SlaveTable, image: Sequence[str | None], most: int) -> int:
+        """See `NetWriter`."""
+        alike, values, types = alike_of(table, image)
+        deleted = composed("write/delete_alike", table=qualified(table.name), alike=alike)
+        ((count,),) = self._typed(deleted, {**values, "most": most}, types)
+        return int(count)
 
     def _typed(self, statement: str, values: Mapping[str, Any], types: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """The rows of a query; of anything else how many rows it changed."""
@@ -202,7 +156,3 @@ def alike_of(table: SlaveTable, image: Sequence[str | None]) -> tuple[str, dict[
         conditions.append(same)
         values[bind], types[bind] = value, one.compared
     return " AND ".join(conditions), values, types
-
-
-def _columns(images: Sequence[list[str | None]], indices: Iterable[int]) -> list[pa.Array]:
-    return [pa.array([image[index] for image in images], pa.string()) for index in indices]
