@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from sluice.context import Context
-from sluice.initial_update.dump import dump
-from sluice.initial_update.options import MODES, ONLINE, SNAPSHOT, mode_named
+from sluice.initial_update.dump import dump, filled_slaves
+from sluice.initial_update.options import MODES, SNAPSHOT, mode_named
 from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.load_tasks import load
@@ -34,9 +34,8 @@ def work(context: Context, options: argparse.Namespace) -> dict[str, Any]:
         resume=options.resume,
         version=options.version,
     )
-    if options.mode != ONLINE and not options.store:
-        filled = [name for name in options.slaves if name not in {*done["failed"], *done["unreachable"]}]
-        lineage.tell(context, options.source, filled, updates.tables(context.store, done["update"]))
+    slaves = filled_slaves(done, options.slaves, options.mode, store=options.store)
+    lineage.tell(context, options.source, slaves, updates.tables(context.store, done["update"]))
     return done
 
 

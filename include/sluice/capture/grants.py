@@ -36,7 +36,7 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         raise SluiceError(
             273,
             f"slave {name} is of a kind for which there is no script of grants",
-            "let the user of the jobs write to the directory of a slave of files, or grant the rights by hand; "
+            "let the user of the jobs write to the directory of a slave of files; "
             f"{shell.check()} looks whether it can be reached",
         )
     if silent and silencing is None:

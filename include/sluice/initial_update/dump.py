@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 from sluice import hints, shell
 from sluice.capture.reconcile import reconcile
@@ -101,6 +102,13 @@ def dump(
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
     return ended(whole if filled.well or already_loaded else UpdateEvent.FAIL, filled, choices, unreachable)
+
+
+def filled_slaves(done: Mapping[str, Any], slaves: Sequence[str], mode: str, *, store: bool) -> list[str]:
+    """The slaves that have all their rows by a dump, by its result: none if rows come in blocks later, or by hand."""
+    if store or mode == ONLINE:
+        return []
+    return [name for name in slaves if name not in {*done["failed"], *done["unreachable"]}]
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,7 @@ class _Run:
         self._steps = steps
         self._logged: Sequence[Mapping[str, Any]] = ()
         self._backlog: str | None = None
+        self._sweep_s: float | None = None
         self._drain_runs = DrainRuns(context, source)
         self._snapshots: dict[int, ExitStack] = {}
         self._renewed = self._caught_up = time.monotonic()
@@ -169,6 +170,7 @@ class _Run:
         if swept.segments:
             event("swept", source=self._source, segments=swept.segments, changes=swept.changes)
         self._logged, self._backlog = swept.sequences, swept.backlog
+        self._sweep_s = swept.sweep_s or self._sweep_s
         self.transactions += swept.transactions
         self.changes += swept.changes
         self.segments += swept.segments
@@ -179,7 +181,14 @@ class _Run:
         self._noted = time.monotonic()
         behind_s = self._noted - self._caught_up if self._behind else 0.0
         queued = self._database.capture.count_queued(_COUNTED) if self._behind else 0
-        publishers.note(self._context.store, self._source, behind_s=behind_s, queued=queued, due_s=due_s)
+        publishers.note(
+            self._context.store,
+            self._source,
+            behind_s=behind_s,
+            queued=queued,
+            due_s=due_s,
+            sweep_s=self._sweep_s,
+        )
         self._signal()
 
     def _record(self, now: float) -> None:

@@ -20,7 +20,7 @@ from sluice.publish.publisher import PointRequest, Published, Publisher
 from sluice.publish.queue_guard import QueueGuard
 from sluice.publish.transformer import load
 from sluice.steps import Result
-from sluice.store import publishers, statement_results
+from sluice.store import statement_results
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -35,10 +35,12 @@ class Swept(Published):
     Attributes:
         sequences: the values that are in the log, of sequences that moved; as `SequenceValue.to_json` writes them.
         backlog: see `Capture.backlog`.
+        sweep_s: so long the last sweep took that published something.
     """
 
     sequences: Sequence[Mapping[str, Any]] = field(default_factory=list)
     backlog: str | None = None
+    sweep_s: float | None = None
 
 
 class _Looks:
@@ -102,7 +104,7 @@ def sweep(
             until the sweep.
     """
     database = context.source(source)
-    total, took = Published(more=True), None
+    total, sweep_s = Published(more=True), None
     try:
         publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(one) for one in logged])
         publisher.open_log()
@@ -118,19 +120,17 @@ def sweep(
                 swept = publisher.publish(bound, asked)
                 total += swept
                 if swept.changes:
-                    took = time.monotonic() - began
+                    sweep_s = time.monotonic() - began
                 looked = _Looks()
             except AlteredMeanwhile as error:
                 looked.again(database, error)
             if not total.more or time.monotonic() >= end:
                 break
         left = database.capture.backlog()
-        if took is not None:
-            publishers.took(context.store, source, took)
     finally:
         database.close()
     sequences = [one.to_json() for one in publisher.logged]
-    return asdict(Swept(**vars(total), sequences=sequences, backlog=left))
+    return asdict(Swept(**vars(total), sequences=sequences, backlog=left, sweep_s=sweep_s))
 
 
 def _outgoing(settings: Messages, source: str) -> PublishFilter:

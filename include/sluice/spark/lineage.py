@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from sluice.context import Context
@@ -15,13 +15,13 @@ from sluice.monitor import lineage
 from sluice.shell import LINEAGE_ENV
 
 
-def tell(context: Context, source: str, slaves: Iterable[str], only: Collection[TableName] = ()) -> None:
+def tell(context: Context, source: str, slaves: Sequence[str], only: Collection[TableName] = ()) -> None:
     """Say which tables of these slaves have rows of which tables of the master now. It ends no job if that fails.
 
     Args:
         only: the tables of the master that are meant, if these are not all.
     """
-    if not os.environ.get(LINEAGE_ENV):
+    if not (slaves and os.environ.get(LINEAGE_ENV)):
         return
     try:
         found = lineage.of_slaves(context, source, slaves, only)

@@ -34,25 +34,23 @@ class PublisherState:
     sweep_s: float | None = None
 
 
-def note(store: Store, source: str, *, behind_s: float, queued: int, due_s: float) -> None:
+def note(
+    store: Store, source: str, *, behind_s: float, queued: int, due_s: float, sweep_s: float | None = None
+) -> None:
     """Say how far a publisher is.
 
     Args:
         behind_s: since the last look after which everything was in the log; 0 if that was the last one.
         due_s: after so long the next look is due.
+        sweep_s: so long its last sweep took that published something; what is known stays if there was none.
     """
     now = func.clock_timestamp()
     due = now + func.make_interval(0, 0, 0, 0, 0, 0, literal(due_s))
     values = {"behind_s": behind_s, "queued": queued, "noted_at": now, "due_at": due}
+    values |= {} if sweep_s is None else {"sweep_s": sweep_s}
     new = insert(publisher).values(source=source, **values)
     with store.begin() as connection:
         connection.execute(new.on_conflict_do_update(index_elements=["source"], set_=values))
-
-
-def took(store: Store, source: str, sweep_s: float) -> None:
-    """Say how long the last sweep took."""
-    with store.begin() as connection:
-        connection.execute(publisher.update().where(publisher.c.source == source).values(sweep_s=sweep_s))
 
 
 def count(connection: Connection, source: str, *, size: int, changes: int) -> None:
