@@ -32,6 +32,11 @@ def a_sample(form: TriggerForm) -> None:
     form.write("sample", "50")
 
 
+def some_kinds(form: TriggerForm) -> None:
+    form.pick("slave", "geneva")
+    form.pick("kinds", "missing")
+
+
 def a_transaction(form: TriggerForm) -> None:
     form.pick("slave", "geneva")
     form.write("remove_first", "3")
@@ -46,7 +51,7 @@ def a_command(form: TriggerForm) -> None:
 FORMS: dict[str, tuple[Fill, str, str]] = {
     "initial_update": (some_tables_and_blanks, "Success", "verify: zurich: "),
     "verify": (a_sample, "Success", "geneva: "),
-    "repair": (lambda form: form.pick("slave", "geneva"), "Success", "geneva: nothing differs"),
+    "repair": (some_kinds, "Success", "geneva: nothing differs"),
     "bootstrap": (lambda form: form.switch("recreate_triggers"), "Success", ""),
     "cancel_update": (lambda form: form.pick("slaves", "geneva"), "Success", ""),
     "administer": (a_transaction, "Failed", "SLC-170: "),
