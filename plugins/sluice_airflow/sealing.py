@@ -23,8 +23,11 @@ from sluice.errors import ConfigError
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(
-    {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "repair", "verify"}
+    {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "repair"}
+    | {"statement", "verify"}
 )
+# They are told of no slave, and ask each one that executes statements whether it can.
+JOBS_OF_ALL_SLAVES = frozenset({"statement"})
 
 # DAGs run from the moment that the configuration names them, and people add connections afterwards.
 MISSING = 14
@@ -40,6 +43,8 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
         ConfigError: a name is not configured.
     """
     ids = [config.control, *([config.source(source).connection] if source else [])]
+    if source and job in JOBS_OF_ALL_SLAVES:
+        slaves = [name for name in config.slaves_of(source) if config.replication(source, name).statements]
     ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)

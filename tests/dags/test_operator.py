@@ -92,11 +92,14 @@ def test_a_job_says_where_it_runs_and_what_configures_it(deployment, context, mo
         ("cancel", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("inhibit", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
         ("release", {"test_control", "test_master", "test_zurich", "test_airflow_api"}),
+        # It is for all slaves, and told of none.
+        ("statement", {"test_control", "test_master", "test_zurich", "test_geneva", "test_airflow_api"}),
     ],
 )
 def test_a_job_gets_the_connections_it_needs_and_no_other(deployment, context, job, ids):
     (deployment.jobs / f"{job}.py").write_text(SPY)
-    task = SluiceSparkOperator(task_id="t", job=job, arguments={"source": "flights", "slave": "zurich"})
+    slave = {} if job == "statement" else {"slave": "zurich"}
+    task = SluiceSparkOperator(task_id="t", job=job, arguments={"source": "flights", **slave})
     opened = open_sealed(task.execute(context)["env"]["SLUICE_CONNECTIONS"])
     assert set(opened) == ids
     assert opened["test_zurich"].password == CANARY
