@@ -42,6 +42,7 @@ def statement(settings: Config) -> DAG:
             task_id="statement",
             job="statement",
             command=True,
+            personal=True,
             arguments=conventions.chosen("source", "statement"),
             # The first try may have executed it, and found out late.
             retries=0,

@@ -47,6 +47,8 @@ class SluiceSparkOperator(BaseOperator):
         patience: after so many tries what passes is no failure: the task is skipped. None: as `retries` has it.
         outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
         command: it is for people with one of the roles that `command_roles` of the configuration names.
+        personal: this command is for the person alone who triggered the run: the job is told who that is, also where
+            `command_roles` names no role.
         answer_of: the task whose question a person with such a role has to have answered. The job is told `answer` and
             `who`.
         if_asked: templated; if it renders to False nobody was asked.
@@ -73,6 +75,7 @@ class SluiceSparkOperator(BaseOperator):
         patience: int | None = None,
         outlet_if: str | None = None,
         command: bool = False,
+        personal: bool = False,
         answer_of: str | None = None,
         if_asked: str = "True",
         **kwargs: Any,
@@ -88,6 +91,7 @@ class SluiceSparkOperator(BaseOperator):
         self.patience = patience
         self.outlet_if = outlet_if
         self.command = command
+        self.personal = personal
         self.answer_of = answer_of
         self.if_asked = if_asked
         self._child: Child | None = None
@@ -196,11 +200,11 @@ class SluiceSparkOperator(BaseOperator):
         if self.answer_of and str(self.if_asked) != "False":
             answer = requesters.answer(context, self.answer_of)
             self.arguments |= {"answer": answer.chosen, "who": answer.user}
-        if not asked:
+        if not asked and not self.personal:
             return []
         if self.command and not answer:
             requesters.expect_new(context)
-        triggered = requesters.for_run(context) if self.command else None
+        triggered = requesters.for_run(context, roles=asked) if self.command else None
         return [*([triggered] if triggered else []), *([answer.requester()] if answer else [])]
 
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from airflow.sdk import Asset
-from airflow.sdk.exceptions import AirflowSkipException
 from support.waiting import until
 
 from sluice.connections import open_sealed
@@ -107,16 +106,25 @@ def test_a_job_gets_the_connections_it_needs_and_no_other(deployment, context, j
 
 
 @pytest.mark.parametrize(
-    ("command", "roles", "told"),
-    [(True, "[op]", '[{"user": "eva", "roles": ["user"], "answered": ""}]'), (False, "[op]", ""), (True, "[]", "")],
-    ids=["a command", "no command", "no role is asked for"],
+    ("kind", "roles", "told"),
+    [
+        ({"command": True}, "[op]", '[{"user": "eva", "roles": ["user"], "answered": ""}]'),
+        ({}, "[op]", ""),
+        ({"command": True}, "[]", ""),
+        ({"command": True, "personal": True}, "[]", '[{"user": "eva", "roles": [], "answered": ""}]'),
+    ],
+    ids=["a command", "no command", "no role is asked for", "it is one person's all the same"],
 )
-def test_a_command_is_told_who_triggered_it_with_which_roles(deployment, context, command, roles, told):
+def test_a_command_is_told_who_triggered_it_with_which_roles(deployment, context, kind, roles, told):
     file = deployment.path / "replication.yaml"
     file.write_text(file.read_text().replace("command_roles: []", f"command_roles: {roles}"))
     context["dag_run"].triggering_user_name = "eva"
     deployment.job('import json, os; print(json.dumps({"told": os.environ.get("SLUICE_REQUESTERS", "")}))')
-    assert operator(command=command).execute(context) == {"told": told}
+    assert operator(**kind).execute(context) == {"told": told}
+    context["dag_run"].run_id, context["dag_run"].clear_number = "r", 1
+    refusal = pytest.raises(JobFailed, match="SLC-382") if told else nullcontext()
+    with refusal:
+        operator(**kind).execute(context)
 
 
 def test_no_password_is_in_a_jobs_environment_or_on_any_command_line(deployment, context, monkeypatch, caplog):
@@ -213,71 +221,6 @@ def test_a_failed_task_says_why_in_wrapped_lines_and_shows_no_traceback_of_ours(
     assert max(map(len, failed)) <= 110
     assert " ".join(" ".join(failed[:-1]).split()) == fact.strip()
     assert sum("SLC-041" in line for _, line in logged) == 1
-
-
-@pytest.fixture
-def noted(airflow, connect, deployment):
-    """The notes of runs, as Airflow's REST API keeps them."""
-    connect(
-        "test_airflow_api",
-        conn_type="http",
-        host="127.0.0.1",
-        port=airflow.server_port,
-        login="admin",
-        password="secret",
-    )
-    return airflow.notes
-
-
-@pytest.mark.parametrize(
-    ("job", "tries", "ends", "note"),
-    [
-        pytest.param('print(\'{"note": "NORMAL, ACTIVE"}\')', 1, None, "NORMAL, ACTIVE", id="done"),
-        pytest.param(
-            'print(\'{"idle": "the replication is INCONSISTENT", "note": "INCONSISTENT since noon"}\')',
-            1,
-            AirflowSkipException,
-            "INCONSISTENT since noon",
-            id="nothing-to-do",
-        ),
-        pytest.param(
-            "import sys; print('SLC-073: no\\nHINT: do', file=sys.stderr); sys.exit(3)",
-            1,
-            JobFailed,
-            "SLC-073: no\nHINT: do",
-            id="failed",
-        ),
-        pytest.param(
-            "import sys; print('SLC-030: gone\\nHINT: start it', file=sys.stderr); sys.exit(75)",
-            1,
-            JobPostponed,
-            "SLC-030: gone\nHINT: start it",
-            id="passes",
-        ),
-        pytest.param(
-            "import sys; print('SLC-030: gone\\nHINT: start it', file=sys.stderr); sys.exit(75)",
-            2,
-            AirflowSkipException,
-            "SLC-030: gone\nHINT: start it",
-            id="does-not-pass-soon",
-        ),
-    ],
-)
-def test_the_note_of_a_run_says_how_it_ended(deployment, context, noted, job, tries, ends, note):
-    deployment.job(job)
-    context["ti"].try_number = tries
-    task = operator(skip_if="idle", patience=2)
-    with pytest.raises(ends) if ends else nullcontext():
-        task.execute(context)
-    assert noted == {"d/r": note}
-
-
-def test_the_note_of_a_run_of_several_tasks_names_the_one_that_wrote_it(deployment, context, noted):
-    deployment.job("import sys; print('SLC-080: no', file=sys.stderr); sys.exit(3)")
-    context["dag"].task_ids.append("another")
-    with pytest.raises(JobFailed):
-        operator().execute(context)
-    assert noted == {"d/r": "t: SLC-080: no"}
 
 
 def test_a_transient_error_may_be_tried_again(deployment, context):

@@ -14,6 +14,8 @@ from support.world import SOURCE
 
 from sluice.airflow_api.client import dag_run
 from sluice.connections import ConnectionInfo
+from sluice.model.statement import WantedStatement
+from sluice.store import statement_results
 from sluice_airflow.operator import SluiceSparkOperator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -169,13 +171,31 @@ def test_a_command_is_not_carried_out_again_for_who_clears_it(world, people, go_
     assert note.startswith("SLC-382: tasks of bootstrap/ottos__1 were cleared")
 
 
-def test_rows_are_repaired_for_nobody_without_a_role(world, people, go_on):
-    begun = dag_run("evas__repair", {"source": SOURCE, "slave": "zurich"})
-    run = people["eva"].ask("/api/v2/dags/repair/dagRuns", "POST", begun)["dag_run_id"]
-    tasks, note = go_on("repair", run)
-    assert tasks == {"repair": "failed"}
+def test_nothing_is_done_for_nobody_without_a_role_nor_what_another_person_asked_for(world, people, go_on):
+    def begin(dag_id: str, **conf: object):
+        begun = dag_run(f"evas__{dag_id}__{conf.get('statement', 0)}", {"source": SOURCE, **conf})
+        run = people["eva"].ask(f"/api/v2/dags/{dag_id}/dagRuns", "POST", begun)["dag_run_id"]
+        tasks, note = go_on(dag_id, run)
+        return tasks[dag_id], note
+
+    state, note = begin("repair", slave="zurich")
+    assert state == "failed"
     assert note.startswith("SLC-300: eva has the role user in Airflow, and repair needs one of these")
     assert refused(world) == [("eva", "repair")]
+    # Where everybody may trigger every run, nobody executes what was asked for in the name of somebody else.
+    world.configure(lambda settings: settings.update(command_roles=[]))
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    found = {}
+    for who in ("ada", "eva"):
+        wanted = WantedStatement(f"INSERT INTO t VALUES (1, '{who}')")
+        number = statement_results.begin(world.context.store, SOURCE, ["zurich"], wanted, who, begun=False)
+        state, note = begin("statement", statement=number)
+        found[who] = (state, note.partition(":")[0].replace(str(number), "N"))
+    assert found == {
+        "ada": ("failed", "SLC-363"),
+        "eva": ("success", "statement N was executed on flights; its slaves follow"),
+    }
+    assert world.master.execute("SELECT v FROM t").fetchall() == [("eva",)]
 
 
 def test_what_follows_a_command_is_one_itself_or_holds_to_the_update_of_its_run(bag):
