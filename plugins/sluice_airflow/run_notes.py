@@ -15,13 +15,18 @@ from sluice.airflow_api.client import AirflowApi
 from sluice.airflow_api.runs import Runs
 from sluice.config import configuration
 from sluice.errors import SluiceError
+from sluice.model.row_difference import without_keys
 from sluice_airflow.sealing import info
 
 _log = logging.getLogger(__name__)
 
 
 def write(context: Context, text: str) -> None:
-    """Let the note of a task's run be this, with the task's name in front if the run has several."""
+    """Let the note of a task's run be this, with the task's name in front if the run has several.
+
+    Keys of rows are left out: whoever sees the run sees its note as well.
+    """
+    text = without_keys(text)
     ti: Any = context["ti"]
     several = len(context["dag"].task_ids) > 1
     try:

@@ -47,6 +47,14 @@ def noted(airflow, connect, deployment):
             "SLC-073: no\nHINT: do",
             id="failed",
         ),
+        # Keys of rows are for administrators, and everybody reads notes who may see the run.
+        pytest.param(
+            "import sys; print('SLC-090: t; first keys: t (k1,\\n  k2)\\nHINT: do', file=sys.stderr); sys.exit(3)",
+            1,
+            JobFailed,
+            "SLC-090: t; first keys: ···\nHINT: do",
+            id="rows-differ",
+        ),
         pytest.param(
             "import sys; print('SLC-030: gone\\nHINT: start it', file=sys.stderr); sys.exit(75)",
             1,
