@@ -112,8 +112,13 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
     assert visit("eva").get(f"/comparisons/{SOURCE}?before=2").status_code == 422
 
 
-def test_rest_has_a_report_and_its_rows_to_download(world, visit):
+def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked):
     admin, eva = visit("admin"), visit("eva")
+    for client, page in ((eva, REPORT), (admin, f"{REPORT}/repair")):
+        asked.clear()
+        assert client.get(page).status_code == 200
+        # A report of very many tables is read once.
+        assert sum("FROM comparison " in text for text in asked) == 1, asked
     (newest, _) = eva.get(f"/api/v1/comparisons/{SOURCE}").json()["comparisons"]
     assert (newest["report"], newest["different"], newest["missing"]) == (4711, 67, 66)
     (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]

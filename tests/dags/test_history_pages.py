@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from threading import current_thread
 
 import pytest
 import yaml
 from playwright.sync_api import expect
-from sqlalchemy import Engine, event
 from support.browser import opened, shot
 from support.pages import token
 
@@ -30,21 +28,6 @@ INSERT INTO history SELECT 'flights', slave, false, date_trunc('minute', now()) 
     m % 7, m, 1000 - m
 FROM replication, generate_series(0, 1439) AS m WHERE slave LIKE 'branch%'"""
 SPANS = ("6 hours", "24 hours", "7 days", "30 days")
-
-
-@pytest.fixture
-def asked():
-    """The queries of control stores, but those of the thread that looks whether servers answer."""
-    found = []
-
-    def keep(connection, _cursor, text, *_) -> None:
-        ours = connection.dialect.name == "postgresql" and not current_thread().name.startswith("reach")
-        if ours and not text.startswith("SET LOCAL"):
-            found.append(text)
-
-    event.listen(Engine, "before_cursor_execute", keep)
-    yield found
-    event.remove(Engine, "before_cursor_execute", keep)
 
 
 def test_a_list_of_500_costs_one_query_of_the_store(pages_world, visit, asked):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from threading import current_thread
 from typing import cast
 
 import httpx
 import pytest
 import yaml
 from fastapi.routing import APIRoute
+from sqlalchemy import Engine, event
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
@@ -66,6 +68,21 @@ def visit(address, people):
         return client
 
     return visiting
+
+
+@pytest.fixture
+def asked():
+    """The queries of control stores, but those of the thread that looks whether servers answer."""
+    found = []
+
+    def keep(connection, _cursor, text, *_) -> None:
+        ours = connection.dialect.name == "postgresql" and not current_thread().name.startswith("reach")
+        if ours and not text.startswith("SET LOCAL"):
+            found.append(text)
+
+    event.listen(Engine, "before_cursor_execute", keep)
+    yield found
+    event.remove(Engine, "before_cursor_execute", keep)
 
 
 # A master's rows beside a slave's.

@@ -121,7 +121,43 @@ def listed(context: Context, source: str, slave: str, before: str | None) -> Com
 
 def shown(context: Context, pair: Pair, report: int) -> ComparisonReport:
     """A comparison of a slave. Raises UnknownName SLC-003, SLC-510."""
+    return _report(pair, report, reported(context, pair, report))
+
+
+def with_rows(
+    context: Context, pair: Pair, report: int, table: str, after: int | None, *, values: bool
+) -> tuple[ComparisonReport, TableOutcome, RowPage]:
+    """A comparison of a slave, one of its tables, and rows of that; the report is read once.
+
+    Args:
+        table: if it is blank, the one that is shown first.
+        after, values: as `rows` has them.
+
+    Raises:
+        UnknownName: SLC-003, SLC-510.
+    """
     found = reported(context, pair, report)
+    whole = _report(pair, report, found)
+    name = table or whole.tables[0].table
+    one = _named_tables(pair, report, found, [name])[name]
+    return whole, _outcome(one), _rows(context, one, after, values=values)
+
+
+def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonReport, dict[str, dict[str, int]]]:
+    """A comparison of a slave, and the numbers of rows of each kind that it keeps, by tables; the report is read once.
+
+    Raises:
+        UnknownName: SLC-003, SLC-510.
+    """
+    found = reported(context, pair, report)
+    counts = comparisons.kept(context.store, [one.id for one in found])
+    kept: dict[str, dict[str, int]] = {
+        str(one.table): {kind: counts.get((one.id, kind), 0) for kind in KINDS} for one in found
+    }
+    return _report(pair, report, found), kept
+
+
+def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> ComparisonReport:
     return ComparisonReport(
         report,
         pair.source,
@@ -133,13 +169,6 @@ def shown(context: Context, pair: Pair, report: int) -> ComparisonReport:
     )
 
 
-def kept(context: Context, pair: Pair, report: int) -> dict[str, dict[str, int]]:
-    """The numbers of rows of each kind that a report keeps, by tables. Raises UnknownName SLC-003, SLC-510."""
-    tables = {one.id: str(one.table) for one in reported(context, pair, report)}
-    counts = comparisons.kept(context.store, list(tables))
-    return {name: {kind: counts.get((number, kind), 0) for kind in KINDS} for number, name in tables.items()}
-
-
 def rows(context: Context, pair: Pair, report: int, table: str, after: int | None, *, values: bool) -> RowPage:
     """Rows of a table that differ. Raises UnknownName SLC-003, SLC-510.
 
@@ -147,7 +176,10 @@ def rows(context: Context, pair: Pair, report: int, table: str, after: int | Non
         after: those behind this number.
         values: whether keys and values may be seen.
     """
-    one = expect_tables(context, pair, report, [table])[table]
+    return _rows(context, expect_tables(context, pair, report, [table])[table], after, values=values)
+
+
+def _rows(context: Context, one: TableReport, after: int | None, *, values: bool) -> RowPage:
     found = comparisons.rows_of(context.store, one.id, PAGE + 1, -1 if after is None else after)
     shown = [named(one, number, row, values=values) for number, row in found[:PAGE]]
     return RowPage(shown, shown[-1].number if len(found) > PAGE else None)
@@ -155,10 +187,16 @@ def rows(context: Context, pair: Pair, report: int, table: str, after: int | Non
 
 def expect_tables(context: Context, pair: Pair, report: int, tables: Sequence[str]) -> dict[str, TableReport]:
     """The tables of a comparison by their names. Raises UnknownName SLC-003; SLC-510, `tables` are not among them."""
-    found = {str(one.table): one for one in reported(context, pair, report)}
-    if not set(tables) <= found.keys():
+    return _named_tables(pair, report, reported(context, pair, report), tables)
+
+
+def _named_tables(
+    pair: Pair, report: int, found: Sequence[TableReport], tables: Sequence[str]
+) -> dict[str, TableReport]:
+    named = {str(one.table): one for one in found}
+    if not set(tables) <= named.keys():
         raise _unknown(pair, report, " of this table")
-    return found
+    return named
 
 
 def reported(context: Context, pair: Pair, report: int) -> list[TableReport]:

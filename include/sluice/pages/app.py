@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
@@ -29,38 +28,14 @@ from sluice.pages import (
     tables,
 )
 from sluice.pages.airflow import Airflow
+from sluice.pages.bounded import Bounded
 from sluice.pages.overview import LastHour
 from sluice.pages.scraper import asks_for_metrics
 
-# The threads of the API server are for Airflow's own requests: ours may hold this part of them while the store is away.
-_PART = 4
 # What a command may bring, and how long its sender may take for it.
 _MOST_BYTES = 64 * 1024
 _SENDING_S = 5.0
 _NOTHING = "nothing was changed; see openapi.json"
-
-
-class _Bounded:
-    """Lets so many requests work at once, and refuses more at once. All are of one event loop."""
-
-    def __init__(self) -> None:
-        self._at_work = 0
-
-    async def __call__(self, request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-        most = max(1, int(current_default_thread_limiter().total_tokens) // _PART)
-        if self._at_work >= most:
-            busy = TransientError(
-                379,
-                f"{most} requests are at work on the pages of Sluice, and no more may be",
-                "nothing was done; load the page again in a few seconds. If this stays, the control store does not "
-                "answer, or is slow: look at its database",
-            )
-            return _told(request, busy)
-        self._at_work += 1
-        try:
-            return await call_next(request)
-        finally:
-            self._at_work -= 1
 
 
 async def _received(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
@@ -93,7 +68,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(statements.router)
     app.include_router(comparisons.router)
     app.include_router(comparison_rest.router)
-    app.middleware("http")(_Bounded())
+    app.add_middleware(Bounded, refused=_told)
     app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.
     app.middleware("http")(entry.admit)

@@ -59,12 +59,12 @@ def comparisons(request: Request, source: str, found: Listed, slave: str = "", b
 
 
 @router.get("/comparisons/{source}/{slave}/{number}/repair", dependencies=[needs(Right.ADMINISTER)])
-def repair(request: Request, one: Shown) -> Response:
+def repair(request: Request, source: str, slave: str, number: Number) -> Response:
     """The form by which an administrator has rows of a comparison repaired."""
-    context, pair = airflow(request).context(), Pair(one.source, one.slave)
+    context, pair = airflow(request).context(), Pair(source, slave)
+    one, kept = comparison_status.with_kept(context, pair, number)
     if error := unfit(context, pair):
         raise error
-    kept = comparison_status.kept(context, pair, one.report)
     lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
     values = {
         "kept": kept,
@@ -76,10 +76,12 @@ def repair(request: Request, one: Shown) -> Response:
 
 
 @router.get("/comparisons/{source}/{slave}/{number}", dependencies=[needs(Right.READ)])
-def comparison(request: Request, one: Shown, table: str = "", after: After = None) -> Response:
+def comparison(
+    request: Request, source: str, slave: str, number: Number, table: str = "", after: After = None
+) -> Response:
     """One comparison of a slave, and the rows that differ of one of its tables."""
-    found = rows(request, one.source, one.slave, one.report, table or one.tables[0].table, after)
-    chosen = next(each for each in one.tables if each.table == (table or one.tables[0].table))
-    values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": entry.sees_values(request)}
-    unrepairable = unfit(airflow(request).context(), Pair(one.source, one.slave))
+    context, pair, sees = airflow(request).context(), Pair(source, slave), entry.sees_values(request)
+    one, chosen, found = comparison_status.with_rows(context, pair, number, table, after, values=sees)
+    values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": sees}
+    unrepairable = unfit(context, pair)
     return html.page(request, "comparison.html", one=one, unrepairable=unrepairable, where=WHERE, **values)
