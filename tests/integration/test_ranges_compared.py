@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.connections import SEALED_ENV, seal, sealed_text
+from sluice.model.key_sample import KeySample
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
 from sluice.vendors.postgresql.read import checksums, cut_tables
@@ -76,7 +77,9 @@ def compared(pair, table, most=1000, percent=100):
         sides = [
             Side("postgresql", side, exported(session)[0]) for side, session in zip(pair.infos, opened, strict=True)
         ]
-        job = Comparison(sealed_text(), "zurich", view(Mapper(), layout), *sides, percent, keeping=Keeping(most))
+        job = Comparison(
+            sealed_text(), "zurich", view(Mapper(), layout), *sides, KeySample.drawn(percent), keeping=Keeping(most)
+        )
         jobs = ranges.cut([job], 2)
         found = [(one, vendor("postgresql").compare_table(one)) for one in jobs]
     (_, difference) = ranges.by_table(found)[0]

@@ -72,7 +72,7 @@ def compared(monkeypatch, tmp_path):
         monkeypatch.setattr(text_compare, "master", lambda name: type("Port", (), {"read": staticmethod(read)}))
         sides = Side("any", "hub", "7"), Side("oracle", "depot", "900")
         seen, sealed = view(Mapper({}, {}), layout), seal({"hub": INFO, "depot": INFO})
-        job = Comparison(sealed, "depot", seen, *sides, 100, keeping=Keeping(10, values=True))
+        job = Comparison(sealed, "depot", seen, *sides, keeping=Keeping(10, values=True))
         return vendor("oracle").compare_table(job), session
 
     return compare_these

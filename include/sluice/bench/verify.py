@@ -101,7 +101,6 @@ def _compared(server: Server, context: Context, *, checksums: bool) -> Differenc
             view(context.mapper(Pair(SOURCE, SLAVE)), layout),
             Side("postgresql", "master", ours),
             Side("postgresql", SLAVE, theirs),
-            100,
             keeping=Keeping(1_000),
             checksums=checksums,
         )

@@ -31,7 +31,7 @@ def compare_texts(
     """
     reader = RowReader(tuple(names), bool(key), values_of, job.keeping)
     places = [names.index(one) for one in key]
-    return compare(lambda: _rows(_master(job), places), lambda: _rows(replica(), places), job.percent, reader)
+    return compare(lambda: _rows(_master(job), places), lambda: _rows(replica(), places), job.sample, reader)
 
 
 def _master(job: Comparison) -> Texts:

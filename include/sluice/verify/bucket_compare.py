@@ -15,6 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
+from sluice.model.key_sample import KeySample
 from sluice.verify.difference import Difference, RowReader
 from sluice.verify.merge_compare import unescaped
 
@@ -26,17 +27,17 @@ Row = tuple[bytes, bytes, int]
 Rows = Callable[[], Iterator[Row]]
 
 
-def compare(ours: Rows, theirs: Rows, percent: int, reader: RowReader | None = None) -> Difference:
+def compare(ours: Rows, theirs: Rows, sample: KeySample, reader: RowReader | None = None) -> Difference:
     """Compare the rows of a master with those of a slave; each side is read once, or again where they differ.
 
     Args:
-        percent: of the keys, the same ones on both sides.
+        sample: the keys that count.
         reader: reads the rows that are kept; none is kept without it.
     """
     sums, rows = [0] * BUCKETS, np.zeros((2, BUCKETS), np.int64)
     size = 0
     for side, sign in ((ours, 1), (theirs, -1)):
-        for bucket, key, image, weight in _buckets(side(), percent):
+        for bucket, key, image, weight in _buckets(side(), sample):
             size += len(image)
             sums[bucket] += sign * weight * _digest(key, image)
             rows[max(-sign, 0), bucket] += weight
@@ -44,7 +45,7 @@ def compare(ours: Rows, theirs: Rows, percent: int, reader: RowReader | None = N
     for some in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
         left: Counter[tuple[bytes, bytes]] = Counter()
         for side, sign in ((ours, 1), (theirs, -1)):
-            for bucket, key, image, weight in _buckets(side(), percent):
+            for bucket, key, image, weight in _buckets(side(), sample):
                 if bucket in some:
                     left[key, image] += sign * weight
         _note(found, left, reader)
@@ -53,12 +54,11 @@ def compare(ours: Rows, theirs: Rows, percent: int, reader: RowReader | None = N
     return found
 
 
-def _buckets(rows: Iterator[Row], percent: int) -> Iterator[tuple[int, bytes, bytes, int]]:
+def _buckets(rows: Iterator[Row], sample: KeySample) -> Iterator[tuple[int, bytes, bytes, int]]:
     """(bucket, key, image, 1 or -1) of each row that counts."""
     for key, image, weight in rows:
-        checksum = crc32(key)
-        if checksum // BUCKETS % 100 < percent:
-            yield checksum % BUCKETS, key, image, weight
+        if sample.takes(key):
+            yield crc32(key) % BUCKETS, key, image, weight
 
 
 def _digest(key: bytes, image: bytes) -> int:

@@ -19,6 +19,7 @@ from sluice.context import Context
 from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import Filled
+from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
@@ -212,7 +213,7 @@ def _compare(
                         view(port.mapper, shapes[name]),
                         Side(settings.vendor, settings.connection, point.snapshot_id, tuple(settings.trusted_code)),
                         Side(replica.vendor, replica.connection, snapshot_id),
-                        request.percent,
+                        KeySample.drawn(request.percent),
                         replica.salt,
                         own_rows,
                         Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),

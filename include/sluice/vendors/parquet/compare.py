@@ -37,7 +37,7 @@ def compare_table(job: Comparison) -> Difference:
         return _tokens(_master(connections[job.master.connection], job, salt, table), key, names)
 
     reader = RowReader(tuple(names), bool(key), values_of, job.keeping)
-    return compare(master_rows, lambda: _tokens(replica(), key, names), job.percent, reader)
+    return compare(master_rows, lambda: _tokens(replica(), key, names), job.sample, reader)
 
 
 def _tokens(rows: Rows, key: Sequence[str], columns: Sequence[str]) -> Iterator[Row]:

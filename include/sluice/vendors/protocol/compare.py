@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from secrets import randbits
 
 from sluice.apply.mapping.table_view import TableView
+from sluice.model.key_sample import SEED_BITS, KeySample
 from sluice.verify.difference import Keeping
-
-# What a number with a sign has in databases.
-_SEED_BITS = 63
 
 
 @dataclass(frozen=True)
@@ -44,6 +42,7 @@ class Comparison:
     """One table of one slave, compared by one task; nothing in here is secret but what is sealed.
 
     Attributes:
+        sample: the keys that are compared.
         salt: the id of the connection with the slave's salt.
         own_rows: the slave may have rows that the master has not.
         keeping: the rows to keep of those that differ.
@@ -57,10 +56,10 @@ class Comparison:
     view: TableView
     master: Side
     replica: Side
-    percent: int
+    sample: KeySample = field(default_factory=KeySample)
     salt: str | None = None
     own_rows: bool = False
     keeping: Keeping = field(default_factory=Keeping)
     checksums: bool = True
     within: KeyColumnRange | None = None
-    seeds: tuple[int, int] = field(default_factory=lambda: (randbits(_SEED_BITS), randbits(_SEED_BITS)))
+    seeds: tuple[int, int] = field(default_factory=lambda: (randbits(SEED_BITS), randbits(SEED_BITS)))

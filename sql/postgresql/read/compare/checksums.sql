@@ -4,7 +4,7 @@ SELECT bucket, count(*), sum(hashtextextended(image, {one})), sum(hashtextextend
 FROM (
     SELECT {bucket} AS bucket, ROW({columns})::text COLLATE "C" AS image
     FROM {rows}
-    WHERE ({within}) AND ({sample} OR abs(hashtext(ROW({key})::text)::bigint) % 100 < {percent})
+    WHERE ({within}) AND ({all} OR abs(hashtextextended(ROW({key})::text COLLATE "C", {seed}::bigint) % {of}) < {parts})
     OFFSET 0
 ) AS rows
 GROUP BY bucket

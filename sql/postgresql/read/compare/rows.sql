@@ -3,6 +3,6 @@
 COPY (
     SELECT key, image
     FROM (SELECT ROW({key})::text AS key, ROW({columns})::text AS image FROM {rows} WHERE {within}) AS rows
-    WHERE {sample} OR abs(hashtext(key)::bigint) % 100 < {percent}
+    WHERE {all} OR abs(hashtextextended(key COLLATE "C", {seed}::bigint) % {of}) < {parts}
     ORDER BY key COLLATE "C", image COLLATE "C"
 ) TO STDOUT

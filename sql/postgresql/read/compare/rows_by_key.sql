@@ -3,6 +3,6 @@
 COPY (
     SELECT ROW({columns})::text
     FROM {rows}
-    WHERE {sample} OR abs(hashtext(ROW({key})::text)::bigint) % 100 < {percent}
+    WHERE {all} OR abs(hashtextextended(ROW({key})::text COLLATE "C", {seed}::bigint) % {of}) < {parts}
     ORDER BY {key}
 ) TO STDOUT

@@ -6,12 +6,13 @@ large, and then read row by row. The checksum is the sum of two 64-bit hashes of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from psycopg import sql
 
+from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.layout import Layout
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import listed, regclass
@@ -46,16 +47,17 @@ class ChecksumSide:
 
     Args:
         layout: the columns under the names of this side, in the order of the view.
+        sample: the keys that count.
         seeds: of the two hashes of a row.
     """
 
-    def __init__(self, session: Connection, layout: Layout, percent: int, seeds: tuple[int, int]) -> None:
+    def __init__(self, session: Connection, layout: Layout, sample: KeySample, seeds: tuple[int, int]) -> None:
         self.session = session
         self._names = [column.name for column in layout.columns]
         self._key = [self._names[index] for index in layout.key]
         self._table = layout.name
         self._rows = relations.rows_of(session, layout.name)
-        self._percent = percent
+        self._sampled = sampled(sample)
         self._seeds = seeds
         self._types: dict[int, tuple[str, bool]] = {}
 
@@ -77,8 +79,7 @@ class ChecksumSide:
             key=listed(self._key),
             rows=self._rows,
             within=self.between(within),
-            sample=sql.Literal(self._percent >= 100),
-            percent=sql.Literal(self._percent),
+            **self._sampled,
             one=sql.Literal(self._seeds[0]),
             other=sql.Literal(self._seeds[1]),
         )
@@ -115,8 +116,7 @@ class ChecksumSide:
             columns=listed(self._names),
             rows=self._rows,
             within=within,
-            sample=sql.Literal(self._percent >= 100),
-            percent=sql.Literal(self._percent),
+            **self._sampled,
         )
 
     def _bucket(self, within: KeyColumnRange) -> sql.Composable:
@@ -138,6 +138,12 @@ class ChecksumSide:
             assert found is not None
             self._types[column] = found[0], found[1]
         return self._types[column]
+
+
+def sampled(sample: KeySample) -> Mapping[str, sql.Literal]:
+    """The parts of a statement that choose the rows of a sample."""
+    parts = {"all": sample.whole, "seed": sample.seed, "parts": sample.parts, "of": PARTS}
+    return {name: sql.Literal(value) for name, value in parts.items()}
 
 
 def ranged_column(job: Comparison, master: ChecksumSide, replica: ChecksumSide) -> int | None:

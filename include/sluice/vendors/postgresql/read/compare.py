@@ -13,6 +13,7 @@ from sluice.apply.mapping.table_view import shaped_lines
 from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import TransientError
+from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
@@ -20,7 +21,7 @@ from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
-from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column
+from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column, sampled
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.vendors.postgresql.session import (
@@ -101,11 +102,11 @@ def compare_table(job: Comparison) -> Difference:
                 rows=relations.rows_of(master, job.view.master.name),
             )
             with _expected(job, connections, CopyOut(master, out, BUFFER_BYTES)) as expected:
-                ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
-                theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
+                ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.sample)
+                theirs = _rows("read/compare/rows", replica, job.view.layout, job.sample)
                 return _compared(job, expected, ours, replica, theirs)
         ours_summed, theirs_summed = (
-            ChecksumSide(session, layout, job.percent, job.seeds)
+            ChecksumSide(session, layout, job.sample, job.seeds)
             for session, layout in ((master, job.view.ours), (replica, job.view.layout))
         )
         column = ranged_column(job, ours_summed, theirs_summed) if job.within is None else job.within.column
@@ -114,14 +115,12 @@ def compare_table(job: Comparison) -> Difference:
             return compare_ranges(within, ours_summed, theirs_summed, row_reader(job))
         sides = ((master, job.view.ours), (replica, job.view.layout))
         if job.view.layout.key:
-            ours, theirs = (
-                _rows("read/compare/rows_by_key", session, layout, job.percent) for session, layout in sides
-            )
+            ours, theirs = (_rows("read/compare/rows_by_key", session, layout, job.sample) for session, layout in sides)
             with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
                 if (same := equal(map(bytes, one), map(bytes, other))) is not None:
                     count, size = same
                     return Difference(compared=count, moved=2 * size, size=2 * size)
-        ours, theirs = (_rows("read/compare/rows", session, layout, job.percent) for session, layout in sides)
+        ours, theirs = (_rows("read/compare/rows", session, layout, job.sample) for session, layout in sides)
         return _compared(job, master, ours, replica, theirs)
 
 
@@ -152,8 +151,8 @@ def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionI
         _shown(replica, job.view.layout.name),
         _expected(job, connections, master_rows.table(job.view.master.name, job.view.read)) as expected,
     ):
-        ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.percent)
-        theirs = _rows("read/compare/rows", replica, job.view.layout, job.percent)
+        ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.sample)
+        theirs = _rows("read/compare/rows", replica, job.view.layout, job.sample)
         return _compared(job, expected, ours, replica, theirs)
 
 
@@ -218,7 +217,7 @@ def _shown(session: Connection, table: TableName) -> Iterator[None]:
     expect_shown(session, table)
 
 
-def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.Composed:
+def _rows(name: str, session: Connection, layout: Layout, sample: KeySample) -> sql.Composed:
     columns = [sql.Identifier(column.name) for column in layout.columns]
     return composed(
         name,
@@ -226,8 +225,7 @@ def _rows(name: str, session: Connection, layout: Layout, percent: int) -> sql.C
         columns=sql.SQL(", ").join(columns),
         rows=relations.rows_of(session, layout.name),
         within=sql.SQL("true"),
-        sample=sql.Literal(percent >= 100),
-        percent=sql.Literal(percent),
+        **sampled(sample),
     )
 
 

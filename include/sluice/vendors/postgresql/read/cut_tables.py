@@ -54,8 +54,8 @@ def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
             keep_shape(ours, job.view.master.name)
             column = ranged_column(
                 job,
-                ChecksumSide(ours, job.view.ours, job.percent, job.seeds),
-                ChecksumSide(theirs, job.view.layout, job.percent, job.seeds),
+                ChecksumSide(ours, job.view.ours, job.sample, job.seeds),
+                ChecksumSide(theirs, job.view.layout, job.sample, job.seeds),
             )
             if column is None:
                 yield job
