@@ -4,6 +4,7 @@ from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config
+from sluice.model.sample_bound import CONFIDENCE, LEAST_CONFIDENCE, MOST_CONFIDENCE
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -15,7 +16,8 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 
 * **source**, **slaves**: what to compare
 * **tables**: nothing chosen means every watched table
-* **sample**: percent of the keys that are compared
+* **sample**: percent of the keys that are compared, which are drawn anew each time
+* **confidence**: a sample says with it that *fewer than 1 row in N differs*
 """
 
 
@@ -39,13 +41,21 @@ def verify(settings: Config) -> DAG:
                 title="Sample",
                 description="Percent of the keys that are compared. Empty: all of them.",
             ),
+            "confidence": trigger_form.optional(
+                "number",
+                CONFIDENCE,
+                minimum=LEAST_CONFIDENCE,
+                maximum=MOST_CONFIDENCE,
+                title="Confidence",
+                description="Of the number of rows that can differ, as far as a sample tells. 0.99 is 99 %.",
+            ),
         },
         **conventions.DAG_SETTINGS,
     ) as dag:
         SluiceSparkOperator(
             task_id="verify",
             job="verify",
-            arguments=conventions.chosen("source", "tables", "sample", slave="slaves"),
+            arguments=conventions.chosen("source", "tables", "sample", "confidence", slave="slaves"),
             pool=pools.BULK,
         )
     return dag

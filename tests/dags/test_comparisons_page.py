@@ -24,13 +24,15 @@ ODD = [
     *(RowDifference("missing", (f"k{number}",), (), (f"k{number}", None)) for number in range(1, 60)),
 ]
 KINDS = ("json", "parquet")
+BOUND = {"confidence": 0.99, "below": 0.0021}
+SAMPLED = "sample of 10 % of the keys: with 99 % confidence fewer than 1 row in 476 differs"
 REPORT = f"/comparisons/{SOURCE}/zurich/4711"
 
 
 @pytest.fixture
 def world(pages_world):
     """A comparison that found nothing, and a newer one that found much."""
-    compared(pages_world, "geneva", 4700, rows=(), percent=10)
+    compared(pages_world, "geneva", 4700, rows=(), percent=10, bound=BOUND)
     compared(pages_world, "zurich", 4711, rows=ODD, more=7)
     return pages_world
 
@@ -44,10 +46,13 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             page.get_by_role("link", name="Comparisons", exact=True).click()
             row = page.get_by_role("row").filter(has_text="4711")
             expect(row).to_contain_text("67 rows differ")
-            expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text("sample of 10 %")
+            expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text(SAMPLED)
             shot(page, tmp_path, "list")
             page.get_by_label("Slave").select_option("geneva")
             expect(row).to_have_count(0)
+            page.get_by_role("link", name="4700").click()
+            expect(page.get_by_role("row").filter(has_text="public.u")).to_contain_text(SAMPLED)
+            shot(page, tmp_path, "sample")
             page.goto(f"/sluice/comparisons/{SOURCE}")
             page.get_by_role("link", name="4711").click()
             expect(page.locator("tbody.is-changed").get_by_role("cell")).to_have_text(
@@ -142,6 +147,8 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked):
     plain = [row | {side: row[side] and dict(row[side]) for side in ("key", "master", "slave")} for row in rows]
     assert plain == found
     assert len(found) == 60
+    sampled = eva.get(f"/api/v1/comparisons/{SOURCE}/geneva/4700").json()
+    assert [(one["percent"], one["bound"]) for one in (sampled, *sampled["tables"])] == [(10, BOUND)] * 3
     equal_one = f"/api/v1/comparisons/{SOURCE}/geneva/4700/rows"
     assert admin.get(f"{equal_one}.json").json() == {"rows": [], "more": 0}
     assert pq.read_table(io.BytesIO(admin.get(f"{equal_one}.parquet").content)).num_rows == 0

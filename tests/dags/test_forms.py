@@ -18,7 +18,7 @@ from sluice_airflow.operator import CONF_OF_RUNS
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
-    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 50}
+    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 50, "confidence": 0.999}
     task = rendered(bag.dags["verify"], "verify", **chosen)
     parsed = vars(job_module("verify").parser().parse_args(task.command_line()))
     assert parsed | {"tables": [str(name) for name in parsed["tables"]]} == parsed | chosen
@@ -156,6 +156,7 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
         ("verify", {"tables": ["public.unheard_of"]}),
         ("verify", {"sample": 0}),
         ("verify", {"sample": 101}),
+        ("verify", {"confidence": 0.94}),
         ("bootstrap", {"recreate_triggers": "perhaps"}),
     ],
 )

@@ -14,8 +14,10 @@ from sluice.changelog import points
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
+from sluice.model.sample_bound import SampleBound
 from sluice.monitor.status import statuses
 from sluice.state.replication import Status
+from sluice.store import comparison_list
 from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
@@ -114,6 +116,14 @@ def recorded(world):
     return {(table, slave): (different, sample) for table, slave, different, sample in rows}
 
 
+def bounds(world):
+    """What the store keeps of the samples of the newest comparison, by tables."""
+    rows = world.reader("control").execute(
+        "SELECT \"table\", body->'bound' FROM comparison WHERE point = (SELECT max(point) FROM comparison)"
+    )
+    return dict(rows.fetchall())
+
+
 @pytest.mark.parametrize(("harm", "table", "counts", "sample"), CORRUPTIONS.values(), ids=CORRUPTIONS)
 def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     world.reader("zurich").execute(harm)
@@ -133,6 +143,28 @@ def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     assert world.status("zurich") is Status.NORMAL, "a verification reports, and repairs or decides nothing"
 
 
+def test_a_sample_says_how_many_rows_can_differ_in_a_table_with_a_key(normal):
+    with normal.running():
+        found = verify(
+            normal.context, VerifyRequest(SOURCE, ("zurich",), percent=50, confidence=0.95), compare_here, 60
+        )
+    known = bounds(normal)
+    drawn = dict(
+        normal.reader("control").execute(
+            'SELECT "table", compared FROM comparison WHERE point = (SELECT max(point) FROM comparison)'
+        )
+    )
+    assert known["public.heap"] is None, "rows alike are drawn together"
+    assert known["public.keyed"] == pytest.approx(
+        {"confidence": 0.95, "below": 1 - 0.05 ** (1 / drawn["public.keyed"])}
+    )
+    assert found["slaves"]["zurich"]["sample"] == {"public.keyed": known["public.keyed"]}
+    one_in = int(1 / known["public.keyed"]["below"])
+    assert f"; with 95 % confidence fewer than 1 row in {one_in} differs; " in found["note"]
+    (listed,) = comparison_list.page(normal.context.store, SOURCE, most=1)[0]
+    assert (listed.percent, listed.bound) == (50, SampleBound(**known["public.keyed"]))
+
+
 @pytest.mark.smoke
 def test_only_the_tables_named_are_compared(world):
     world.reader("zurich").execute("UPDATE keyed SET note = 'x'")
@@ -149,6 +181,8 @@ def test_a_sample_takes_about_its_percent_of_the_keys_and_others_each_time(world
         different, first = recorded(world)["public.keyed", "zurich"]
         assert 0 < different < 150
         samples.append(first)
+        # All that is drawn differs, so nothing is known of the rest.
+        assert bounds(world)["public.keyed"] == {"confidence": 0.99, "below": 1.0}
     assert samples[0] != samples[1], "keys that no sample has would never be looked at"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from math import ceil
+from math import ceil, sqrt
 from secrets import randbits
 
 # Parts of which a sample is some, for whole numbers in every database.
@@ -31,6 +31,13 @@ class KeySample:
     def drawn(cls, percent: float) -> KeySample:
         """A sample of about so many percent; no other has its seed."""
         return cls(min(PARTS, max(1, ceil(percent * (PARTS // 100)))), randbits(SEED_BITS))
+
+    @classmethod
+    def of_at_least(cls, keys: int, rows: int) -> KeySample:
+        """A sample that has so many keys of a table of so many rows, but for one of ten million samples."""
+        # How many it has is binomial: so much more than wanted is six standard deviations (Chernoff's bound).
+        parts = ceil(PARTS * (keys + 6 * sqrt(keys) + 36) / rows) if rows else PARTS
+        return cls(min(PARTS, parts), randbits(SEED_BITS))
 
     @property
     def whole(self) -> bool:

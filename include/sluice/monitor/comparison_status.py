@@ -14,6 +14,7 @@ from sluice.context import Context
 from sluice.errors import UnknownName
 from sluice.model.names import Pair
 from sluice.model.row_difference import KINDS, RowDifference, Values
+from sluice.model.sample_bound import SampleBound, weakest
 from sluice.store import comparison_list, comparisons
 from sluice.store.comparison_list import ComparisonTotals
 from sluice.store.comparisons import TableReport
@@ -42,6 +43,8 @@ class TableOutcome:
 
     Attributes:
         more: rows that differ and were not kept.
+        percent: the share of keys that was compared.
+        bound: of the rows that differ, by a sample of a table with a key.
     """
 
     table: str
@@ -51,6 +54,8 @@ class TableOutcome:
     extra: int
     changed: int
     more: int
+    percent: float
+    bound: SampleBound | None
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,8 @@ class ComparisonReport:
     """A comparison of a slave, table by table.
 
     Attributes:
-        percent: the share of keys that was compared.
+        percent: the share of keys that was compared, of the table of which it was least.
+        bound: of the rows that differ, by samples; of the table of which they say least.
         position: where both sides were compared, as segment/transaction.
     """
 
@@ -66,7 +72,8 @@ class ComparisonReport:
     source: str
     slave: str
     at: datetime
-    percent: int
+    percent: float
+    bound: SampleBound | None
     position: str
     tables: Sequence[TableOutcome]
 
@@ -163,7 +170,8 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> Comparison
         pair.source,
         pair.slave,
         max(one.at for one in found),
-        max(one.percent for one in found),
+        min(one.percent for one in found),
+        weakest(one.bound for one in found),
         str(found[0].position),
         [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )
@@ -229,7 +237,9 @@ def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Name
 
 def _outcome(one: TableReport) -> TableOutcome:
     counts = {kind: one.counts.get(kind, 0) for kind in KINDS}
-    return TableOutcome(str(one.table), one.compared, one.different, **counts, more=one.more)
+    return TableOutcome(
+        str(one.table), one.compared, one.different, **counts, more=one.more, percent=one.percent, bound=one.bound
+    )
 
 
 def _unknown(pair: Pair, report: int, what: str = "") -> UnknownName:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Integer, func, select, tuple_
+from sqlalchemy import BigInteger, ColumnElement, Double, func, select, tuple_
 
 from sluice.model.row_difference import KINDS
+from sluice.model.sample_bound import SampleBound
 from sluice.store.engine import Store
 from sluice.store.tables import comparison
 
@@ -21,7 +23,8 @@ class ComparisonTotals:
 
     Attributes:
         report: its number, that of its point.
-        percent: the share of keys that was compared.
+        percent: the share of keys that was compared, of the table of which it was least.
+        bound: of the rows that differ, by samples; of the table of which they say least.
         more: rows that differ and were not kept.
     """
 
@@ -35,7 +38,8 @@ class ComparisonTotals:
     extra: int
     changed: int
     more: int
-    percent: int
+    percent: float
+    bound: SampleBound | None
 
 
 def page(
@@ -55,7 +59,8 @@ def page(
         func.count().label("tables"),
         *(_sum(comparison.c[name]).label(name) for name in ("compared", "different")),
         *(_sum(body["counts"][name].astext.cast(BigInteger)).label(name) for name in (*KINDS, "more")),
-        func.coalesce(func.max(body["percent"].astext.cast(Integer)), 100).label("percent"),
+        func.coalesce(func.min(body["percent"].astext.cast(Double)), 100).label("percent"),
+        *(func.max(body["bound"][name].astext.cast(Double)).label(name) for name in ("confidence", "below")),
     ).where(comparison.c.source == source)
     if slave:
         wanted = wanted.where(comparison.c.slave == slave)
@@ -65,8 +70,13 @@ def page(
     wanted = wanted.group_by(*which).order_by(*(one.desc() for one in which)).limit(most + 1)
     with store.begin() as connection:
         rows = connection.execute(wanted).all()
-    found = [ComparisonTotals(**row._mapping) for row in rows[:most]]
+    found = [_totals(**row._mapping) for row in rows[:most]]
     return found, (found[-1].report, found[-1].slave) if len(rows) > most else None
+
+
+def _totals(confidence: float | None, below: float | None, **values: Any) -> ComparisonTotals:
+    bound = None if confidence is None or below is None else SampleBound(confidence, below)
+    return ComparisonTotals(**values, bound=bound)
 
 
 def _sum(number: ColumnElement[int]) -> ColumnElement[int]:

@@ -13,6 +13,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.row_difference import RowDifference
+from sluice.model.sample_bound import SampleBound
 from sluice.store.engine import Store
 from sluice.store.tables import comparison, row_difference
 
@@ -36,6 +37,7 @@ class TableReport:
         key: the slave's columns of its key.
         columns: the names of the values of a row that differs, in their order; none if they are not known.
         percent: the share of keys that was compared.
+        bound: of the rows that differ, by a sample of a table with a key.
     """
 
     id: int
@@ -54,7 +56,8 @@ class TableReport:
     on_slave: TableName
     key: tuple[str, ...]
     columns: tuple[str, ...] = ()
-    percent: int = 100
+    percent: float = 100
+    bound: SampleBound | None = None
 
     @property
     def more(self) -> int:
@@ -155,4 +158,5 @@ def _report(row: Row[Any]) -> TableReport:
         tuple(body.get("key", ())),
         tuple(body.get("columns", ())),
         body.get("percent", 100),
+        SampleBound(**body["bound"]) if body.get("bound") else None,
     )

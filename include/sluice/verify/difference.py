@@ -8,6 +8,7 @@ from hashlib import blake2b
 from typing import Any
 
 from sluice.model.row_difference import RowDifference, Values
+from sluice.model.sample_bound import SampleBound
 
 SAMPLE = 20
 # Characters of a value that is kept.
@@ -79,6 +80,7 @@ class Difference:
         moved: bytes that were sent to the comparing task.
         size: bytes that both sides have.
         columns: the names of a row's values, if rows were read.
+        bound: of the rows that differ in the whole table, by a sample of it.
     """
 
     compared: int = 0
@@ -92,6 +94,7 @@ class Difference:
     moved: int = 0
     size: int = 0
     columns: list[str] = field(default_factory=list)
+    bound: SampleBound | None = None
 
     @property
     def different(self) -> int:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from sluice import shell
 from sluice.airflow_api import outbox, standby
@@ -23,14 +23,16 @@ from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
+from sluice.model.sample_bound import CONFIDENCE, weakest
 from sluice.state.replication import Event, Status
-from sluice.store import blocked, cascades, comparisons, replications, transfers, updates
+from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.registry import vendor
 from sluice.verify import ranges
 from sluice.verify.difference import Difference, Keeping
+from sluice.verify.record import bounded, record
 
 PATIENCE_S = 900.0
 _NEAR_S = 60.0
@@ -46,14 +48,16 @@ class VerifyRequest:
     Attributes:
         initial: an initial update is to end with it.
         update: the only one that may; any if it is not given.
+        confidence: of the bound that a sample gives.
     """
 
     source: str
     slaves: tuple[str, ...]
     tables: tuple[TableName, ...] = ()
-    percent: int = 100
+    percent: float = 100
     initial: bool = False
     update: int = 0
+    confidence: float = CONFIDENCE
 
 
 def verify(
@@ -100,6 +104,7 @@ def verify(
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
                 "different": sum(one.different for one in tables.values()),
+                "sample": {table: asdict(one.bound) for table, one in tables.items() if one.bound},
                 "own": sum(one.own for one in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
                 "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
@@ -112,9 +117,12 @@ def verify(
 def _outcome(context: Context, pair: Pair, tables: Mapping[str, Difference]) -> str:
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
     moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
+    sample = weakest(one.bound for one in tables.values())
+    sure = f"; {sample.text}" if sample else ""
     share = f"; {moved / size:.1%} of the data moved" if size else ""
     left = ", ".join(map(str, blocked.left_out(context.store, pair)))
-    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{share}{left and f'; left out: {left}'}"
+    gone = left and f"; left out: {left}"
+    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{sure}{share}{gone}"
 
 
 def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
@@ -228,8 +236,9 @@ def _compare(
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in ranges.by_table(differences):
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
+        outcome = replace(outcome, bound=bounded(job, outcome, request.confidence))
         results[job.slave][str(job.view.master.name)] = outcome
-        _record(context, request, point, job, outcome)
+        record(context, request.source, point, job, outcome)
     return results
 
 
@@ -296,28 +305,6 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
     for name in (*gone, *(name for name, shape in found.items() if shape is None)):
         event("left out", source=request.source, table=name, why="the point does not show it as a watched table")
     return {name: shape for name, shape in found.items() if shape}
-
-
-def _record(context: Context, request: VerifyRequest, point: Point, job: Comparison, found: Difference) -> None:
-    counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
-    name, pair = job.view.master.name, Pair(request.source, job.slave)
-    body = {
-        "schema": name.schema,
-        "name": name.table,
-        "segment": point.position.segment,
-        "ordinal": point.position.ordinal,
-        "layout": comparisons.shape_of(job.view.layout),
-        "percent": request.percent,
-        "update": replications.get(context.store, pair).update_id,
-        "on_slave": [job.view.layout.name.schema, job.view.layout.name.table],
-        "key": job.view.layout.key_names,
-        "columns": found.columns,
-        "counts": counts,
-        "ranges": found.ranges,
-        "share_moved": round(found.share_moved, 6),
-    }
-    values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
-    comparisons.record(context.store, point.id, pair, str(name), values, found.rows)
 
 
 def _differs(tables: dict[str, Difference]) -> bool:

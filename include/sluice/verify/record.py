@@ -1,0 +1,50 @@
+"""Records what a comparison found of a table, and what its sample says of the whole of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sluice.changelog.points import Point
+from sluice.context import Context
+from sluice.log import event
+from sluice.model.names import Pair
+from sluice.model.sample_bound import SampleBound, bound
+from sluice.store import comparisons, replications
+from sluice.vendors.protocol.compare import Comparison
+from sluice.verify.difference import Difference
+
+
+def bounded(job: Comparison, found: Difference, confidence: float) -> SampleBound | None:
+    """How many rows of the whole table can differ; None if all were compared.
+
+    Also if rows have no key: rows alike are drawn together then, and no bound is known that holds for these.
+    """
+    if job.sample.whole or not job.view.layout.key:
+        return None
+    made = bound(found.compared, found.different, confidence)
+    event("sampled", slave=job.slave, table=job.view.master.name, keys=found.compared, bound=made.text)
+    return made
+
+
+def record(context: Context, source: str, point: Point, job: Comparison, found: Difference) -> None:
+    """Keep what was found of a table in the control store."""
+    counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
+    name, pair = job.view.master.name, Pair(source, job.slave)
+    body = {
+        "schema": name.schema,
+        "name": name.table,
+        "segment": point.position.segment,
+        "ordinal": point.position.ordinal,
+        "layout": comparisons.shape_of(job.view.layout),
+        "percent": job.sample.percent,
+        "bound": asdict(found.bound) if found.bound else None,
+        "update": replications.get(context.store, pair).update_id,
+        "on_slave": [job.view.layout.name.schema, job.view.layout.name.table],
+        "key": job.view.layout.key_names,
+        "columns": found.columns,
+        "counts": counts,
+        "ranges": found.ranges,
+        "share_moved": round(found.share_moved, 6),
+    }
+    values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
+    comparisons.record(context.store, point.id, pair, str(name), values, found.rows)
