@@ -143,6 +143,9 @@ DELETE FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :schema AND entr
 -- capture/watch/lock
 LOCK TABLE "APP"."T" IN SHARE MODE WAIT 60
 /
+-- capture/watch/rename
+ALTER TRIGGER "REPL"."REPL_CAP7" RENAME TO "MINE"
+/
 -- capture/queue/any
 SELECT 1 FROM "REPL"."REPL_ITEMS" item WHERE ROWNUM = 1
 /
@@ -162,7 +165,12 @@ SELECT COUNT(*) FROM "REPL"."REPL_ITEMS" item WHERE ROWNUM <= :most
 UPDATE "REPL"."REPL_FLUSHED" SET times = times + 1
 /
 -- capture/queue/long
-SELECT "L" FROM "APP"."T" WHERE ROWID = CHARTOROWID(:place)
+SELECT kept."L" FROM "APP"."T" AS OF SCN :scn kept WHERE kept.ROWID = CHARTOROWID(:place)
+/
+-- capture/queue/named
+SELECT made.owner, made.object_name
+FROM sys.dba_objects made
+WHERE made.object_id = :relation AND made.object_type = 'TABLE' AND made.object_name NOT LIKE 'BIN$%'
 /
 -- capture/queue/noted
 SELECT MAX(item.repl_key) FROM "REPL"."REPL_ITEMS" item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')

@@ -6,7 +6,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import oracledb
 import pyarrow as pa
+from oracledb import errors
 from support.oracle import PARTS
 
 from sluice.connections import ConnectionInfo
@@ -22,6 +24,15 @@ from sluice.vendors.oracle.source_session import SourceSession
 
 Rows = Sequence[tuple[Any, ...]]
 Answer = Rows | int | Callable[[Any], Rows | int]
+
+
+def refusal(said: str) -> Callable[[Any], Rows]:
+    """An answer that is an error, in the driver's own class."""
+
+    def refuse(values: Any) -> Rows:
+        raise oracledb.DatabaseError(errors._Error(said))
+
+    return refuse
 
 
 class RecordedCursor:

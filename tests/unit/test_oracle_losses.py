@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 
 import pytest
@@ -9,6 +10,7 @@ from support.oracle import PARTS
 from support.oracle_session import NAME, TABLE, WIDER, catalog_of, registered, source
 
 from sluice.log import recorded
+from sluice.model.names import TableName
 from sluice.model.watched import Pattern, Wanted, Watch
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
@@ -103,6 +105,72 @@ def test_a_table_whose_values_were_filled_up_with_blanks_is_lost(monkeypatch, no
     session, capture, _ = known(monkeypatch, **catalog_of(wider))
     capture.poll_ddl()
     assert next(given for given in session.given if given and "lost" in given)["lost"] == lost
+
+
+@pytest.mark.parametrize("answers", [{"registered": registered(TABLE, lost="Y")}, {"firing": []}])
+def test_after_a_gap_a_table_waits_for_whoever_wrote_in_it(monkeypatch, answers):
+    """What is uncommitted then is neither in the queue nor in the snapshot of the initial update that follows."""
+    session, capture, _ = known(monkeypatch, **{f"capture__registry__{one}": answers[one] for one in answers})
+    capture.silenced()
+    capture.install({NAME: Watch("IUD")}, WANTED)
+    made = next(place for place, one in enumerate(session.said) if 'TRIGGER "REPL"."REPL_CAP7"\nFOR' in one)
+    assert made < session.said.index('LOCK TABLE "APP"."T" IN SHARE MODE WAIT 60')
+
+
+def test_a_trigger_that_gets_another_name_fires_on(monkeypatch):
+    session, capture, _ = known(monkeypatch)
+    capture.install({NAME: Watch("IUD", "MINE")}, WANTED)
+    renamed = session.said.index('ALTER TRIGGER "REPL"."REPL_CAP7" RENAME TO "MINE"')
+    made = next(place for place, one in enumerate(session.said) if 'TRIGGER "REPL"."MINE"\nFOR' in one)
+    assert renamed < made
+    assert not any(one.startswith(("DROP TRIGGER", "LOCK TABLE")) for one in session.said)
+
+
+def catalog_named(tables):
+    """What the catalog says of tables of the same columns, by their names: their numbers."""
+    return catalog_of(TABLE) | {
+        "catalog__table": lambda values: (
+            [(tables[values["name"]], "N", "NO", "NO")] if values["name"] in tables else []
+        ),
+        "catalog__eligible": [("APP", name) for name in tables],
+    }
+
+
+def firing_at_the_end(session):
+    """The triggers that fire, by their tables."""
+    found = {}
+    for one in session.said:
+        if made := re.search(r'TRIGGER "REPL"\."(\w+)"\nFOR .* ON "APP"\."(\w+)"', one):
+            found[made[1]] = made[2]
+        elif dropped := re.fullmatch(r'DROP TRIGGER "REPL"\."(\w+)"', one):
+            found.pop(dropped[1], None)
+    return {table: trigger for trigger, table in found.items()}
+
+
+def test_a_table_that_is_renamed_and_watched_at_once_has_a_trigger(monkeypatch):
+    session, capture, _ = known(monkeypatch, **catalog_named({"RENAMED": 7}))
+    renamed = TableName("APP", "RENAMED")
+    done = capture.install({renamed: Watch("IUD")}, Wanted({Pattern("APP", "RENAMED"): Watch("IUD")}))
+    assert (done.added, done.removed) == ((renamed,), (NAME,))
+    assert firing_at_the_end(session) == {"RENAMED": "REPL_CAP7"}
+
+
+@pytest.mark.parametrize("by_publisher", [True, False])
+def test_tables_that_exchange_their_names_both_have_a_trigger_and_are_lost(monkeypatch, by_publisher):
+    second = [("APP", "S", *row[2:3], "REPL_CAP8", *row[4:8], 8, *row[9:]) for row in registered(TABLE)]
+    session, capture, _ = known(
+        monkeypatch,
+        **catalog_named({"T": 8, "S": 7}),
+        capture__registry__registered=[*registered(TABLE), *second],
+        capture__registry__lock_lost=[("N",)],
+        capture__registry__firing=[("REPL_CAP7",), ("REPL_CAP8",)],
+    )
+    if by_publisher:
+        capture.poll_ddl()
+    else:
+        capture.install({NAME: Watch("IUD"), TableName("APP", "S"): Watch("IUD")}, WANTED)
+    assert firing_at_the_end(session) == {"T": "REPL_CAP8", "S": "REPL_CAP7"}
+    assert [given["lost"] for given in session.values_of("capture/registry/register_again")] == ["Y", "Y"]
 
 
 def test_the_trigger_of_a_table_that_was_replaced_makes_room_for_its_namesake(monkeypatch):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
 from support.oracle import PARTS, RESOURCES, running
 from support.oracle_session import (
-    ID,
     INFO,
-    LONG,
     NAME,
     PURGE,
     STATE,
@@ -150,11 +149,13 @@ def test_images_are_read_by_the_columns_that_they_name(monkeypatch):
 
 
 def test_a_value_that_is_none_of_its_column_is_said_only_on_request(monkeypatch):
-    changes = Changes(900, {7: [RecordedTable(60, WIDER)]}, lambda *_: None, 0, PARTS["items"])
-    for values in ("", "1"):
+    spans = OracleColumn("S", "INTERVAL DAY(2) TO SECOND(6)", precision=2, scale=6)
+    table = CapturedTable(NAME, 7, (*WIDER.columns, spans), ("ID",))
+    changes = Changes(900, {7: [RecordedTable(60, table)]}, lambda *_: None, 0, PARTS["items"])
+    for values, (day, span) in itertools.product(("", "1"), (("canary", "1 0"), ("2024-02-29 00:00:00", "1 canary"))):
         monkeypatch.setenv(VALUES_ENV, values)
         with pytest.raises(SluiceError, match="SLC-488") as error:
-            changes.batch([Item(63, "1.2.3", 63, 7, "INSERT", None, image(ID="1", V="b", D="canary"), None)])
+            changes.batch([Item(63, "1.2.3", 63, 7, "INSERT", None, image(ID="1", V="b", D=day, S=span), None)])
         assert ("canary" in str(error.value)) == bool(values)
 
 
@@ -170,21 +171,6 @@ def test_notes_of_definitions_are_no_changes_and_wait_for_a_look(monkeypatch):
     with capture.sweep(3, None) as sweep:
         assert list(sweep.batches()) == []
     assert session.values_of(PURGE) == [[(61, "1.2.3")]]
-
-
-@pytest.mark.parametrize(("found", "value"), [([("long",)], "long"), ([(b"\x00\xff",)], "\\x00ff"), ([], None)])
-def test_a_long_is_read_when_its_change_is_published(monkeypatch, found, value):
-    table = CapturedTable(NAME, 7, (ID, LONG))
-    item = (50, "1.2.3", 50, 7, "INSERT", "AAAB", image(ID="1"), None)
-    statement = 'SELECT "L" FROM "APP"."T" WHERE ROWID = CHARTOROWID(:place)'
-    session, capture, _ = source(
-        monkeypatch, **{"capture/queue/sweep": [item], "capture/registry/layouts": layouts((40, table))}
-    )
-    session.answers[statement] = found
-    with capture.sweep(3, None) as sweep:
-        (batch,) = sweep.batches()
-    assert batch.column("new").to_pylist() == [["1", value]]
-    assert session.values_of(statement) == [{"place": "AAAB"}]
 
 
 def test_a_source_is_installed_once_and_a_table_is_locked_but_for_a_moment(monkeypatch):
@@ -258,7 +244,13 @@ def test_a_table_whose_changes_are_not_known_is_told_and_then_begun_anew(monkeyp
 
 
 def test_everything_of_ours_is_removed_and_nothing_of_others(monkeypatch):
-    kinds = [("TABLE", "REPL_ITEMS"), ("TRIGGER", "REPL_CAP7"), ("FUNCTION", "REPL_IMH7"), ("JOB", "REPL_JOB")]
+    kinds = [
+        ("TABLE", "REPL_ITEMS"),
+        ("TABLE", "REPL_LONGS_TABLE"),
+        ("TRIGGER", "REPL_CAP7"),
+        ("FUNCTION", "REPL_IMH7"),
+        ("JOB", "REPL_JOB"),
+    ]
     found = [(kind, name, "VALID") for kind, name in [*kinds, ("TABLE", "REPL_OTHERS"), ("INDEX", "REPL_ITEMS_KEY")]]
     session, capture, _ = source(monkeypatch, **{"catalog/objects": found})
     asked = []
@@ -268,13 +260,16 @@ def test_everything_of_ours_is_removed_and_nothing_of_others(monkeypatch):
         "JOB REPL.REPL_JOB",
         "FUNCTION REPL.REPL_IMH7",
         "TABLE REPL.REPL_ITEMS",
+        "TABLE REPL.REPL_LONGS_TABLE",
     ]
     assert asked == [1]
 
 
 def test_the_script_of_rights_is_for_the_user_of_the_connection(monkeypatch):
     _, capture, _ = source(monkeypatch)
-    assert 'GRANT SELECT, FLASHBACK ON "APP"."T" TO "REPL"' in capture.grants([NAME])
+    script = capture.grants([NAME])
+    assert script.endswith(';\nGRANT SELECT, FLASHBACK ON "APP"."T" TO "REPL"')
+    assert ";;" not in f"{script};"
 
 
 def test_a_configuration_names_such_a_source_and_such_a_slave():

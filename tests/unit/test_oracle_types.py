@@ -27,9 +27,14 @@ REFUSED = {
 NO_VALUES = {
     "NUMBER(10,2)": "1.005",
     "NUMBER": "1,5",
+    "FLOAT(126)": "NaN",
+    "NUMBER(9)": "1_0",
     "DATE": "01-JAN-24",
+    "INTERVAL YEAR(2) TO MONTH": "1_0",
     "INTERVAL DAY(2) TO SECOND(6)": "0 86400",
+    "INTERVAL DAY(9) TO SECOND(9)": "+01 02:03:04",
     "BINARY_DOUBLE": "0.1",
+    "BINARY_FLOAT": "3DCC",
 }
 
 
@@ -55,7 +60,7 @@ def test_a_type_has_one_logical_type_and_its_values_one_text(kind):
 
 @pytest.mark.parametrize("kind", NO_VALUES)
 def test_what_is_no_value_of_a_type_is_not_taken_for_one(kind):
-    with pytest.raises((ValueError, ArithmeticError)):
+    with pytest.raises(ValueError, match=r"'|hex|digits"):
         canonical(how(kind))(NO_VALUES[kind])
 
 

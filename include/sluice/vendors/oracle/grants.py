@@ -26,7 +26,7 @@ def script(login: str, tables: Collection[TableName], table_space: str = TABLE_S
         composed("grants/quota", user=user, table_space=quoted(table_space)),
         *(composed("capture/grants/table", user=user, table=qualified(table)) for table in sorted(tables)),
     ]
-    return "".join(f"{one};\n" for one in statements)
+    return ";\n".join(statements)
 
 
 def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:

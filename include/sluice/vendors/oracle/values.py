@@ -12,7 +12,10 @@ import numpy as np
 from sluice.values.float_text import float_text
 from sluice.vendors.oracle.types import Captured, Form
 
-_PLAIN = re.compile(r"-?[1-9]\d*|0")
+_PLAIN = re.compile(r"-?[1-9]\d*|0", re.ASCII)
+_NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:E[+-]?\d+)?", re.ASCII)
+_MONTHS = re.compile(r"-?\d+", re.ASCII)
+_SECONDS = re.compile(r"(-?\d+) (-?(?:\d+\.?\d*|\.\d+))", re.ASCII)
 # What a NUMBER that another version of the server wrote may be (SQL Language Reference, "NUMBER Data Type").
 _INFINITE = {"~": "Infinity", "-~": "-Infinity"}
 _MOMENT = re.compile(r"\s*(-?)(\d{4,5})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d+))?")
@@ -21,7 +24,7 @@ _SECONDS_A_DAY = 86_400
 
 def canonical(how: Captured) -> Callable[[str], str]:
     """What makes the canonical text of a column's values; NULL is none of them. It raises ValueError for what is no
-    value."""
+    value, and nothing else."""
     return _FORMS[how.form](how)
 
 
@@ -33,6 +36,8 @@ def _number(how: Captured) -> Callable[[str], str]:
             return value
         if value in _INFINITE:
             return _INFINITE[value]
+        if not _NUMBER.fullmatch(value):
+            raise ValueError(f"{value!r} is no number")
         written = format(Decimal(value), "f")
         if scale is None or scale == 0:
             return written if written != "-0" else "0"
@@ -48,6 +53,8 @@ def _bits(how: Captured) -> Callable[[str], str]:
     bits, code = (64, ">d") if how.type == "double precision" else (32, ">f")
 
     def text(value: str) -> str:
+        if len(value) != bits // 4:
+            raise ValueError(f"{value!r} has not {bits} bits")
         (number,) = struct.unpack(code, bytes.fromhex(value))
         if number != number:
             return "NaN"
@@ -74,6 +81,8 @@ def _moment(how: Captured) -> Callable[[str], str]:
 
 def _months(how: Captured) -> Callable[[str], str]:
     def text(value: str) -> str:
+        if not _MONTHS.fullmatch(value):
+            raise ValueError(f"{value!r} is no number of months")
         months = int(value)
         years, rest = divmod(abs(months), 12)
         sign = -1 if months < 0 else 1
@@ -85,9 +94,8 @@ def _months(how: Captured) -> Callable[[str], str]:
 
 def _seconds(how: Captured) -> Callable[[str], str]:
     def text(value: str) -> str:
-        days, _, seconds = value.partition(" ")
-        amount = Decimal(seconds)
-        if abs(amount) >= _SECONDS_A_DAY:
+        found = _SECONDS.fullmatch(value)
+        if found is None or abs(amount := Decimal(found[2])) >= _SECONDS_A_DAY:
             raise ValueError(f"{value!r} is no interval of days and seconds")
         whole, fraction = divmod(abs(amount), 1)
         clock = ""
@@ -97,7 +105,7 @@ def _seconds(how: Captured) -> Callable[[str], str]:
             behind = format(fraction, "f").partition(".")[2].rstrip("0")
             sign = "-" if amount < 0 else ""
             clock = f"{sign}{hours:02d}:{minute:02d}:{second:02d}{behind and '.' + behind}"
-        return " ".join(filter(None, [_counted(int(days), "day"), clock])) or "00:00:00"
+        return " ".join(filter(None, [_counted(int(found[1]), "day"), clock])) or "00:00:00"
 
     return text
 

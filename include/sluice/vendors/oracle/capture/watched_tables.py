@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import oracledb
 
@@ -12,9 +13,9 @@ from sluice.vendors.oracle.capture import registry
 from sluice.vendors.oracle.capture.install import make
 from sluice.vendors.oracle.capture.registry import Registered
 from sluice.vendors.oracle.capture.triggers import CapturedTable, for_ddl, statements
-from sluice.vendors.oracle.catalog.recorded import NO, YES, RecordedTable, columns_text
+from sluice.vendors.oracle.catalog.recorded import NO, YES, RecordedTable, columns_text, layout_of
 from sluice.vendors.oracle.errors import code_of
-from sluice.vendors.oracle.names import OracleResources, composed, qualified
+from sluice.vendors.oracle.names import OracleResources, composed, qualified, quoted
 from sluice.vendors.oracle.session import Row, changed, execute, transaction
 
 # Why changes of a table are not known.
@@ -51,25 +52,34 @@ class WatchedTables:
         read by the older ones.
 
         Args:
+            before: as it was, which `let_go` has seen.
             found_lost: its slaves are INCONSISTENT by now, so it counts as LOST no more.
             lost: changes of it are not known, and its slaves are not INCONSISTENT yet.
 
         Raises:
-            SluiceError: SLC-477 to SLC-479, it cannot be captured.
+            SluiceError: SLC-477 to SLC-479, SLC-588, it cannot be captured.
             LockTimeout: SLC-036, a transaction that wrote to it does not end; it is tried again.
         """
+        layout_of(table)
         same = before is not None and before.recorded.table == table
         made = self._made(table, settings, new=not same)
         known = before.recorded if before and same else self._recorded(table, before)
         trigger = settings.trigger or self._resources.capture(table.relation)
         # Another table bears the name by now, of whose rows nothing is known.
         replaced = before is not None and before.recorded.table.relation != table.relation
-        lost = lost or replaced or _pads(before, table)
         named = {"schema": table.name.schema, "name": table.name.table}
+        gap = found_lost or lost or not (before and before.ready and before.actions and not replaced)
+        if made and before and before.trigger != trigger and not replaced:
+            self._rename(before.trigger, trigger)
         with transaction(self._session):
             marked = [mark == YES for (mark,) in self._ask("capture/registry/lock_lost", named)]
             # A trigger may have marked it since it was read: of that nobody was told.
-            lost = lost or (any(marked) and not (found_lost and before is not None and before.lost))
+            lost = (
+                lost
+                or replaced
+                or _pads(before, table)
+                or (any(marked) and not (found_lost and before is not None and before.lost))
+            )
             if not same:
                 self._change("capture/registry/add_layout", known.values)
             values = {
@@ -90,12 +100,12 @@ class WatchedTables:
                 "capture/registry/add_current",
                 {**named, "relation": table.relation, "definition": columns_text(table)},
             )
-        # A trigger of the same name on the other table cannot be replaced.
-        if before and (before.trigger != trigger or replaced or not made):
+        if before and not made:
             self.drop("TRIGGER", before.trigger)
         for statement in made:
             make(self._session, self._resources, f"the trigger of {table.name}", statement)
-        if made and not (before and before.ready and before.actions and not replaced):
+        if made and gap:
+            # Whoever wrote while no trigger noted it is to end before a snapshot is taken (R5).
             with transaction(self._session):
                 execute(self._session, composed("capture/watch/lock", table=qualified(table.name)))
         with transaction(self._session):
@@ -126,7 +136,36 @@ class WatchedTables:
             ((number,),) = self._ask("capture/registry/next_key", {})
         return RecordedTable(int(number), table)
 
-    def release(self, one: Registered) -> None:
+    def _rename(self, trigger: str, becomes: str) -> None:
+        """Call a trigger otherwise, without a moment in which none fires, or two."""
+        whole = qualified(TableName(self._resources.schema, trigger))
+        try:
+            execute(self._session, composed("capture/watch/rename", trigger=whole, becomes=quoted(becomes)))
+        except oracledb.DatabaseError as error:
+            if code_of(error) not in _GONE:
+                raise
+
+    def settings(self, one: Registered) -> Watch:
+        """How a table is captured. A trigger that bears the number of its table gets the one of another by itself."""
+        named = one.trigger != self._resources.capture(one.recorded.table.relation)
+        return one.watch if named else replace(one.watch, trigger=None)
+
+    def let_go(
+        self, known: Mapping[TableName, Registered], there: Mapping[TableName, CapturedTable]
+    ) -> list[TableName]:
+        """Drop the triggers of tables that are not there, and of those whose names others bear; the former ones.
+
+        What bears a name later is another table. A trigger stays on its table, whatever that is called, and is dropped
+        before one of its name is made for another.
+        """
+        for name, one in known.items():
+            if name not in there:
+                self._release(one)
+            elif there[name].relation != one.recorded.table.relation:
+                self.drop("TRIGGER", one.trigger)
+        return [name for name in known if name not in there]
+
+    def _release(self, one: Registered) -> None:
         """Watch a table no more; what is queued of it is published yet."""
         self.drop("TRIGGER", one.trigger)
         named = {"schema": one.name.schema, "name": one.name.table}

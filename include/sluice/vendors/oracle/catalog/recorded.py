@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
+from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.oracle.capture.triggers import CapturedTable
@@ -59,7 +60,11 @@ def columns_text(table: CapturedTable) -> str:
 
 
 def layout_of(table: CapturedTable, number: int = 0) -> Layout:
-    """The layout of a table. Raises SluiceError SLC-477, a column cannot be replicated."""
+    """The layout of a table.
+
+    Raises:
+        SluiceError: SLC-477, a column cannot be replicated; SLC-588, a LONG cannot be without a key.
+    """
     columns = tuple(
         Column(one.name, how.type, one.not_null, dropped=how.dropped)
         for one, how in zip(table.columns, table.kinds, strict=True)
@@ -67,4 +72,13 @@ def layout_of(table: CapturedTable, number: int = 0) -> Layout:
     places = {one.name: place for place, one in enumerate(table.columns)}
     key = tuple(places[name] for name in table.key if name in places)
     # A virtual column of a key is not replicated, and the rest of the key tells no rows apart.
-    return Layout(number, table.name, columns, key if len(key) == len(table.key) else (), table.deferrable)
+    layout = Layout(number, table.name, columns, key if len(key) == len(table.key) else (), table.deferrable)
+    if table.longs and not layout.key:
+        raise SluiceError(
+            588,
+            f"{table.name} has a LONG and no primary key: the image of a row that goes lacks the LONG, so nothing "
+            "tells which row of a slave goes",
+            "nothing was changed; give it a primary key, alter the LONG to a CLOB or a BLOB, or set `exclude` of the "
+            "table",
+        )
+    return layout

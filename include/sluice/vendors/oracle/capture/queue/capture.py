@@ -78,15 +78,14 @@ class QueueCapture(NoStatements):
             for table in there.values():
                 layout_of(table)
             watching.watch_definitions({one.schema for one in wanted.entries})
+            # Before others are made: a trigger goes with its table, and is the one of its next name.
+            removed = watching.let_go(known, there)
             for name, table in there.items():
                 before, settings = known.get(name), watched[name]
                 as_wanted = before is not None and is_as_wanted(before, table, settings, self._resources)
                 if recreate or name in silent or not as_wanted:
                     told = name in self._told
                     watching.watch(table, settings, before, found_lost=told, lost=name in silent and not told)
-            removed = [name for name in known if name not in there]
-            for name in removed:
-                watching.release(known[name])
             watching.drop_restored()
             watching.keep_segments()
             changed(session, composed("capture/registry/set_version", **self._parts), {"version": registry.VERSION})
@@ -121,14 +120,12 @@ class QueueCapture(NoStatements):
             return
         session, watching = self._session.open(), self._watching()
         known = registry.registered(session, self._parts)
-        for name, one in known.items():
-            table = described(session, name)
-            if table is None:
-                # By its old number nothing will be queued any more. What bears the name later is another table.
-                watching.release(one)
-            elif table != one.recorded.table or not one.ready:
+        there = {name: table for name in known if (table := described(session, name))}
+        watching.let_go(known, there)
+        for name, table in there.items():
+            if table != (one := known[name]).recorded.table or not one.ready:
                 try:
-                    watching.watch(table, one.watch, one)
+                    watching.watch(table, watching.settings(one), one)
                 except SluiceError as error:
                     # The older trigger goes on with the columns that it knows, and the next look tries again.
                     event("not watched as it is now", source=self._resources.schema, table=name, why=error.fact)

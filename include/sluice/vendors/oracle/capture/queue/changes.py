@@ -20,8 +20,8 @@ _ROWS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELE
 _TRUNCATE = "TRUNCATE"
 _ALTER = "ALTER"
 
-# The LONG of a row of a table by its address, as it is now; None if there is none.
-Fetch = Callable[[TableName, str, str], Cell]
+# The LONG of a row by the number of its table, its newest name, a column and an address; None if there is none.
+Fetch = Callable[[int, TableName, str, str], Cell]
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,17 @@ class Changes:
             if table is None or (new is None and old is None):
                 raise ValueError(f"it has the columns {', '.join(named)}")
             read = self._readers.setdefault(table.number, _reader(table))
-            longs = {one: self._fetch(name, one, item.guid) for one in table.table.longs} if new and item.guid else {}
+            longs = self._longs(item, table) if new else {}
             made = (None if new is None else read(new, longs), None if old is None else read(old, {}))
         except ValueError as error:
             raise self._unreadable(item, f"its image does not fit the recorded columns of {name}: {error}") from None
         return table, *made
+
+    def _longs(self, item: Item, table: RecordedTable) -> dict[str, Cell]:
+        if item.guid is None:
+            return {}
+        name = self._known[item.relation][-1].table.name
+        return {one: self._fetch(item.relation, name, one, item.guid) for one in table.table.longs}
 
     def _unreadable(self, item: Item, why: str) -> SluiceError:
         return SluiceError(

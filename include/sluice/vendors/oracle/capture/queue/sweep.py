@@ -9,12 +9,11 @@ import pyarrow as pa
 
 from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Layout
-from sluice.model.names import TableName
 from sluice.model.position import Snapshot
 from sluice.vendors.oracle.capture import registry
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item, deletion
-from sluice.vendors.oracle.capture.queue.row_images import Cell
-from sluice.vendors.oracle.names import composed, qualified, quoted
+from sluice.vendors.oracle.capture.queue.longs import Longs
+from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import changed, changed_by_all, execute, transaction
 from sluice.vendors.oracle.visibility import id_of, read_snapshot, text_of
 from sluice.vendors.protocol.sweep import Purge, SourceState
@@ -80,7 +79,8 @@ class OracleSweep:
                 ((beyond,),) = execute(self._session, composed("capture/queue/beyond", **self._parts), self._values)
                 self.more = beyond > 0
         known = registry.layouts(self._session, self._parts)
-        self._changes = Changes(scn, known, self._long, self._polled, self._parts["items"])
+        longs = Longs(self._session, shown)
+        self._changes = Changes(scn, known, longs.read, self._polled, self._parts["items"])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns; for what is raised see `Changes.batch`."""
@@ -129,12 +129,6 @@ class OracleSweep:
     def deletion(self, column: str, number: object) -> str:
         """The statement that takes changes out of ITEMS, for an administrator."""
         return deletion(self._parts["items"], column, number)
-
-    def _long(self, table: TableName, column: str, place: str) -> Cell:
-        statement = composed("capture/queue/long", column=quoted(column), table=qualified(table))
-        rows = execute(self._session, statement, {"place": place})
-        value = rows[0][0] if rows else None
-        return f"\\x{value.hex()}" if isinstance(value, bytes) else value
 
 
 def heal(

@@ -1,0 +1,71 @@
+"""A LONG of an Oracle master, which no trigger can read: which value the log has, and which tables are refused."""
+
+from __future__ import annotations
+
+import oracledb
+import pytest
+from support.oracle_session import ID, LONG, NAME, catalog_of, layouts, refusal, registered, source
+
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.model.watched import Wanted, Watch
+from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.names import composed
+
+
+def published_long(monkeypatch, **answers):
+    """The session, and what the log has of the LONG of a row that was inserted under the table's former name."""
+    before, now = (CapturedTable(TableName("APP", name), 7, (ID, LONG), ("ID",)) for name in ("FORMER", "T"))
+    item = (50, "1.2.3", 50, 7, "INSERT", "AAAB", '<col name="ID">1</col>', None)
+    known = [(*layouts((40, before))[0][:3], "FORMER", *layouts((40, before))[0][4:]), *layouts((60, now))]
+    session, capture, _ = source(
+        monkeypatch, **{"capture/queue/sweep": [item], "capture/registry/layouts": known}, **answers
+    )
+    with capture.sweep(3, None, "700:") as sweep:
+        return session, lambda: next(iter(sweep.batches())).column("new").to_pylist()[0][1]
+
+
+def long_of(name):
+    return f'SELECT kept."L" FROM "APP"."{name}" AS OF SCN :scn kept WHERE kept.ROWID = CHARTOROWID(:place)'
+
+
+@pytest.mark.parametrize(
+    ("found", "value"),
+    [
+        ([("long",)], "long"),
+        ([(b"\x00\xff",)], "\\x00ff"),
+        ([], None),
+        (refusal('ORA-00904: "L": invalid identifier'), None),
+        (refusal("ORA-01410: invalid ROWID"), None),
+    ],
+)
+def test_a_long_is_read_as_of_the_sweep_that_publishes_its_change(monkeypatch, found, value):
+    session, published = published_long(monkeypatch)
+    session.answers[long_of("T")] = found
+    assert published() == value
+    assert session.values_of(long_of("T")) == [{"place": "AAAB", "scn": 700}]
+
+
+@pytest.mark.parametrize(
+    ("names", "value"), [([], None), ([("APP", "RENAMED")], "long"), ([("APP", "T")], refusal("ORA-00942: no table"))]
+)
+def test_a_long_is_found_in_a_table_with_another_name_and_not_given_up_for_lack_of_a_right(monkeypatch, names, value):
+    session, published = published_long(monkeypatch)
+    session.answers |= {long_of("T"): refusal("ORA-00942: no table"), long_of("RENAMED"): [("long",)]}
+    session.answers[composed("capture/queue/named")] = names
+    if callable(value):
+        with pytest.raises(oracledb.DatabaseError):
+            published()
+    else:
+        assert published() == value
+
+
+def test_a_long_without_a_primary_key_is_refused_and_the_older_trigger_goes_on(monkeypatch):
+    keyed, bare = (CapturedTable(NAME, 7, (ID, LONG), key) for key in (("ID",), ()))
+    session, capture, owner = source(monkeypatch, **catalog_of(bare), capture__registry__registered=registered(keyed))
+    for refused in (lambda: capture.install({NAME: Watch("IUD")}, Wanted()), lambda: owner.dumpable({NAME: Watch("")})):
+        with pytest.raises(SluiceError) as error:
+            refused()
+        assert error.value.code == 588
+    capture.poll_ddl()
+    assert not any('TRIGGER "REPL"' in one for one in session.said)
