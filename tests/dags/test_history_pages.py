@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support.browser import opened, shot
+from support.browser import opened, quiet, shot
 from support.pages import token
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -48,19 +48,50 @@ def test_a_list_of_500_costs_one_query_of_the_store(pages_world, visit, asked):
     assert [text.splitlines()[0][:32] for text in asked] == ["-- Where replications stand: one"]
 
 
-def test_a_deployment_has_a_title_and_columns_of_its_own(pages_world, people, address, tmp_path):
+def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, people, visit, address, tmp_path):
     pages_world.session("control").execute(MINUTES)
-    own = {"title": "<b>Production</b>", "columns": ["status", "rate"]}
-    (pages_world.path / "replication.yaml").write_text(yaml.safe_dump({**pages_world.settings, "pages": own}))
+    own = {
+        "title": "<b>Production</b>",
+        "columns": ["status", "rate"],
+        "names": {"zurich": "Zürich <i>hub</i>"},
+        "texts": {"status": "Zustand", "standby_all": "Alle anhalten", "standby": "<u>Anhalten</u>", "name": "Wer"},
+        "form": [],
+        "refresh_s": 60,
+    }
+    file = pages_world.path / "replication.yaml"
+    file.write_text(yaml.safe_dump({**pages_world.settings, "pages": own}))
     url = f"http://127.0.0.1:{address}"
-    with opened(url, viewport={"width": 1300, "height": 600}) as page:
-        page.context.add_cookies([{"name": "_token", "value": token(people, "eva"), "url": url}])
+    with opened(url, viewport={"width": 1300, "height": 600}) as page, quiet(page, url):
+        page.context.add_cookies([{"name": "_token", "value": token(people, "otto"), "url": url}])
         page.goto("/sluice/")
         expect(page.get_by_text("<b>Production</b>", exact=True)).to_be_visible()
         expect(page).to_have_title(re.compile("<b>Production</b>"))
-        heads = [re.compile(rf"^\s*{name}") for name in ("Name", "Status", "Rate, 1 h")]
+        expect(page.locator("body")).to_have_attribute("data-refresh", "60.0")
+        heads = [re.compile(rf"^\s*{name}") for name in ("Wer", "Zustand", "Rate, 1 h")]
         expect(page.get_by_role("columnheader")).to_have_text(heads)
+        expect(page.get_by_role("button", name="Alle anhalten")).to_be_visible()
         shot(page, tmp_path, "own")
+        page.get_by_label("Name contains").fill("HUB")
+        expect(page.get_by_role("rowheader")).to_have_text([re.compile(r"Zürich <i>hub</i>\s+zurich")])
+        page.set_viewport_size({"width": 360, "height": 800})
+        page.emulate_media(color_scheme="dark")
+        expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+        shot(page, tmp_path, "own-narrow")
+        page.get_by_role("link", name="Zürich").click()
+        expect(page.get_by_role("button", name="<u>Anhalten</u>")).to_be_visible()
+        expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+        shot(page, tmp_path, "own-details")
+        # The simple form of the guide: a source and its slaves.
+        page.get_by_role("link", name="Initial update").click()
+        fields = page.locator("form [name]").evaluate_all("all => [...new Set(all.map(one => one.name))]")
+        assert fields == ["source", "slaves"]
+        expect(page.locator("#preview")).to_contain_text("of flights")
+        shot(page, tmp_path, "own-form")
+        page.get_by_role("button", name="Begin").click()
+        page.get_by_role("dialog").get_by_role("button", name="Begin").click()
+        page.wait_for_url(f"{url}/sluice/")
+    begun = people["otto"].ask("/api/v2/dags/initial_update/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
+    assert (begun["slaves"], begun["mode"], begun["cascade"], begun["resume"]) == (["zurich"], "snapshot", None, False)
 
 
 def test_a_person_sees_how_it_was(pages_world, people, visit, address, tmp_path_factory):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from markupsafe import Markup
+from pydantic import ValidationError
 
-from sluice.config.models import Pages
+from sluice.config.pages import Pages
 from sluice.model.access import Right, Role, role_of
 from sluice.pages import template_filters
 from sluice.pages.template_filters import Note, Task
@@ -31,6 +32,24 @@ def test_each_role_has_the_rights_of_those_before_it():
     assert Role.USER.rights == {Right.READ, Right.SWITCH}
     assert Role.INITIATOR.rights == {Right.READ, Right.SWITCH, Right.FILL}
     assert Role.ADMIN.rights == set(Right)
+
+
+def test_words_of_a_deployment_take_the_place_of_ours_and_a_blank_one_is_refused():
+    ours, theirs = Pages().words, Pages(texts={"holdback": " Rückstand "}).words
+    assert (ours["holdback"], ours["dispatcher"], ours["remove_first"]) == (
+        "Holdback",
+        "Active / Standby",
+        "Remove first",
+    )
+    assert theirs == ours | {"holdback": "Rückstand"}
+    for wrong in (
+        {"texts": {"holdback": " "}},
+        {"texts": {"colour": "x"}},
+        {"names": {"zurich": ""}},
+        {"form": ["all"]},
+    ):
+        with pytest.raises(ValidationError):
+            Pages.model_validate(wrong)
 
 
 @pytest.mark.parametrize(

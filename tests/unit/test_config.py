@@ -146,6 +146,7 @@ FILES = {
         "no slave is called 'genf'; there is zurich, geneva",
         "check",
     ),
+    "a name of nobody": (f"pages: {{names: {{genf: G}}}}{EXAMPLE}", 2, "no slave is called genf", "check"),
     "a replication listed twice": (
         EXAMPLE.replace("slave: geneva", "slave: zurich"),
         2,

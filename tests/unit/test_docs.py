@@ -17,6 +17,7 @@ from sluice.cli.parser import parser as command_parser
 from sluice.config import configuration, logical_decoding
 from sluice.config import models as config_models
 from sluice.config import relay as config_relay
+from sluice.config.pages import Pages
 from sluice.store import tables
 from sluice.vendors.postgresql import session
 
@@ -29,7 +30,7 @@ CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 # The part of configuration.md that explains a model begins with this title.
 SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": configuration.Config,
-    "### Pages in Airflow:": config_models.Pages,
+    "### Pages in Airflow:": Pages,
     "### The relay:": config_relay.Relay,
     "### A log of events:": config_relay.CsvLog,
     "### A source:": configuration.Source,

@@ -18,7 +18,8 @@ from pydantic import Field, ValidationError, model_validator
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
 from sluice.config.fields import DagPrefix, Location, Name, RoleName, meant
-from sluice.config.models import Pages, Part, Replication, maybe_empty
+from sluice.config.models import Part, Replication, maybe_empty
+from sluice.config.pages import Pages
 from sluice.config.relay import Relay
 from sluice.config.slave import Slave
 from sluice.config.source import Source
@@ -88,6 +89,13 @@ class Config(Part):
                 fault for source in fed for fault in consistency.faults(source.patterns, slave.mapper, **how)
             ):
                 raise ValueError(f"slave {name}: {fault}")
+        return self
+
+    @model_validator(mode="after")
+    def _pages_name_what_there_is(self) -> Config:
+        for name in self.pages.names:
+            if name not in self.sources and name not in self.slaves:
+                raise ValueError(f"pages.names: no source and no slave is called {name}")
         return self
 
     @model_validator(mode="after")

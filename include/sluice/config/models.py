@@ -7,11 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from sluice.config.cron import Cron
-from sluice.config.fields import Actions, Identifier, Label, Location, RoleName, TableAlias
-from sluice.model.access import Role
+from sluice.config.fields import Actions, Identifier, Label, Location, TableAlias
 from sluice.model.action import Existing, Filled, Policies, Policy
 from sluice.model.limits import MOST_SIGNS
-from sluice.model.list_column import ListColumn
 from sluice.model.row_conflict import ConflictAction
 
 # Masks that are no constant.
@@ -332,31 +330,3 @@ class Replication(Part):
         existing = Existing.OVERWRITE if self.overwrite_tables else Existing.STOP
         existing = Existing.RECREATE if self.recreate_tables else existing
         return Policies(self.creates, self.drops, self.alters, existing)
-
-
-class Pages(Part):
-    """The pages in Airflow's UI."""
-
-    refresh_s: Annotated[float, Field(ge=1, le=3_600, description="seconds until a page looks again")] = 5
-    title: Annotated[
-        str, Field(max_length=60, description="a text at the top of each page, such as production or test")
-    ] = ""
-    columns: Annotated[
-        tuple[ListColumn, ...], Field(min_length=1, description="columns of the list beside the name, in this order")
-    ] = tuple(ListColumn)
-    user: Annotated[
-        tuple[RoleName, ...], Field(description="roles in Airflow that may look, and switch dispatchers")
-    ] = ("user",)
-    initiator: Annotated[tuple[RoleName, ...], Field(description="those that may begin initial updates as well")] = (
-        "op",
-    )
-    admin: Annotated[tuple[RoleName, ...], Field(description="those that may do everything")] = ("admin",)
-    users: Annotated[dict[str, Role], Field(description="users of Airflow with a role of their own")] = {}
-    metrics_token_file: Annotated[
-        str | None, Field(pattern="^/", description="the token by which Prometheus reads the metrics, and nothing else")
-    ] = None
-
-    @property
-    def roles(self) -> dict[Role, tuple[str, ...]]:
-        """Airflow's roles that lead to each of ours."""
-        return {Role.USER: self.user, Role.INITIATOR: self.initiator, Role.ADMIN: self.admin}

@@ -22,6 +22,7 @@ from sluice.model.byte_size import size
 from sluice.model.history import Moment
 from sluice.model.list_column import ListColumn
 from sluice.model.names import Pair, TableName
+from sluice.model.page_text import FormChoice
 from sluice.model.progress import TableState
 from sluice.model.row_difference import without_keys
 from sluice.model.watched import chosen
@@ -61,7 +62,7 @@ def _environment() -> Environment:
         "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
     }
     made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
-    made.globals |= {"TableState": TableState, "Column": ListColumn}
+    made.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
     return made
 
 
@@ -82,8 +83,15 @@ def replications(
     hour: LastHour = request.app.state.hour
     rows = overview.listed(airflow(request), _reach(request), hour)
     counts = {one: sum(row.status == one for row in rows) for one in Status}
-    columns = airflow(request).context().config.pages.columns
-    shown = {"rows": rows, "groups": view.of(rows), "counts": counts, "sparks": hour.sparks, "columns": columns}
+    settings = airflow(request).context().config.pages
+    columns = settings.columns
+    shown = {
+        "rows": rows,
+        "groups": view.of(rows, settings.names),
+        "counts": counts,
+        "sparks": hour.sparks,
+        "columns": columns,
+    }
     return page(request, "list.html", view=view, by=_by(view), **shown)
 
 
@@ -122,7 +130,7 @@ def initial_update(request: Request, source: str = "", slave: str = "") -> Respo
     pair = Pair(wanted, slave) if slave in config.slaves_of(wanted) else None
     shown["again"] = remembered(context, pair) if pair else {}
     shown["following"] = cascades.following(context.store, pair) if pair else None
-    return page(request, "initial_update.html", config=config, chosen=wanted, **shown)
+    return page(request, "initial_update.html", config=config, chosen=wanted, form=config.pages.form, **shown)
 
 
 @router.get("/static/{name}")
@@ -143,7 +151,9 @@ def page(request: Request, template: str, status_code: int = 200, /, **values: A
         context = airflow(request).context()
         role = entry.role(context, who)
         base |= {"role": role, "rights": role.rights if role else frozenset()}
-        base |= {"refresh_s": context.config.pages.refresh_s, "deployment": context.config.pages.title}
+        settings = context.config.pages
+        base |= {"refresh_s": settings.refresh_s, "deployment": settings.title}
+        base |= {"words": settings.words, "names": settings.names}
     base["token"] = entry.page_token(airflow(request).secret, who.user)
     return HTMLResponse(_TEMPLATES.get_template(template).render(**base | values), status_code)
 

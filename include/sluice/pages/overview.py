@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from sluice.airflow_api.pause import Paused
 from sluice.context import Context
@@ -32,7 +33,6 @@ class Sort(StrEnum):
 
 
 _KEYS = {
-    Sort.NAME: lambda one: one.slave,
     Sort.HOLDBACK: lambda one: one.holdback,
     Sort.COUNTER: lambda one: tuple(map(int, one.position.split("/"))),
     Sort.STATUS: lambda one: one.status,
@@ -50,15 +50,19 @@ class View:
     sort: Sort | None = None
     down: bool = False
 
-    def of(self, rows: Sequence[ReplicationStatus]) -> dict[str, list[ReplicationStatus]]:
-        """The rows to show, by source."""
+    def of(
+        self, rows: Sequence[ReplicationStatus], names: Mapping[str, str] = MappingProxyType({})
+    ) -> dict[str, list[ReplicationStatus]]:
+        """The rows to show, by source.
+
+        Args:
+            names: what sources and slaves are called, if not by their own names.
+        """
         text = self.text.strip().lower()
-        chosen = [
-            one
-            for one in rows
-            if text in f"{one.source}->{one.slave}".lower() and (not self.status or self._has_status(one))
-        ]
-        if self.sort:
+        chosen = [one for one in rows if text in _called(one, names) and (not self.status or self._has_status(one))]
+        if self.sort is Sort.NAME:
+            chosen.sort(key=lambda one: names.get(one.slave, one.slave).lower(), reverse=self.down)
+        elif self.sort:
             chosen.sort(key=_KEYS[self.sort], reverse=self.down)
         found: dict[str, list[ReplicationStatus]] = {}
         for name in dict.fromkeys(one.source for one in rows):
@@ -68,6 +72,12 @@ class View:
 
     def _has_status(self, one: ReplicationStatus) -> bool:
         return not one.well if self.status == "attention" else one.status == self.status
+
+
+def _called(one: ReplicationStatus, names: Mapping[str, str]) -> str:
+    """Everything by which a person may look for a replication."""
+    shown = (names.get(one.source, ""), names.get(one.slave, ""))
+    return "\n".join((f"{one.source}->{one.slave}", *shown)).lower()
 
 
 class LastHour:

@@ -191,7 +191,7 @@ async function preview() {
   if (!at) return;
   const mine = ++asked;
   const given = new FormData(at.closest("form"));
-  const query = new URLSearchParams({ source: given.get("source"), mode: given.get("mode"), resume: given.has("resume") });
+  const query = new URLSearchParams({ source: given.get("source"), mode: given.get("mode") || "snapshot", resume: given.has("resume") });
   for (const slave of given.getAll("slaves")) query.append("slave", slave);
   at.setAttribute("aria-busy", "true");
   let told;
@@ -235,7 +235,8 @@ document.addEventListener("submit", async (event) => {
     if (!slaves.length) return say("Choose at least one slave.");
     if (!(await sure(`${form.dataset.ask} (${slaves.join(", ")})`, "Begin"))) return;
     const switches = { store_initial_data: given.has("store_initial_data"), resume: given.has("resume") };
-    const values = { source: given.get("source"), mode: given.get("mode"), slaves, ...switches };
+    // A form that offers no modes sends none.
+    const values = { source: given.get("source"), mode: given.get("mode") || undefined, slaves, ...switches };
     values.cascade = given.get("cascade") || null;
     if (await post(form.dataset.submit, values)) location.assign(form.dataset.then);
   }
