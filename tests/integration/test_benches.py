@@ -22,11 +22,14 @@ BENCHES = [
         id="capture",
     ),
     pytest.param(
+        "capture log", 0.02, {"oltp_ratio", "bulk_ratio", "cpu_ratio", "cpu_ratio_added"}, id="capture-by-log"
+    ),
+    pytest.param(
         "publish", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_ratio", "queue_growth", "equal"}, id="publish"
     ),
     pytest.param("decode", 0.01, {"t_mb_per_s", "j_mb_per_s", "b_mb_per_s", "equal"}, id="decode"),
     pytest.param("apply", 0.01, {"changes_per_s", "one_to_one_changes_per_s", "equal"}, id="apply"),
-    pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
+    pytest.param("drain log", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
     pytest.param("slaves", 0.01, {"publish_ratio", "drain_ratio", "equal"}, id="slaves"),
     pytest.param(
         "initial-update",
@@ -61,9 +64,10 @@ BENCHES = [
 def test_a_small_bench_reports_its_figures_and_leaves_nothing(
     name: str, scale: float, figures: set[str], tmp_path: Path
 ) -> None:
-    begin = "import sys; from sluice.bench import run; sys.exit(run(sys.argv[1], float(sys.argv[2])))"
+    name, _, capture = name.partition(" ")
+    begin = "import sys; from sluice.bench import run; sys.exit(run(sys.argv[1], float(sys.argv[2]), sys.argv[3]))"
     done = subprocess.run(
-        [sys.executable, "-c", begin, name, str(scale)],
+        [sys.executable, "-c", begin, name, str(scale), capture or "triggers"],
         env={**os.environ, "PYTHONPATH": str(PROJECT / "include"), "TMPDIR": str(tmp_path), ROUNDS_ENV: "1"},
         capture_output=True,
         text=True,

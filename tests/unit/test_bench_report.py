@@ -52,6 +52,11 @@ def test_a_bench_that_cannot_be_run_is_refused_before_anything_starts(name: str,
     assert refused.value.hint
 
 
+def test_a_bench_that_has_no_capture_is_not_run_by_another_one() -> None:
+    with pytest.raises(ConfigError, match="SLC-560"):
+        bench.run("apply", capture="log")
+
+
 def test_every_bench_of_the_command_line_exists() -> None:
     from sluice.cli.checkout_commands import BENCHES
 

@@ -6,6 +6,7 @@ import signal
 from importlib import import_module
 
 from sluice.bench.report import Report
+from sluice.bench.server import LOG, TRIGGERS
 from sluice.errors import ConfigError
 from sluice.runtime.terminal import Progress
 
@@ -25,13 +26,17 @@ BENCHES = {
     "mariadb": "mariadb",
     "verify": "verify",
 }
+# Those that can capture by the server's log as well: `measure(scale, progress, capture)`.
+BY_LOG = ("capture", "publish", "drain")
+CAPTURES = (TRIGGERS, LOG)
 
 
-def run(name: str, scale: float = 1.0) -> int:
+def run(name: str, scale: float = 1.0, capture: str = TRIGGERS) -> int:
     """Run one bench: progress on stderr, the figures as one JSON object on the last line of the standard output.
 
     Raises:
-        ConfigError: SLC-906 if there is no such bench, SLC-907 if the scale is not above 0.
+        ConfigError: SLC-906 if there is no such bench, SLC-907 if the scale is not above 0, SLC-560 if it does not
+            capture in this way.
     """
     if name not in BENCHES:
         raise ConfigError(906, f"there is no bench {name!r}", f"name one of {', '.join(BENCHES)}")
@@ -41,8 +46,15 @@ def run(name: str, scale: float = 1.0) -> int:
             f"a scale of {scale:g} leaves nothing to measure",
             "give a number above 0: 1 is the usual size, 0.1 a tenth",
         )
+    if capture not in (CAPTURES if name in BY_LOG else (TRIGGERS,)):
+        raise ConfigError(
+            560,
+            f"the bench {name!r} does not capture by {capture!r}",
+            f"take --capture out, or type --capture {LOG} with {', '.join(BY_LOG)}",
+        )
     signal.signal(signal.SIGTERM, _leave)
-    report: Report = import_module(f"sluice.bench.{BENCHES[name]}").measure(scale, Progress())
+    measure = import_module(f"sluice.bench.{BENCHES[name]}").measure
+    report: Report = measure(scale, Progress(), *([capture] if name in BY_LOG else ()))
     print(report.line(), flush=True)
     return 0
 

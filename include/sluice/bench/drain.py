@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from multiprocessing.synchronize import Event
 
 from psycopg import sql
 
 from sluice.bench.report import Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server, receive
-from sluice.bench.workers import PATIENCE_S, Workers
+from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, Server, private_server, receive
+from sluice.bench.workers import Workers, until
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.drain.run import drain
-from sluice.errors import SluiceError
 from sluice.model.names import Pair
 from sluice.publish.run import publish
 from sluice.runtime.terminal import Progress
@@ -65,54 +63,43 @@ _SEEN = "SELECT c_text = {mark} FROM wide WHERE id = {rows}"
 _NO_WALSENDER = "SELECT NOT EXISTS (SELECT FROM pg_stat_replication)"
 
 
-def measure(scale: float, progress: Progress) -> Report:
-    """80,000 changes in transactions of four, then 50,000 in one, made anew for each side and round."""
+def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report:
+    """80,000 changes in transactions of four, then 50,000 in one, made anew for each side and round.
+
+    Each side has a server of its own: a log that tells whole old rows, or of what triggers write, would cost the other
+    side as well.
+    """
     transactions, rows = max(100, round(20_000 * scale)), max(100, round(50_000 * scale))
-    with private_server(progress, "wal_level = logical\n") as server:
+    settings = SETTINGS[LOG]
+    with (
+        private_server(progress, settings) as server,
+        private_server(progress, settings) as other,
+        ExitStack() as stack,
+    ):
         with progress.step(f"filling tables of {rows:,} rows"):
-            infos = {"master": _filled(server, rows)}
-            infos |= {name: server.copied(infos["master"], name) for name in (SLAVE, "subscriber")}
-        context = server.context(
-            {f"public.{name}": {} for name in TABLES}, {SLAVE: infos[SLAVE]}, {SLAVE: {"schedule": _SCHEDULE}}
-        )
+            ours = stack.enter_context(closing(_Side(server, SLAVE, transactions, rows)))
+            theirs = stack.enter_context(closing(_Side(other, "subscriber", transactions, rows)))
+        tables: dict[str, object] = {f"public.{name}": {} for name in TABLES}
+        slave = {SLAVE: {"schedule": _SCHEDULE}}
+        context = server.context(tables, {SLAVE: ours.slave}, slave, capture=capture)
         context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
         receive(context)
-        sessions = {name: server.connect(info) for name, info in infos.items()}
-        native = _Native(server, infos["master"], infos["subscriber"])
-        backlog = _Backlog(sessions["master"], transactions, rows)
-
-        def ours() -> float:
-            has_all = backlog.make()
-            with native.at_work():
-                _until(sessions["subscriber"], has_all)
-            # What that has written is on its way to the disk; the other side begins without such.
-            sessions["subscriber"].execute("CHECKPOINT")
-            with Workers(context, _publish, _drain).ready():
-                return seconds(lambda: _until(sessions[SLAVE], has_all))
-
-        def theirs() -> float:
-            has_all = backlog.make()
-
-            def drained() -> None:
-                with native.at_work():
-                    _until(sessions["subscriber"], has_all)
-
-            took = seconds(drained)
-            publish(context, SOURCE, once=True)
-            drain(context, Pair(SOURCE, SLAVE), once=True)
-            return took
-
-        figures = alternating(progress, {"seconds": ours, "seconds of native logical replication": theirs})
+        native = _Native(other, theirs.master, theirs.slave)
+        figures = alternating(
+            progress,
+            {
+                "seconds": lambda: ours.took(lambda: Workers(context, _publish, _drain).ready()),
+                "seconds of native logical replication": lambda: theirs.took(native.at_work),
+            },
+        )
         ours_s, native_s = figures.values()
         with progress.step("comparing"):
-            equal = server.hold_the_same(infos.values(), TABLES)
+            equal = ours.equal() and theirs.equal()
         native.end()
-        for session in sessions.values():
-            session.close()
     changes = 4 * transactions + rows
     return Report(
         "drain",
-        {"transactions": transactions + 2, "changes": changes},
+        {"capture": capture, "transactions": transactions + 2, "changes": changes},
         {
             "seconds": ours_s,
             "changes_per_s": changes / ours_s,
@@ -121,6 +108,39 @@ def measure(scale: float, progress: Progress) -> Report:
             "equal": equal,
         },
     )
+
+
+class _Side:
+    """A master, its backlog, and its slave, of the same rows.
+
+    Attributes:
+        master: how to find it.
+        slave: the same of the slave.
+    """
+
+    def __init__(self, server: Server, name: str, transactions: int, rows: int) -> None:
+        self._server = server
+        self.master = _filled(server, rows)
+        self.slave = server.copied(self.master, name)
+        self._changes, self._shows = server.connect(self.master), server.connect(self.slave)
+        self._backlog = _Backlog(self._changes, transactions, rows)
+
+    def took(self, at_work: Callable[[], AbstractContextManager[None]]) -> float:
+        """Seconds until the slave has a new backlog, once somebody is at work."""
+        has_all = self._backlog.make()
+        with at_work():
+            took = seconds(lambda: _until(self._shows, has_all))
+        # What that has written is on its way to the disk; the other side begins without such.
+        self._shows.execute("CHECKPOINT")
+        return took
+
+    def equal(self) -> bool:
+        """Whether both hold the same."""
+        return self._server.hold_the_same((self.master, self.slave), TABLES)
+
+    def close(self) -> None:
+        self._changes.close()
+        self._shows.close()
 
 
 class _Backlog:
@@ -199,9 +219,4 @@ class _Native:
 
 def _until(session: Connection, query: sql.Composed) -> None:
     """Wait until a query says so. Raises SluiceError SLC-948 if that takes too long."""
-    end = time.monotonic() + PATIENCE_S
-    while session.execute(query).fetchone() != (True,):
-        if time.monotonic() > end:
-            fact = f"after {PATIENCE_S} s a database did not have all of it"
-            raise SluiceError(948, fact, "with a large --scale on a slow machine try a smaller one; else report it")
-        time.sleep(_LOOK_S)
+    until(lambda: session.execute(query).fetchone() == (True,), _LOOK_S)

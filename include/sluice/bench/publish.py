@@ -7,10 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from threading import Event, Thread
+
+import psutil
 
 from sluice.bench import workload
 from sluice.bench.report import Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server, receive
+from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, Server, private_server, receive
 from sluice.config.configuration import CONFIG_ENV
 from sluice.context import Context
 from sluice.drain.run import drain
@@ -43,15 +46,28 @@ BEGIN
 END
 $$
 """
+_UPDATES = """
+DO $$
+BEGIN
+    FOR turn IN 0 .. {transactions} - 1 LOOP
+        UPDATE customers SET seen = seen + interval '1 s'
+        WHERE id > turn * {each} % {images} AND id <= turn * {each} % {images} + {each};
+        COMMIT;
+    END LOOP;
+END
+$$
+"""
+_LOOK_S = 0.05
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report:
     """200,000 mixed changes three times; 2 million in one transaction, and in short queues; a queue of 10 million."""
     wanted, rows = max(500, round(200_000 * scale)), max(100, round(100_000 * scale))
     short, long = max(1_000, round(100_000 * scale)), max(10_000, round(10_000_000 * scale))
-    with private_server(progress) as server:
+    backlogs = {TRIGGERS: _Backlog, LOG: _LogBacklog}
+    with private_server(progress, SETTINGS[capture]) as server:
         master, slave = server.database("master"), server.database(SLAVE)
-        context = server.context(workload.TABLES, {SLAVE: slave}, schedule={"run_for_s": 0})
+        context = server.context(workload.TABLES, {SLAVE: slave}, capture=capture, schedule={"run_for_s": 0})
         for info in (master, slave):
             with server.connect(info) as session:
                 workload.create(session, rows)
@@ -69,21 +85,22 @@ def measure(scale: float, progress: Progress) -> Report:
             with progress.step("comparing"):
                 drain(context, Pair(SOURCE, SLAVE), once=True)
                 equal = server.hold_the_same((master, slave), workload.NAMES)
-            backlog = _Backlog(context, session, rows)
+            backlog = backlogs[capture](context, session, rows)
             sides = {f"seconds a change of {short:,} queued": lambda: backlog.cost(short)}
             few = alternating(progress, sides).popitem()[1]
             with progress.step(f"{short:,} queued and published, {_STEADY} times"):
                 lengths = [backlog.length_after(short) for _ in range(_STEADY)]
-            with progress.step(f"{long:,} queued"):
+            with progress.step(f"{long:,} queued"), _Memory() as memory:
                 many = backlog.cost(long)
     return Report(
         "publish",
-        {"changes": wanted, "large": rows * _TIMES, "short": short, "long": long},
+        {"capture": capture, "changes": wanted, "large": rows * _TIMES, "short": short, "long": long},
         {
             "changes_per_s": rate,
             "peak_rss_mb": peak_mb,
             "backlog_ratio": many / few,
             "backlog_changes_per_s": 1 / many,
+            "backlog_rss_mb": memory.most_mb,
             "queue_growth": max(lengths) / lengths[0],
             "queue_mb": max(lengths) / 1e6,
             "equal": equal,
@@ -111,6 +128,8 @@ class _Mixed:
 class _Backlog:
     """Queues as long as wanted, of changes that were captured before."""
 
+    _kept = "SELECT pg_relation_size('repl.repl_queue')"
+
     def __init__(self, context: Context, session: Connection, images: int) -> None:
         self._context = context
         self._session = session
@@ -122,17 +141,54 @@ class _Backlog:
     def cost(self, changes: int) -> float:
         """Seconds a change."""
         transactions = -(-changes // CHANGES_A_TRANSACTION)
-        script = _QUEUE.replace("{transactions}", str(transactions)).replace("{images}", str(self._images))
-        self._session.execute(script.replace("{each}", str(CHANGES_A_TRANSACTION)))
+        self._make(transactions)
         self._session.execute("CHECKPOINT")
         made = transactions * CHANGES_A_TRANSACTION
         return _published(self._context, made) / made
 
     def length_after(self, changes: int) -> int:
-        """Bytes of the queue's file when so many more are published."""
+        """Bytes of what is kept when so many more are published."""
         self.cost(changes)
-        ((length,),) = self._session.execute("SELECT pg_relation_size('repl.repl_queue')").fetchall()
+        ((length,),) = self._session.execute(self._kept).fetchall()
         return max(int(length), 1)
+
+    def _make(self, transactions: int) -> None:
+        script = _QUEUE.replace("{transactions}", str(transactions)).replace("{images}", str(self._images))
+        self._session.execute(script.replace("{each}", str(CHANGES_A_TRANSACTION)))
+
+
+class _LogBacklog(_Backlog):
+    """As many updates of the same rows: the server's log cannot be written otherwise."""
+
+    _kept = "SELECT pg_current_wal_flush_lsn() - restart_lsn FROM pg_replication_slots WHERE slot_type = 'logical'"
+
+    def _make(self, transactions: int) -> None:
+        script = _UPDATES.replace("{transactions}", str(transactions)).replace("{images}", str(self._images))
+        self._session.execute(script.replace("{each}", str(CHANGES_A_TRANSACTION)))
+
+
+class _Memory:
+    """The most memory that this process has within a block."""
+
+    def __init__(self) -> None:
+        self.most_mb = 0.0
+        self._over = Event()
+        self._looks = Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> _Memory:
+        self._looks.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._looks.join()
+
+    def _look(self) -> None:
+        process = psutil.Process()
+        while True:
+            self.most_mb = max(self.most_mb, process.memory_info().rss / 1e6)
+            if self._over.wait(_LOOK_S):
+                return
 
 
 def _published(context: Context, expected: int) -> float:

@@ -26,6 +26,10 @@ from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
 
 SOURCE = "bench"
+# The ways of capturing.
+TRIGGERS, LOG = "triggers", "log"
+# What a server of each needs; any is faster without what it does not need.
+SETTINGS = {TRIGGERS: "wal_level = replica\n", LOG: "wal_level = logical\n"}
 _CONTENTS = "SELECT {}, count(*), sum(hashtextextended(t::text, 0)::numeric) FROM {} AS t"
 # Not where a demo's begins to look: both may start now.
 _PORT = PREFERRED_PORT + 60

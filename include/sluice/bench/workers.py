@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from multiprocessing.synchronize import Barrier, Event
@@ -52,6 +53,16 @@ class Workers:
         if any(process.exitcode for process in self._processes):
             hint = "what it said is above; mend that, and run the bench again"
             raise SluiceError(947, "a job of the bench failed", hint)
+
+
+def until(reached: Callable[[], bool], look_s: float) -> None:
+    """Wait for it. Raises SluiceError SLC-948 if that takes too long."""
+    end = time.monotonic() + PATIENCE_S
+    while not reached():
+        if time.monotonic() > end:
+            fact = f"after {PATIENCE_S} s a job of the bench had not done all of its work"
+            raise SluiceError(948, fact, "with a large --scale on a slow machine try a smaller one; else report it")
+        time.sleep(look_s)
 
 
 def _work(work: Work, config: Config, connections: Mapping[str, ConnectionInfo], begin: Barrier, over: Event) -> None:

@@ -40,6 +40,12 @@ def add(commands: Any) -> None:
     bench = commands.add_parser("bench", help="measure; the last line is one JSON object")
     bench.add_argument("name", metavar="NAME", choices=BENCHES, help=", ".join(BENCHES))
     bench.add_argument("--scale", type=positive, default=1.0, metavar="X", help="shrink or grow the work (default: 1)")
+    bench.add_argument(
+        "--capture",
+        choices=("triggers", "log"),
+        default="triggers",
+        help="how capture, publish and drain capture changes (default: triggers)",
+    )
     bench.set_defaults(run=_bench)
 
     install = commands.add_parser("install", help="install what uv.lock says into .venv, as any command does if needed")
@@ -74,7 +80,7 @@ def _test(options: argparse.Namespace) -> int:
 def _bench(options: argparse.Namespace) -> int:
     from sluice import bench
 
-    return bench.run(options.name, options.scale)
+    return bench.run(options.name, options.scale, options.capture)
 
 
 def _install(_: argparse.Namespace) -> int:
