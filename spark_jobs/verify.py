@@ -4,7 +4,7 @@ import argparse
 
 from sluice.context import Context
 from sluice.model.key_range import KeyInterval
-from sluice.model.sample_bound import CONFIDENCE, confidence
+from sluice.model.sample_bound import CONFIDENCE, confidence, share
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, key_options, run, table_options
 from sluice.verify.run import VerifyRequest, verify
@@ -21,6 +21,7 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--confidence", type=confidence, default=CONFIDENCE, metavar="PART", help="of what a sample says, as 0.99"
     )
+    options.add_argument("--at-most", type=share, metavar="1/N", help="draw as many keys as say that fewer rows differ")
     options.add_argument("--initial", action="store_true", help="end an initial update: NORMAL if nothing differs")
     options.add_argument("--update", type=int, default=0, help="the initial update that may end; else any")
     return options
@@ -31,9 +32,8 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     # What was not to be filled may differ as well, in the tables of these keys.
     tables = {*options.tables, *(KeyInterval.parsed(text).table for text in options.keys)}
     slaves, named = tuple(options.slaves), tuple(sorted(tables))
-    request = VerifyRequest(
-        options.source, slaves, named, options.sample, options.initial, options.update, options.confidence
-    )
+    sample = (options.sample, options.initial, options.update, options.confidence, options.at_most)
+    request = VerifyRequest(options.source, slaves, named, *sample)
     return verify(context, request, compare_all)
 
 

@@ -1,5 +1,7 @@
 """DAGs `verify__<source>__whole` and `verify__<source>__sample`: compare the slaves of a source at set times."""
 
+from collections.abc import Mapping
+
 from airflow.sdk import DAG, CronTriggerTimetable
 
 from sluice.config import pools
@@ -10,7 +12,7 @@ from sluice_airflow.operator import SluiceSparkOperator
 DOC = """
 ### Compare the slaves of `{source}` with it, at {when} (UTC)
 
-{percent} percent of the keys are compared, of all watched tables, at one point of the stream, while everything keeps
+{scope} compared, of all watched tables, at one point of the stream, while everything keeps
 running. If rows differ, the run **fails** with SLC-090, and what you have for failed runs tells you. The page
 *Comparisons* shows the rows, and leads to their repair.
 
@@ -24,11 +26,11 @@ def compare(settings: Config, source: str) -> list[DAG]:
     return [_compare(settings, source, names, *each) for names, each in settings.comparisons(source).items()]
 
 
-def _compare(settings: Config, source: str, names: tuple[str, ...], when: str, percent: int) -> DAG:
+def _compare(settings: Config, source: str, names: tuple[str, ...], when: str, asked: Mapping[str, object]) -> DAG:
     with DAG(
         dag_id=settings.dag_id(*names),
-        description=f"compare the slaves of {source} with it: {percent} % of the keys",
-        doc_md=DOC.format(source=source, when=when, percent=percent),
+        description=f"compare the slaves of {source} with it: {names[-1]}",
+        doc_md=DOC.format(source=source, when=when, scope=_scope(asked)),
         tags=conventions.source_tags(conventions.UPKEEP, source, settings.source(source)),
         schedule=CronTriggerTimetable(when, timezone="UTC"),
         **conventions.DAG_SETTINGS,
@@ -36,7 +38,13 @@ def _compare(settings: Config, source: str, names: tuple[str, ...], when: str, p
         SluiceSparkOperator(
             task_id="verify",
             job="verify",
-            arguments={"source": source, "slave": settings.slaves_of(source), "sample": percent},
+            arguments={"source": source, "slave": settings.slaves_of(source), **asked},
             pool=pools.BULK,
         )
     return dag
+
+
+def _scope(asked: Mapping[str, object]) -> str:
+    if "at_most" in asked:
+        return f"As many keys as say that fewer than {asked['at_most']} of the rows differ are"
+    return f"{asked['sample']} percent of the keys are" if "sample" in asked else "All rows are"

@@ -4,7 +4,7 @@ from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config
-from sluice.model.sample_bound import CONFIDENCE, LEAST_CONFIDENCE, MOST_CONFIDENCE
+from sluice.model.sample_bound import CONFIDENCE, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -17,6 +17,7 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 * **source**, **slaves**: what to compare
 * **tables**: nothing chosen means every watched table
 * **sample**: percent of the keys that are compared, which are drawn anew each time
+* **at_most**: instead, the share that fewer rows differ than; as many keys are drawn as it needs
 * **confidence**: a sample says with it that *fewer than 1 row in N differs*
 """
 
@@ -41,6 +42,13 @@ def verify(settings: Config) -> DAG:
                 title="Sample",
                 description="Percent of the keys that are compared. Empty: all of them.",
             ),
+            "at_most": trigger_form.optional(
+                "string",
+                pattern=rf"^\s*({SHARE[1:-1]})?\s*$",
+                title="At most",
+                description="In place of a sample's size: 1/10000 draws as many keys as say that fewer than 1 row in "
+                "10,000 differs.",
+            ),
             "confidence": trigger_form.optional(
                 "number",
                 CONFIDENCE,
@@ -55,7 +63,7 @@ def verify(settings: Config) -> DAG:
         SluiceSparkOperator(
             task_id="verify",
             job="verify",
-            arguments=conventions.chosen("source", "tables", "sample", "confidence", slave="slaves"),
+            arguments=conventions.chosen("source", "tables", "sample", "at_most", "confidence", slave="slaves"),
             pool=pools.BULK,
         )
     return dag

@@ -41,9 +41,15 @@ def test_others_are_refused(text):
         TypeAdapter(Cron).validate_python(text)
 
 
-def test_slaves_are_compared_at_set_times(tmp_path, monkeypatch, job_module):
+# Percent, the share that fewer rows have to differ than, and the confidence.
+ALL = (100, None, 0.99)
+SIZES = {"sample: 7": (7, None, 0.99), "at_most: 1/1000, confidence: 0.95": (100, 1 / 1000, 0.95)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_slaves_are_compared_at_set_times(tmp_path, monkeypatch, job_module, size):
     file = tmp_path / "replication.yaml"
-    settings = "    verification: {whole_at: '0 2 * * 0', sampled_at: '30 2 * * 1-6', sample: 7}\n"
+    settings = f"    verification: {{whole_at: '0 2 * * 0', sampled_at: '30 2 * * 1-6', {size}}}\n"
     file.write_text(
         configuration.path().read_text(encoding="utf-8").replace("  flights:\n", f"  flights:\n{settings}", 1)
     )
@@ -51,10 +57,11 @@ def test_slaves_are_compared_at_set_times(tmp_path, monkeypatch, job_module):
     bag = DagBag(dag_folder=str(Path(__file__).parents[2] / "dags"))
     assert bag.import_errors == {}
     assert set(bag.dags) == set(configuration.load().dags)
-    for dag_id, cron, percent in (("whole", "0 2 * * 0", 100), ("sample", "30 2 * * 1-6", 7)):
+    for dag_id, cron, asked in (("whole", "0 2 * * 0", ALL), ("sample", "30 2 * * 1-6", SIZES[size])):
         dag = bag.dags[f"verify__flights__{dag_id}"]
         assert (dag.timetable.expression, str(dag.timetable.timezone)) == (cron, "UTC")
         task = rendered(dag, "verify")
         parsed = job_module(task.job).parser().parse_args(task.command_line())
-        assert (parsed.source, parsed.slaves, parsed.sample) == ("flights", ["zurich", "geneva"], percent)
+        assert (parsed.source, parsed.slaves) == ("flights", ["zurich", "geneva"])
+        assert (parsed.sample, parsed.at_most, parsed.confidence) == asked
         assert DagSerialization.from_dict(DagSerialization.to_dict(dag)).dag_id == dag.dag_id

@@ -19,8 +19,9 @@ from sluice_airflow.operator import CONF_OF_RUNS
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 50, "confidence": 0.999}
-    task = rendered(bag.dags["verify"], "verify", **chosen)
+    task = rendered(bag.dags["verify"], "verify", **chosen, at_most="1/400")
     parsed = vars(job_module("verify").parser().parse_args(task.command_line()))
+    assert parsed["at_most"] == 1 / 400
     assert parsed | {"tables": [str(name) for name in parsed["tables"]]} == parsed | chosen
     words = rendered(bag.dags["initial_update"], "inhibit", **chosen).command_line()
     assert job_module("inhibit").parser().parse_args(words).tables == parsed["tables"]
@@ -157,6 +158,7 @@ def test_the_verification_of_an_initial_update_ends_it(bag):
         ("verify", {"sample": 0}),
         ("verify", {"sample": 101}),
         ("verify", {"confidence": 0.94}),
+        ("verify", {"at_most": "0.001"}),
         ("bootstrap", {"recreate_triggers": "perhaps"}),
     ],
 )

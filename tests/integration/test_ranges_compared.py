@@ -66,7 +66,7 @@ def pair(server):
     server.drop_databases(infos.values())
 
 
-def compared(pair, table, most=1000, percent=100):
+def compared(pair, table, most=1000, percent=100, least=None):
     """The difference of a table, as tasks find it."""
     name = TableName("public", table)
     with ExitStack() as stack:
@@ -77,9 +77,9 @@ def compared(pair, table, most=1000, percent=100):
         sides = [
             Side("postgresql", side, exported(session)[0]) for side, session in zip(pair.infos, opened, strict=True)
         ]
-        job = Comparison(
-            sealed_text(), "zurich", view(Mapper(), layout), *sides, KeySample.drawn(percent), keeping=Keeping(most)
-        )
+        kept = Keeping(most)
+        sample = (KeySample.drawn(percent), least)
+        job = Comparison(sealed_text(), "zurich", view(Mapper(), layout), *sides, *sample, keeping=kept)
         jobs = ranges.cut([job], 2)
         found = [(one, vendor("postgresql").compare_table(one)) for one in jobs]
     (_, difference) = ranges.by_table(found)[0]
@@ -202,6 +202,16 @@ def test_a_sample_is_the_same_on_both_sides(pair):
     session.execute("TRUNCATE narrow; INSERT INTO narrow TABLE kept_narrow")
     assert 0 < difference.compared < 200
     assert difference.changed == difference.compared
+
+
+@pytest.mark.parametrize(
+    ("table", "least", "most"), [("narrow", 40, 250), ("two", 40, 250), ("narrow", 300, ROWS), ("heap", 40, ROWS)]
+)
+def test_as_many_keys_are_drawn_as_suffice_and_all_if_there_are_too_few_or_none(pair, table, least, most):
+    difference, tasks = compared(pair, table, least=least)
+    assert least <= difference.compared <= most
+    assert (difference.compared == ROWS) == (most == ROWS)
+    assert (difference.different, tasks > 1) == (0, table != "heap")
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

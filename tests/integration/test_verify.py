@@ -165,6 +165,15 @@ def test_a_sample_says_how_many_rows_can_differ_in_a_table_with_a_key(normal):
     assert (listed.percent, listed.bound) == (50, SampleBound(**known["public.keyed"]))
 
 
+def test_a_sample_has_as_many_keys_as_say_what_is_wanted(normal):
+    assert normal.verify("zurich", at_most=1 / 10) == {"zurich": 0}
+    assert bounds(normal)["public.keyed"]["below"] <= 1 / 10
+    assert recorded(normal)["public.heap", "zurich"] == (0, [])
+    assert comparison_list.page(normal.context.store, SOURCE, most=1)[0][0].percent < 60
+    with pytest.raises(SluiceError, match=r"SLC-576"):
+        verify_alone(normal, "zurich", at_most=1 / 10, percent=5)
+
+
 @pytest.mark.smoke
 def test_only_the_tables_named_are_compared(world):
     world.reader("zurich").execute("UPDATE keyed SET note = 'x'")
@@ -296,6 +305,6 @@ def test_a_publisher_that_does_not_answer_is_named(normal):
     assert "publish__flights" in caught.value.hint
 
 
-def verify_alone(world, *slaves, patience_s, initial=False):
+def verify_alone(world, *slaves, patience_s=1, **asked):
     """A verification beside which no job runs."""
-    return verify(world.context, VerifyRequest(SOURCE, slaves, initial=initial), compare_here, patience_s)
+    return verify(world.context, VerifyRequest(SOURCE, slaves, **asked), compare_here, patience_s)

@@ -7,8 +7,11 @@ from math import comb
 
 import pytest
 
+from sluice.errors import TransientError
 from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, weakest
+from sluice.verify.difference import Difference
+from sluice.verify.record import expect_enough
 
 
 def exactly_at_most(different: int, drawn: int, probability: float) -> Fraction:
@@ -103,3 +106,12 @@ def test_the_weakest_bound_is_that_of_each_table():
 def test_other_texts_are_no_share(text):
     with pytest.raises(ValueError, match="is not 1/N"):
         share(text)
+
+
+def test_a_sample_that_says_too_little_is_drawn_again():
+    found = Difference(compared=900, bound=bound(900, 0, 0.99))
+    results = {"zurich": {"public.t": found, "public.u": Difference(compared=7)}}
+    expect_enough(None, results)
+    expect_enough(1 / 100, results)
+    with pytest.raises(TransientError, match=r"SLC-575: the sample of public.t on zurich had too few keys: 900; with"):
+        expect_enough(1 / 1000, results)

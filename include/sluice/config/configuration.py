@@ -178,13 +178,15 @@ class Config(Part):
         comparisons = [dag_id("", *names) for source in self.sources for names in self.comparisons(source)]
         return [*common, *publishers, *drains, *comparisons]
 
-    def comparisons(self, source: str) -> dict[tuple[str, ...], tuple[str, int]]:
-        """The DAGs that compare the slaves of a source at set times: when, and percent of the keys, by their names."""
+    def comparisons(self, source: str) -> dict[tuple[str, ...], tuple[str, dict[str, object]]]:
+        """The DAGs that compare the slaves of a source at set times: when, and what they ask for, by their names."""
         if not self.slaves_of(source):
             return {}
         wanted = self.source(source).verification
-        found = {"whole": (wanted.whole_at, 100), "sample": (wanted.sampled_at, wanted.sample)}
-        return {("verify", source, name): (when, percent) for name, (when, percent) in found.items() if when}
+        sample: dict[str, object] = {"confidence": wanted.confidence}
+        sample |= {"at_most": wanted.at_most} if wanted.at_most else {"sample": wanted.sample}
+        found = {"whole": (wanted.whole_at, {}), "sample": (wanted.sampled_at, sample)}
+        return {("verify", source, name): (when, asked) for name, (when, asked) in found.items() if when}
 
     def dag_id(self, *names: str) -> str:
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""

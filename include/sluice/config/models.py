@@ -11,6 +11,7 @@ from sluice.config.fields import Actions, Identifier, Label, Location, TableAlia
 from sluice.model.action import Existing, Filled, Policies, Policy
 from sluice.model.limits import MOST_SIGNS
 from sluice.model.row_conflict import ConflictAction
+from sluice.model.sample_bound import CONFIDENCE, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE
 
 # Masks that are no constant.
 HASH, REDACT = "hash", "redact"
@@ -198,6 +199,12 @@ class Verification(Part):
     whole_at: Annotated[Cron | None, Field(description="when all rows are compared, in UTC, as `0 2 * * 0`")] = None
     sampled_at: Annotated[Cron | None, Field(description="when a sample is compared, in UTC, as `0 2 * * 1-6`")] = None
     sample: Annotated[int, Field(ge=1, le=100, description="percent of the keys that a sample has")] = 5
+    at_most: Annotated[
+        str | None, Field(pattern=SHARE, description="as many keys instead as say that fewer rows differ, as 1/10000")
+    ] = None
+    confidence: Annotated[
+        float, Field(ge=LEAST_CONFIDENCE, le=MOST_CONFIDENCE, description="of what a sample says of all rows")
+    ] = CONFIDENCE
 
 
 class Messages(Part):

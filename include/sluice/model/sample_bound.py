@@ -17,7 +17,7 @@ LEAST_CONFIDENCE = 0.95
 MOST_CONFIDENCE = 0.999999
 CONFIDENCE = 0.99
 # A share as people write it: 1/10000.
-SHARE = r"^1/[1-9][0-9]{0,8}$"
+SHARE = r"^1/([2-9]|[1-9][0-9]{1,8})$"
 
 _SMALL = 0.1
 _TINY = 1e-300
@@ -64,7 +64,7 @@ def needed(below: float, confidence: float) -> int:
 
 def share(text: str) -> float:
     """Read a share such as 1/10000. Raises ValueError."""
-    if not re.fullmatch(SHARE, text) or text == "1/1":
+    if not re.fullmatch(SHARE, text):
         raise ValueError(f"{text} is not 1/N, with an N of 2 to 999999999")
     return 1 / int(text.removeprefix("1/"))
 

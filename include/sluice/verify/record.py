@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 from sluice.changelog.points import Point
 from sluice.context import Context
+from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.sample_bound import SampleBound, bound
@@ -24,6 +26,18 @@ def bounded(job: Comparison, found: Difference, confidence: float) -> SampleBoun
     made = bound(found.compared, found.different, confidence)
     event("sampled", slave=job.slave, table=job.view.master.name, keys=found.compared, bound=made.text)
     return made
+
+
+def expect_enough(at_most: float | None, results: Mapping[str, Mapping[str, Difference]]) -> None:
+    """See that samples say as much as was wanted. Raises TransientError SLC-575."""
+    for slave, tables in results.items():
+        for table, found in tables.items():
+            if at_most and found.bound and found.bound.below > at_most:
+                raise TransientError(
+                    575,
+                    f"the sample of {table} on {slave} had too few keys: {found.compared:,}; {found.bound.text}",
+                    "nothing differs so far, nothing was changed; the run tries again by itself, with another sample",
+                )
 
 
 def record(context: Context, source: str, point: Point, job: Comparison, found: Difference) -> None:

@@ -23,7 +23,7 @@ from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
-from sluice.model.sample_bound import CONFIDENCE, weakest
+from sluice.model.sample_bound import CONFIDENCE, needed, weakest
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
@@ -32,7 +32,7 @@ from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.registry import vendor
 from sluice.verify import ranges
 from sluice.verify.difference import Difference, Keeping
-from sluice.verify.record import bounded, record
+from sluice.verify.record import bounded, expect_enough, record
 
 PATIENCE_S = 900.0
 _NEAR_S = 60.0
@@ -49,6 +49,7 @@ class VerifyRequest:
         initial: an initial update is to end with it.
         update: the only one that may; any if it is not given.
         confidence: of the bound that a sample gives.
+        at_most: as large a sample of each table as says that a smaller share of its rows differs.
     """
 
     source: str
@@ -58,6 +59,7 @@ class VerifyRequest:
     initial: bool = False
     update: int = 0
     confidence: float = CONFIDENCE
+    at_most: float | None = None
 
 
 def verify(
@@ -67,10 +69,18 @@ def verify(
 
     Raises:
         SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
-            Others were compared (R8). SLC-040 if one of `tables` does not exist; then nothing was.
+            Others were compared (R8). SLC-040 if one of `tables` does not exist, SLC-576 if `percent` and `at_most` are
+            both chosen; then nothing was.
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
-            and its first changes do not come: somebody paused its drain, or it is not there yet.
+            and its first changes do not come: somebody paused its drain, or it is not there yet. SLC-575 if a sample
+            had fewer keys than `at_most` needs.
     """
+    if request.at_most and request.percent < 100:
+        raise SluiceError(
+            576,
+            "the size of a sample, and what it has to say, cannot both be chosen",
+            "nothing was compared; choose either `sample` or `at_most`",
+        )
     expect_present(context, request.source, context.present(request.source), request.tables)
     known, refused = _ready(context, request)
     ready = list(known)
@@ -96,6 +106,7 @@ def verify(
         # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
     _complain(request.source, report, results, refused)
+    expect_enough(request.at_most, results)
     for error in [*passing, *late.values()]:
         raise error
     return {
@@ -221,7 +232,8 @@ def _compare(
                         view(port.mapper, shapes[name]),
                         Side(settings.vendor, settings.connection, point.snapshot_id, tuple(settings.trusted_code)),
                         Side(replica.vendor, replica.connection, snapshot_id),
-                        KeySample.drawn(request.percent),
+                        KeySample() if request.at_most else KeySample.drawn(request.percent),
+                        needed(request.at_most, request.confidence) if request.at_most else None,
                         replica.salt,
                         own_rows,
                         Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),

@@ -43,6 +43,7 @@ class Comparison:
 
     Attributes:
         sample: the keys that are compared.
+        least: how many keys suffice; `cut` draws a sample of them, where that saves reading rows.
         salt: the id of the connection with the slave's salt.
         own_rows: the slave may have rows that the master has not.
         keeping: the rows to keep of those that differ.
@@ -57,6 +58,7 @@ class Comparison:
     master: Side
     replica: Side
     sample: KeySample = field(default_factory=KeySample)
+    least: int | None = None
     salt: str | None = None
     own_rows: bool = False
     keeping: Keeping = field(default_factory=Keeping)

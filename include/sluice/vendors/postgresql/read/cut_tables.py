@@ -8,6 +8,7 @@ from dataclasses import replace
 from psycopg import sql
 
 from sluice.connections import open_sealed
+from sluice.model.key_sample import KeySample
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
@@ -47,17 +48,19 @@ def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
 
         def cut_one(job: Comparison) -> Iterator[Comparison]:
             blocks = _blocks(ours, job)
-            if blocks < _BLOCKS or not job.view.layout.key or job.view.shaped or not job.checksums:
+            large = blocks >= _BLOCKS and job.checksums
+            if not job.view.layout.key or job.view.shaped or not (large or job.least):
                 yield job
                 return
             planned_code.expect_none_now(connections[origin.connection], [job.view.master.name], origin.trusted)
             keep_shape(ours, job.view.master.name)
-            column = ranged_column(
-                job,
-                ChecksumSide(ours, job.view.ours, job.sample, job.seeds),
-                ChecksumSide(theirs, job.view.layout, job.sample, job.seeds),
+            if job.least:
+                job = replace(job, sample=KeySample.of_at_least(job.least, _count(ours, job)))
+            sides = ((ours, job.view.ours), (theirs, job.view.layout))
+            column = large and ranged_column(
+                job, *(ChecksumSide(session, layout, job.sample, job.seeds) for session, layout in sides)
             )
-            if column is None:
+            if column is None or not large:
                 yield job
                 return
             cuts = _cuts(ours, job, column, blocks)
@@ -74,6 +77,11 @@ def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
 def _blocks(session: Connection, job: Comparison) -> int:
     found = session.execute(composed("read/compare/pages"), {"relation": regclass(job.view.master.name)}).fetchone()
     return int(found[0] or 0) if found else 0
+
+
+def _count(session: Connection, job: Comparison) -> int:
+    counted = composed("read/compare/count", rows=relations.rows_of(session, job.view.master.name))
+    return int(session.execute(counted).fetchall()[0][0])
 
 
 def _cuts(session: Connection, job: Comparison, column: int, blocks: int) -> list[str]:
