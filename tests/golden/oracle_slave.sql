@@ -32,6 +32,11 @@ WHERE ordering.table_owner = :schema AND ordering.table_name = :name AND orderin
         AND known.index_name = ordering.index_name
   )
 UNION ALL
+SELECT 'the policy ' || guarding.policy_name
+FROM all_policies guarding
+WHERE guarding.object_owner = :schema AND guarding.object_name = :name AND guarding.enable = 'YES'
+  AND NOT EXISTS (SELECT 1 FROM session_privs held WHERE held.privilege = 'EXEMPT ACCESS POLICY')
+UNION ALL
 SELECT 'no rows of its own that last' FROM all_tables kept
 WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')
 /

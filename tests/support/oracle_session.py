@@ -140,6 +140,7 @@ ID, TEXT, LONG = (
 )
 TABLE = CapturedTable(NAME, 7, (ID, TEXT), ("ID",))
 WIDER = CapturedTable(NAME, 7, (ID, TEXT, OracleColumn("D", "DATE")), ("ID",))
+RIGHTS = [f"CREATE {one}" for one in ("TABLE", "SEQUENCE", "VIEW", "PROCEDURE", "TRIGGER", "JOB", "ANY TRIGGER")]
 STATE = "capture/registry/state"
 PURGE = "capture/queue/purge"
 
@@ -158,6 +159,8 @@ def source(monkeypatch, **answers):
         "capture/queue/sweep": [],
         PURGE: len,
         "catalog/objects": [],
+        "catalog/rights": [(one,) for one in RIGHTS],
+        "catalog/room": [(1,)],
     }
     at_rest |= {name.replace("__", "/"): answer for name, answer in answers.items()}
     # Nobody marks a table as LOST between two looks.

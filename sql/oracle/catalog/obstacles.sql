@@ -1,5 +1,5 @@
 -- What of a slave's table would act on what is written to it, or refuse it, in words. Manual: Database Reference, "ALL_TRIGGERS",
--- "ALL_CONSTRAINTS", "ALL_TAB_COLS", "ALL_INDEXES", "ALL_TABLES".
+-- "ALL_CONSTRAINTS", "ALL_TAB_COLS", "ALL_INDEXES", "ALL_TABLES", "ALL_POLICIES".
 SELECT 'the trigger ' || acting.trigger_name AS obstacle
 FROM all_triggers acting
 WHERE acting.table_owner = :schema AND acting.table_name = :name AND acting.status = 'ENABLED'
@@ -30,6 +30,11 @@ WHERE ordering.table_owner = :schema AND ordering.table_name = :name AND orderin
       WHERE known.owner = :schema AND known.table_name = :name AND known.constraint_type IN ('P', 'U')
         AND known.index_name = ordering.index_name
   )
+UNION ALL
+SELECT 'the policy ' || guarding.policy_name
+FROM all_policies guarding
+WHERE guarding.object_owner = :schema AND guarding.object_name = :name AND guarding.enable = 'YES'
+  AND NOT EXISTS (SELECT 1 FROM session_privs held WHERE held.privilege = 'EXEMPT ACCESS POLICY')
 UNION ALL
 SELECT 'no rows of its own that last' FROM all_tables kept
 WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')

@@ -36,7 +36,10 @@ class OracleMaster:
     def dumpable(self, watched: Mapping[TableName, Watch]) -> list[PlainTable]:
         """See that tables, which are there, can be captured and read; their definitions."""
         with translated("looking at the watched tables"):
-            return [PlainTable(layout_of(catalog.table(self._session.open(), name))) for name in watched]
+            found = [PlainTable(layout_of(catalog.table(self._session.open(), name))) for name in watched]
+            for name in watched:
+                catalog.expect_seen_whole(self._session.open(), name)
+        return found
 
     def foreign_code(self) -> list[ForeignCode]:
         """None: virtual columns, which may call functions, are not read."""

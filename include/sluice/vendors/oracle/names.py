@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sluice import sqlfiles
@@ -113,16 +114,17 @@ class OracleResources(Resources):
         """The job that disables triggers which cannot run."""
         return TableName(self.schema, self.name(_JOB))
 
-    def expect_short(self, longest: int) -> None:
-        """See that all names are short enough. Raises ConfigError SLC-475."""
+    def expect_short(self, longest: int, triggers: Iterable[str] = ()) -> None:
+        """See that all names are short enough, and those that the configuration has. Raises ConfigError SLC-475."""
         plain = (*TABLES, *VIEWS, *FUNCTIONS, *PROCEDURES, *_CONSTRAINTS, "seq")
         numbered = (f"{kind}{'9' * _MOST_DIGITS}" for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
-        if long := [name for one in (*plain, *numbered) if len((name := self.name(one)).encode()) > longest]:
+        names = [*map(self.name, (*plain, *numbered)), *triggers]
+        if long := [name for name in names if len(name.encode()) > longest]:
             raise ConfigError(
                 475,
                 f"the name {max(long, key=len)} is longer than {longest} bytes, which is the most that this database "
                 "takes",
-                "nothing was changed; choose a shorter `prefix`",
+                "nothing was changed; choose a shorter `prefix`, or a shorter `trigger` of a table",
             )
 
 

@@ -9,15 +9,13 @@ from sluice.errors import ConfigError, SluiceError
 from sluice.model.action import Command
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
-from sluice.vendors.oracle.errors import code_of
+from sluice.vendors.oracle.errors import NO_RIGHT, code_of
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import execute, numbers
 
 # The first with private temporary tables.
 OLDEST = (18,)
 _CHARACTER_SET = "AL32UTF8"
-# Errors for a package that the user may not execute: it looks as if it were not there.
-_NO_RIGHT = ("ORA-00904", "ORA-00942", "ORA-01031", "ORA-06550", "ORA-41900")
 
 
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
@@ -76,7 +74,7 @@ def _expect_change_number(session: oracledb.Connection, pair: Pair, user: str) -
     try:
         newest_scn(session)
     except oracledb.DatabaseError as error:
-        if code_of(error) not in _NO_RIGHT:
+        if code_of(error) not in NO_RIGHT:
             raise
         raise SluiceError(
             538,

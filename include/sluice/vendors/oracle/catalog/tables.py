@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import oracledb
 
+from sluice import shell
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.oracle.capture.triggers import CapturedTable
@@ -28,6 +29,8 @@ def table(session: oracledb.Connection, name: TableName) -> CapturedTable:
         raise missing(name, [TableName(*row) for row in execute(session, composed("catalog/spelled_alike"), values)])
     (relation, *obstacles) = found[0]
     expect_plain(name, *obstacles)
+    if others := [str(row[0]) for row in execute(session, composed("catalog/unwatchable"), values)]:
+        raise _unwatchable(name, f"it is {' and '.join(others)}")
     columns = [column_of(row) for row in execute(session, composed("catalog/columns"), values)]
     key = execute(session, composed("catalog/primary_key"), values)
     deferrable = any(row[1] == "DEFERRABLE" for row in key)
@@ -54,6 +57,17 @@ def moves_rows(session: oracledb.Connection, name: TableName) -> bool:
     """Whether a command may bring the rows of a table back to what they were, unseen by triggers."""
     found = execute(session, composed("catalog/row_movement"), {"schema": name.schema, "name": name.table})
     return found == [("ENABLED",)]
+
+
+def expect_seen_whole(session: oracledb.Connection, name: TableName) -> None:
+    """See that whoever reads a table gets all of its rows with their values. Raises SluiceError SLC-589."""
+    found = execute(session, composed("catalog/policies"), {"schema": name.schema, "name": name.table})
+    if found:
+        raise SluiceError(
+            589,
+            f"the policy {found[0][0]} of {name} may hide rows from the user {session.username}",
+            "nothing was changed; let a DBA grant it EXEMPT ACCESS POLICY, or set `exclude` of the table",
+        )
 
 
 def column_of(row: Row) -> OracleColumn:
@@ -85,12 +99,13 @@ def expect_plain(name: TableName, temporary: str, nested: str, external: str) ->
 def missing(name: TableName, alike: list[TableName]) -> SluiceError:
     """The error for a table that is not there, with those whose names differ in their case."""
     others = ", ".join(f'"{one.schema}"."{one.table}"' for one in alike if one != name)
-    return _unwatchable(name, f"there is none of this name{', only ' if others else ''}{others}")
+    return _unwatchable(name, f"there is none of this name that the user may read{', only ' if others else ''}{others}")
 
 
 def _unwatchable(name: TableName, why: str) -> SluiceError:
     return SluiceError(
         485,
         f"{name} cannot be watched: {why}",
-        "mend its name in the configuration, which is taken letter by letter, or set `exclude` of the table",
+        "mend its name in the configuration, which is taken letter by letter; let a DBA run the script of "
+        f"{shell.sluice('grants', 'SOURCE')} if it is there; or set `exclude` of the table",
     )

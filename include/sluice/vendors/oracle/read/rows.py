@@ -16,7 +16,7 @@ from sluice.model.names import TableName
 from sluice.values.copy_text import lines_of
 from sluice.values.keyed_rows import KeyedRows
 from sluice.vendors.oracle.capture.triggers import CapturedTable
-from sluice.vendors.oracle.catalog.tables import described
+from sluice.vendors.oracle.catalog.tables import described, expect_seen_whole
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed, qualified, quoted
 from sluice.vendors.oracle.read.snapshot_id import SnapshotId
@@ -178,6 +178,7 @@ class OracleReading:
     def _rows(self, name: TableName, columns: Sequence[str], within: str, bounding: Mapping[str, object]) -> OracleRows:
         with translated(f"reading {name}"):
             table = described(self._session, name)
+            expect_seen_whole(self._session, name)
         if table is None:
             raise moved(name, "it is not there")
         statement, kinds = selecting(table, columns, self._place, within)

@@ -18,13 +18,14 @@ from sluice.vendors.oracle.capture import install, registry, uninstall
 from sluice.vendors.oracle.capture.queue import sweep
 from sluice.vendors.oracle.capture.queue.sweep import OracleSweep
 from sluice.vendors.oracle.capture.registry import Registered
+from sluice.vendors.oracle.capture.rights import expect_one_edition, expect_rights
 from sluice.vendors.oracle.capture.watched_tables import WatchedTables, is_as_wanted
 from sluice.vendors.oracle.catalog.recorded import layout_of
-from sluice.vendors.oracle.catalog.tables import described, eligible, moves_rows
+from sluice.vendors.oracle.catalog.tables import described, eligible, expect_seen_whole, moves_rows
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.refusals import expect_no_loop, no_statements
-from sluice.vendors.oracle.session import changed, execute
+from sluice.vendors.oracle.session import changed, execute, longest_name
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import NoStatements
 from sluice.vendors.protocol.capabilities import Capabilities
@@ -68,7 +69,11 @@ class QueueCapture(NoStatements):
         expect_no_loop(wanted.drained_into)
         with translated("installing the DbResources"):
             session = self._session.open()
+            triggers = [one.trigger for one in watched.values() if one.trigger]
+            self._resources.expect_short(longest_name(session.version), triggers)
+            expect_rights(session)
             install.install(session, self._resources)
+            expect_one_edition(session, self._resources)
             watching = self._watching()
             registry.write_wanted(session, self._parts, wanted)
             known = registry.registered(session, self._parts)
@@ -77,6 +82,7 @@ class QueueCapture(NoStatements):
             # Refused before anything of them is recorded.
             for table in there.values():
                 layout_of(table)
+                expect_seen_whole(session, table.name)
             watching.watch_definitions({one.schema for one in wanted.entries})
             # Before others are made: a trigger goes with its table, and is the one of its next name.
             removed = watching.let_go(known, there)
