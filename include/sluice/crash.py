@@ -31,6 +31,9 @@ class CrashPoint(StrEnum):
     DELIVERED = "delivered"
     CHUNK_LOADED = "chunk_loaded"
     DUMPED = "dumped"
+    SLOT_MADE = "slot_made"
+    HANDED_OVER = "handed_over"
+    SLOT_READ = "slot_read"
 
 
 def reached(point: CrashPoint) -> None:

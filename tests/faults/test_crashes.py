@@ -59,11 +59,12 @@ def hasty_session(world):
 
 
 def test_jobs_are_killed_at_every_point():
-    """Those of the initial update, and of a slave that is told to Iceberg, where these are tested."""
+    """Those of the initial update, of a slave that is told to Iceberg, and of a source that changes over, elsewhere."""
     elsewhere = set()
-    for name in ("test_update_outcomes.py", "test_iceberg.py"):
-        text = (Path(__file__).parents[1] / "integration" / name).read_text()
-        named = re.findall(r"(?:parametrize\(\"point\"|kill_drain\(|killed_dump\().*", text)
+    places = ("integration/test_update_outcomes.py", "integration/test_iceberg.py", "faults/test_killed_handovers.py")
+    for name in places:
+        text = (Path(__file__).parents[1] / name).read_text()
+        named = re.findall(r"(?:parametrize\(\"point\"|kill_drain\(|killed_dump\(|killed\().*", text)
         elsewhere |= {CrashPoint[point] for line in named for point in re.findall(r"CrashPoint\.(\w+)", line)}
     assert set(KILLED) | elsewhere == set(CrashPoint)
 

@@ -35,6 +35,7 @@ def bootstrap(
         "source": source,
         "added": [str(name) for name in installed.added],
         "removed": [str(name) for name in installed.removed],
+        "changed_over": installed.changed_over,
         "order": [str(name) for stage in installed.stages for name in stage],
         "cycles": [[str(name) for name in cycle] for cycle in installed.cycles],
         "code_of_others": [one.fact for one in code],
@@ -72,6 +73,8 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         done = database.capture.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         database.capture.claim(context.store.id, by_force=rebase)
+        if done.changed_over:
+            event("changed over", source=source, capture=context.config.source(source).capture)
         for one in done.unwatched:
             event("not watched", source=source, table=one.name, why=unwatched.fact(one))
         return done

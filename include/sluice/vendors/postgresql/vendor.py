@@ -13,8 +13,8 @@ from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import grants, migrations
 from sluice.vendors.postgresql.capture import install
+from sluice.vendors.postgresql.capture.by_triggers import TriggerCapture
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
-from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.load.keys import PostgresRepair
@@ -66,7 +66,7 @@ def message_values(type_name: str) -> Callable[[str], Cell] | None:
     return _MESSAGE_VALUES.get(type_name)
 
 
-_CAPTURES: dict[str, Callable[[SourceSession], Capture]] = {"triggers": QueueCapture, "log": LogCapture}
+_CAPTURES: dict[str, Callable[[SourceSession], Capture]] = {"triggers": TriggerCapture, "log": LogCapture}
 SLOT = CaptureWay("the slot", "and fill the master's disk", from_log=True, says_kept=True)
 _MESSAGE_VALUES: dict[str, Callable[[str], Cell]] = {**PRINTED, "boolean": BOOLEAN_WORDS.__getitem__}
 

@@ -37,6 +37,7 @@ class Installed:
         stages: the watched tables in the order in which they are loaded; those of a stage bear one sequence number.
         cycles: tables that refer to each other in a circle, so that none of them can come first.
         unwatched: tables that are named and not watched, most of them because they are still to be made.
+        changed_over: the source is captured in another way from here on.
     """
 
     added: tuple[TableName, ...] = ()
@@ -44,6 +45,7 @@ class Installed:
     stages: tuple[tuple[TableName, ...], ...] = ()
     cycles: tuple[tuple[TableName, ...], ...] = ()
     unwatched: tuple[Unwatched, ...] = ()
+    changed_over: bool = False
 
 
 class Capture(Protocol):

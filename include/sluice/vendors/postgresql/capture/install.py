@@ -13,6 +13,7 @@ from sluice.model.names import RESOURCES, Resources, TableName, home_of
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql import install_lock, migrations, ownership, planned_code
 from sluice.vendors.postgresql.capture import event_triggers, items_view, registry, unwatched
+from sluice.vendors.postgresql.capture.log import handover
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.registry import RegistryEntry
 from sluice.vendors.postgresql.catalog import relations
@@ -64,27 +65,32 @@ def install(
     *,
     recreate: bool,
     unreadable: Collection[TableName] = (),
+    new_slot: str | None = None,
 ) -> Installed:
     """Everything the capture needs, inside the caller's transaction, which is committed near the end.
 
     Args:
         unreadable: tables whose columns changed unseen: these are recorded now, and the images of before are forgotten,
             since none of them tells under which columns it was written.
+        new_slot: what rows are read from, where the source changes over to the server's log.
 
     Raises:
         ConfigError: SLC-041 if a trigger's name would break R1, SLC-361 if making one would run code of others, SLC-059
             if a newer Sluice made what is there.
-        TransientError: SLC-036 if a table stays locked, SLC-265 if one is dropped meanwhile; nothing was changed then.
+        TransientError: SLC-036 if a table stays locked, SLC-265 if one is dropped meanwhile, SLC-551 if one is made
+            while the source changes over; nothing was changed then.
     """
     parts = {**parts_of(resources), **items_view.parts_of(wanted.appearance)}
     execute = connection.execute
     found = _found(connection, resources, parts)
+    changes = found == migrations.newest() and _captured_otherwise(connection, parts, wanted)
     _make(connection, resources, parts, wanted)
     meant = unwatched.present(connection, parts, watched)
     present = {name: watched[configured] for name, configured in meant.items()}
     again = present if recreate else {*unreadable, *triggers.silenced(connection, parts)}
     with event_triggers.unheard(connection, parts):
-        installed = _reconcile(connection, resources, parts, present, again, wanted, later=found is not None)
+        later = found is not None
+        installed = _reconcile(connection, resources, parts, present, again, wanted, later=later, changes=changes)
         absent = {name: watch for name, watch in watched.items() if name not in present}
         registry.list_wanted(connection, resources, parts, absent)
     forgotten = list(registry.oids(connection, parts, unwatched.present(connection, parts, unreadable)).values())
@@ -93,12 +99,14 @@ def install(
     for relation in forgotten:
         execute(composed("capture/registry/forget_images", **parts), {"relation": relation})
     left = tuple(unwatched.among(connection, parts, wanted.named))
+    if changes:
+        handover.record(connection, parts, by_log=wanted.by_log, new_slot=new_slot)
     connection.commit()
     storage.key(connection, resources, parts, wanted=wanted.drained_into)
     storage.keep_uncompressed(connection, resources, parts)
     storage.keep_actions(connection, resources, parts)
     storage.guard(connection, resources, parts)
-    return replace(installed, unwatched=left)
+    return replace(installed, unwatched=left, changed_over=changes)
 
 
 def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> None:
@@ -122,6 +130,12 @@ def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql
     state = TableName(resources.schema, resources.name("state"))
     install_lock.alone(connection, state, f"sluice bootstrap {state}")
     return migrations.version(connection, resources, parts)
+
+
+def _captured_otherwise(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wanted) -> bool:
+    """Whether the source is captured in another way than it is to be."""
+    way = handover.way(connection, parts)
+    return way is not None and way.by_log is not wanted.by_log
 
 
 def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
@@ -153,6 +167,7 @@ def _reconcile(
     settings: Wanted,
     *,
     later: bool,
+    changes: bool,
 ) -> Installed:
     known, listed = registry.registered(connection, parts), registry.listed(connection, parts)
     parents = relations.parents(connection)
@@ -169,7 +184,8 @@ def _reconcile(
             triggers.stand(existing[entry.name], entry.trigger, entry.actions, by_log=by_log)
             and entry.name not in unmarked
         )
-        return fires and known.get(entry.name) == entry and entry.name not in again
+        changed = changes and entry.actions
+        return fires and known.get(entry.name) == entry and entry.name not in again and not changed
 
     added = [entry for entry in wanted.values() if not stands(entry)]
     # What the event trigger began to watch since the caller looked stays watched.
@@ -187,9 +203,14 @@ def _reconcile(
     surplus |= {entry.name: list(dict.fromkeys([entry.trigger, *existing[entry.name]])) for entry in removed}
     planned_code.expect_capturable(connection, [entry.name for entry in added], settings.trusted_code)
     # A table's replica identity changes under the stronger one.
-    mode = "ACCESS EXCLUSIVE" if by_log else "SHARE ROW EXCLUSIVE"
-    triggers.lock(connection, [entry.name for entry in added], mode)
+    mode = "ACCESS EXCLUSIVE" if by_log or changes else "SHARE ROW EXCLUSIVE"
+    # While a source changes over no transaction may be on both sides of that: not one that writes to the queue, either.
+    ours = [TableName(resources.schema, resources.name(name)) for name in ("queue", "layouts")] if changes else []
+    among = {entry.name for entry in added} | (surplus.keys() if changes else set())
+    triggers.lock(connection, sorted(among), mode, unwritten=ours)
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
+    if changes and registry.registered(connection, parts) != known:
+        raise handover.changed_meanwhile()
     # A table that is gone has none.
     there = relations.existing(connection, list(surplus))
     surplus = {name: names for name, names in surplus.items() if existing[name] or name in there}
@@ -205,6 +226,8 @@ def _reconcile(
         registry.begin(connection, parts, entry, relation)
         capture = sql.SQL("SELECT {}(%s::oid, %s::text, %s::text, %s::integer)").format(parts["capture_table"])
         connection.execute(capture, [relation, entry.actions, entry.trigger, entry.debug])
+        if changes and not by_log:
+            connection.execute(sql.SQL("SELECT {}(%s::oid)").format(parts["release_log"]), [relation])
         registry.end(connection, parts, entry)
         # Nobody follows a source that is installed for the first time.
         if later and entry.name not in known:

@@ -28,7 +28,12 @@ class LoopFilter:
         self._connection = connection
         self._masters = masters
         self._first: dict[Resources, int] = {}
-        for master, (last, by_log) in self._installed().items():
+        installed = self._installed()
+        if triggered := [master for master, (_, by_log) in installed.items() if not by_log]:
+            # A master changes over to its log when nobody writes to its queue: not before we end.
+            self._hold(triggered)
+            installed = self._installed()
+        for master, (last, by_log) in installed.items():
             self._first[master] = last
             if by_log:
                 self._mark(master)
@@ -62,6 +67,10 @@ class LoopFilter:
                 {"first": self._first.get(master, 0)},
                 prepare=False,
             )
+
+    def _hold(self, masters: Collection[Resources]) -> None:
+        queues = sql.SQL(", ").join(sql.Identifier(master.schema, master.name("queue")) for master in masters)
+        self._connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(queues))
 
     def _mark(self, master: Resources) -> None:
         queue = sql.Identifier(master.schema, master.name("queue"))

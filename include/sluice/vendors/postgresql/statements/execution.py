@@ -49,7 +49,6 @@ def issue(
     commits: Callable[[Statement, str], None],
     *,
     varying: bool,
-    mark: sql.Composed | None = None,
 ) -> None:
     """Execute a statement on the master and record it, in one transaction: both or none.
 
@@ -58,7 +57,6 @@ def issue(
 
     Args:
         commits: called with the statement, the master's answer, and the transaction, right before the commit.
-        mark: what the transaction writes before it changes anything, where rows are not captured by it.
 
     Raises:
         SluiceError: SLC-100 or SLC-101, it is refused; SLC-102, it may do something else on another node; SLC-105.
@@ -81,8 +79,8 @@ def issue(
         if not (parsed.reads or parsed.defines):
             _lock_tables(connection, parsed)
         (first,) = connection.execute(composed("statements/begin", **parts)).fetchone() or (0,)
-        if mark is not None:
-            connection.execute(mark)
+        # However the source is captured: it does not change over while this is in the queue.
+        connection.execute(composed("capture/log/mark_statement", **parts))
         try:
             answer = _run(connection, statement.sql, statement.max_rows, reads=parsed.reads)
             # What its constraints and their triggers still have to do belongs to it.

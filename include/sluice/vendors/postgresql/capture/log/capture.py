@@ -15,12 +15,14 @@ from psycopg.errors import ObjectInUse
 from psycopg.pq import TransactionStatus
 
 from sluice import shell
-from sluice.errors import AlteredMeanwhile, ConfigError
+from sluice.crash import CrashPoint, reached
+from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql.capture import event_triggers
-from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log import handover, slot
+from sluice.vendors.postgresql.capture.log.handover import FirstSweep, Phase, Way
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
@@ -28,7 +30,7 @@ from sluice.vendors.postgresql.session import PURGE, composed, translated
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
-from sluice.vendors.protocol.sweep import Purge
+from sluice.vendors.protocol.sweep import Purge, Sweep
 
 # What an idle source lets the server keep for nothing.
 _IDLE_BYTES = 16 * 1024 * 1024
@@ -50,14 +52,13 @@ class LogCapture(QueueCapture):
         Raises:
             ConfigError: SLC-400, it cannot be captured by its log; SLC-452, nobody sees its DDL.
         """
-        installed = self.is_installed()
+        installed, way = self.is_installed(), self._way()
         with translated("asking for capabilities"):
-            if not installed:
+            if not installed or (way and way.slot is None):
                 slot.expect_possible(self._session.open())
-        found = super().capabilities()
-        if installed and not found.event_triggers:
+        if installed and not self._sees_ddl():
             raise _unseen()
-        return found
+        return super().capabilities()
 
     def poll_ddl(self) -> None:
         """Where no event trigger sees DDL, nothing is published, and there is nothing to look for."""
@@ -83,35 +84,69 @@ class LogCapture(QueueCapture):
         """Install or reconcile everything in one transaction; then make the slot, if there was none yet.
 
         Raises:
-            ConfigError: SLC-400 or SLC-401, it cannot be captured by its log.
+            ConfigError: SLC-400 or SLC-401, it cannot be captured by its log; SLC-452, nobody sees its DDL.
         """
-        session, is_new = self._session.open(), not self.is_installed()
+        session, is_new, way = self._session.open(), not self.is_installed(), self._way()
+        changes = way is not None and not way.by_log
+        if changes and way:
+            handover.expect_over(way)
+            if not self._sees_ddl():
+                raise _unseen()
         with translated("looking whether the log tells all"):
             if is_new:
                 slot.expect_possible(session)
             slot.expect_fit(
                 session, list(self.present([name for name, one in watched.items() if one.actions != "none"]))
             )
+        if changes:
+            return self._change_over(watched, wanted, unreadable, notice)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         with translated("making the slot"):
             if slot.recorded(session, self.parts) is None:
                 slot.make(session, self.resources, self.parts)
         return installed
 
+    def _change_over(
+        self,
+        watched: Mapping[TableName, Watch],
+        wanted: Wanted,
+        unreadable: Collection[TableName],
+        notice: Callable[[str], None] | None,
+    ) -> Installed:
+        session = self._session.open()
+        with translated("making the slot"):
+            self._new_slot = handover.make_slot(session, self.resources, self.parts)
+        reached(CrashPoint.SLOT_MADE)
+        try:
+            installed = super().install(watched, wanted, unreadable=unreadable, notice=notice)
+        except BaseException:
+            # What came to pass is asked of the source: a commit may be done, and its answer lost.
+            with suppress(SluiceError):
+                if (way := self._way()) and way.slot is None:
+                    with translated("dropping the slot"):
+                        handover.drop_unused(self._session.open(), self.resources, self.parts)
+            raise
+        finally:
+            self._new_slot = None
+        reached(CrashPoint.HANDED_OVER)
+        return installed
+
     def is_installed(self) -> bool:
-        """Whether the DbResources are there, and a slot was made."""
+        """Whether the DbResources are there, and a slot was made, if the source is captured by it."""
         if not super().is_installed():
             return False
-        with translated("looking for the slot"):
-            return slot.recorded(self._session.open(), self.parts) is not None
+        way = self._way()
+        return way is not None and (way.slot is not None or not way.by_log)
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction, and then the slot."""
-        known = slot.recorded(self._session.open(), self.parts) if self.is_installed() else None
-        removed = self._remove(before, composed("capture/log/remove", **self.parts) if known else None)
+        way = self._way()
+        removed = self._remove(before, composed("capture/log/remove", **self.parts) if way else None)
         with translated("dropping the slot"):
-            if known and slot.drop(self._session.open(), known.slot):
-                removed.append(f"SLOT {known.slot}")
+            session = self._session.open()
+            # A bootstrap that was killed may have left one that is not recorded.
+            names = {slot.name_of(session, self.resources), *([way.slot] if way and way.slot else [])}
+            removed += [f"SLOT {name}" for name in sorted(names) if slot.drop(session, name)]
         return removed
 
     def queued(self) -> bool:
@@ -121,7 +156,7 @@ class LogCapture(QueueCapture):
             if self._unrecorded.is_noted(session, self.parts):
                 return True
             known = slot.recorded(session, self.parts)
-            if known is None or slot.expect_whole(session, known):
+            if known is None or self._reads_queue() or slot.expect_whole(session, known):
                 return True
             written, flushed = self._written()
             if written > flushed:
@@ -142,6 +177,8 @@ class LogCapture(QueueCapture):
 
     def count_queued(self, most: int) -> int:
         """How many changes wait in the slot, counted up to about so many; perhaps as a moment ago."""
+        if self._reads_queue():
+            return super().count_queued(most)
         began = time.monotonic()
         if began < self._counts_again:
             return self._counted
@@ -174,8 +211,29 @@ class LogCapture(QueueCapture):
         return int(row[0]), int(row[1])
 
     @contextmanager
-    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[LogSweep]:
-        """Read the slot, up to what a snapshot shows; what is not purged is given again.
+    def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[Sweep]:
+        """Read the slot, up to what a snapshot shows; what is not purged is given again. Before that, read ITEMS, if
+        triggers captured the source up to a moment ago.
+
+        Raises:
+            ConfigError: SLC-406, the source is captured by triggers.
+        """
+        self._expect_way()
+        with translated("looking what the triggers captured"):
+            if self._reads_queue():
+                handover.end_queue(self._session.open(), self.parts)
+        way = self._way() or Way(by_log=True)
+        if way.phase is not Phase.QUEUE:
+            with self.read_slot(epoch, max_changes, until, Way(by_log=True)) as sweep:
+                yield sweep
+            return
+        with super().sweep(epoch, max_changes, way.shown) as first:
+            self._expect_as(way)
+            yield FirstSweep(first)
+
+    @contextmanager
+    def read_slot(self, epoch: int, max_changes: int | None, until: str | None, expected: Way) -> Iterator[LogSweep]:
+        """Read the slot, of a source that is captured as expected.
 
         Raises:
             ConfigError: SLC-452, nobody sees DDL, which has a place among the rows.
@@ -187,6 +245,7 @@ class LogCapture(QueueCapture):
             sweep = LogSweep(session, beside, self.resources, self.parts, epoch, self._recorded)
             try:
                 sweep.begin(max_changes, until)
+                self._expect_as(expected)
                 yield sweep
                 if session.info.transaction_status != TransactionStatus.IDLE:
                     sweep.settle()
@@ -198,22 +257,22 @@ class LogCapture(QueueCapture):
             if session.info.transaction_status != TransactionStatus.IDLE:
                 session.execute("ROLLBACK")
 
-    def backlog(self) -> str | None:
-        """The slot knows by itself where it stands."""
-        return None
-
-    def go_on_with(self, backlog: str) -> None:
-        """The slot knows by itself where it stands."""
+    def _reads_queue(self) -> bool:
+        """Whether what triggers captured is published first."""
+        way = self._way()
+        return way is not None and way.by_log and way.phase is Phase.QUEUE
 
     def forget_layouts(self) -> None:
         """Those of relations that are gone are kept: rows that the slot still has are read by them."""
 
-    def _statement_mark(self) -> sql.Composed:
-        """What lets a reader of the slot leave out the rows that a statement changes."""
-        return composed("capture/log/mark_statement", **self.parts)
-
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
-        """Record what a publisher that died between listing and recording published; not if the slot has it no more."""
+        """Record what a publisher that died between listing and recording published; not if it is there no more."""
+        if self._reads_queue():
+            return super().heal(epoch, purge, changes)
+        return self.record_again(epoch, purge, changes)
+
+    def record_again(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
+        """Record what was published from the slot; not if the slot has it no more."""
         listed = sorted({str(one) for some in changes for one in some["transactions"]}, key=int)
         with translated("recording what is in the log"):
             session = self._session.open()

@@ -115,26 +115,35 @@ def make(connection: Connection, resources: Resources, parts: Mapping[str, sql.C
     Raises:
         TransientError: SLC-408, transactions stay open, and the slot would begin behind them.
     """
-    name = _name(connection, resources)
-    drop(connection, name)
+    name = name_of(connection, resources)
     while True:
-        layouts = _newest(connection, parts)
-        try:
-            connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
-            (lsn,) = connection.execute(composed("capture/log/make_slot", slot=sql.Literal(name))).fetchone() or (0,)
-        except psycopg.errors.QueryCanceled:
-            raise TransientError(
-                408,
-                f"the slot {name} cannot be made: transactions on this server stay open for longer than {_WAIT}",
-                f"see pg_stat_activity which, and end those that were forgotten; {AGAIN}",
-            ) from None
-        finally:
-            connection.execute("SET statement_timeout = 0")
+        layouts = newest(connection, parts)
+        lsn = make_anew(connection, name)
         # Of a table that was altered meanwhile nobody knows on which side of the slot.
-        if layouts == _newest(connection, parts):
+        if layouts == newest(connection, parts):
             break
-        drop(connection, name)
     connection.execute(composed("capture/log/begin", **parts), {"slot": name, "lsn": lsn, "layouts": layouts})
+
+
+def make_anew(connection: Connection, name: str) -> int:
+    """Make a slot, in the place of one that is there, and record nothing; where in the log it begins.
+
+    Raises:
+        TransientError: SLC-408, transactions stay open.
+    """
+    drop(connection, name)
+    try:
+        connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
+        (lsn,) = connection.execute(composed("capture/log/make_slot", slot=sql.Literal(name))).fetchone() or (0,)
+    except psycopg.errors.QueryCanceled:
+        raise TransientError(
+            408,
+            f"the slot {name} cannot be made: transactions on this server stay open for longer than {_WAIT}",
+            f"see pg_stat_activity which, and end those that were forgotten; {AGAIN}",
+        ) from None
+    finally:
+        connection.execute("SET statement_timeout = 0")
+    return int(lsn)
 
 
 def drop(connection: Connection, name: str) -> bool:
@@ -254,12 +263,13 @@ def kept(connection: Connection, name: str) -> KeptLog | None:
     return KeptLog(name, int(size), state, None if left is None else max(int(left), 0), state == _UNRESERVED)
 
 
-def _newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[int]:
+def newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[int]:
+    """The layouts that tables have now."""
     (layouts,) = connection.execute(composed("capture/log/newest", **parts)).fetchone() or ([],)
     return list(layouts)
 
 
-def _name(connection: Connection, resources: Resources) -> str:
+def name_of(connection: Connection, resources: Resources) -> str:
     """Slots of all databases have names of one kind: lower case letters, digits and underscores."""
     (number,) = connection.execute(composed("capture/log/database")).fetchone() or (0,)
     digest = hashlib.sha256(f"{resources.schema}.{resources.folded}".encode()).hexdigest()[:8]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
-from sluice.errors import AlteredMeanwhile, ConfigError, FencedError, StrangeSource
+from sluice.errors import AlteredMeanwhile, FencedError, StrangeSource
 from sluice.model.kept_log import KeptLog
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -24,6 +24,8 @@ from sluice.vendors.postgresql.capture import (
     unwatched,
     warnings,
 )
+from sluice.vendors.postgresql.capture.log import handover
+from sluice.vendors.postgresql.capture.log.handover import Phase, Way
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.queue.backlog import Backlog
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
@@ -31,7 +33,6 @@ from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.fence import raised
 from sluice.vendors.postgresql.session import (
     PURGE,
-    Connection,
     composed,
     connect,
     refuse_read_only,
@@ -49,6 +50,8 @@ class QueueCapture:
 
     # Whether rows are read from the server's log.
     _by_log = False
+    # The slot that rows are read from, once the source changes over to it.
+    _new_slot: str | None = None
 
     def __init__(self, session: SourceSession) -> None:
         self._session = session
@@ -65,7 +68,7 @@ class QueueCapture:
         self._recorded = CatalogStamp(self._polled)
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of this source and of our role on it."""
+        """The capabilities of this source and of our role on it. Raises ConfigError SLC-406."""
         with translated("asking for capabilities"), connect(self.info, "check", autocommit=True) as connection:
             refuse_read_only(connection)
             encoding.expect_known(connection)
@@ -73,6 +76,7 @@ class QueueCapture:
                 connection.execute("SELECT quote_ident(%s)::regnamespace", [self.resources.schema])
             seen = event_triggers.sees_ddl(connection, self.resources, self.parts)
             superuser = event_triggers.may_watch_ddl(connection)
+        self._expect_way()
         return Capabilities(event_triggers=seen, transactional_ddl=True, silent_triggers=superuser)
 
     def install(
@@ -90,7 +94,13 @@ class QueueCapture:
             if notice:
                 connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
             return install.install(
-                connection, self.resources, watched, wanted, recreate=recreate, unreadable=unreadable
+                connection,
+                self.resources,
+                watched,
+                wanted,
+                recreate=recreate,
+                unreadable=unreadable,
+                new_slot=self._new_slot,
             )
 
     def upgrade(self, wanted: Wanted) -> None:
@@ -105,8 +115,6 @@ class QueueCapture:
             version = migrations.version(session, self.resources, self.parts)
             if version is None:
                 return
-            if version == migrations.newest():
-                self._expect_way(session)
             (holder,) = session.execute(composed("capture/registry/claimed", **self.parts)).fetchone() or (None,)
             ours = holder == store
             if version == migrations.newest() and not ours and (holder is None or by_force):
@@ -124,19 +132,32 @@ class QueueCapture:
                 "is gone for good, trigger the DAG bootstrap with rebase, then initial_update for all slaves",
             )
 
-    def _expect_way(self, session: Connection) -> None:
+    def _way(self) -> Way | None:
+        """How the source is captured; None where nothing of this version is installed."""
+        with translated("looking how the source is captured"):
+            session = self._session.open()
+            if migrations.version(session, self.resources, self.parts) != migrations.newest():
+                return None
+            return handover.way(session, self.parts)
+
+    def _expect_way(self) -> None:
         """See that this is how the source is captured. Raises ConfigError SLC-406."""
-        row = session.execute(composed("capture/registry/by_log", **self.parts)).fetchone()
-        if row is not None and row[0] is not self._by_log:
-            said, made = ("log", "triggers") if self._by_log else ("triggers", "log")
-            raise ConfigError(
-                406,
-                f"the configuration captures the source by `{said}`, and {self.resources.schema} was installed for "
-                f"`{made}`",
-                "nothing was changed, and no change is lost: set `capture` back. To change over, let publisher and "
-                "drains finish while nobody writes, type the cleanup command, and trigger the DAGs bootstrap and "
-                "initial_update",
-            )
+        if (found := self._way()) and found.by_log is not self._by_log:
+            raise handover.other_way(Way(self._by_log).name, found)
+
+    def _expect_as(self, expected: Way) -> None:
+        """See in the snapshot of a sweep that the source is captured as it was before, or it would take what another
+        publishes.
+
+        Raises:
+            ConfigError: SLC-406, it has changed over.
+            TransientError: SLC-551, it has done so more than once.
+        """
+        found = handover.way(self._session.open(), self.parts)
+        if found and found.by_log is not expected.by_log:
+            raise handover.other_way(expected.name, found)
+        if found and found.phase not in (expected.phase, Phase.OVER):
+            raise handover.changed_meanwhile()
 
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
@@ -176,6 +197,7 @@ class QueueCapture:
 
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
+        self._expect_way()
         with translated("watching tables that were added to the registry"):
             ddl_polling.take_up(self._session.open(), self.parts)
 
@@ -192,7 +214,9 @@ class QueueCapture:
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
         """Remarks on these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
-            return warnings.warnings(self._session.open(), self.resources, self.parts, tables)
+            found = warnings.warnings(self._session.open(), self.resources, self.parts, tables)
+        way = self._way()
+        return [*found, way.remark] if way and way.remark else found
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""
@@ -234,6 +258,7 @@ class QueueCapture:
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence (R6), ending a publisher that hangs in its transaction; see that purges will be accepted."""
+        self._expect_way()
         with translated("taking the publisher's place"):
             take_over, holder = (composed(f"capture/queue/{name}", **self.parts) for name in ("take_over", "holder"))
             if raised(self._session.open(), take_over, holder, {"epoch": epoch}) is None:
@@ -338,11 +363,7 @@ class QueueCapture:
                 transaction_fate.flush(beside)
                 commits(done, TransactionRef(statement.id, trans_key, incarnation))
 
-            execution.issue(session, self.parts, statement, last, varying=varying, mark=self._statement_mark())
-
-    def _statement_mark(self) -> sql.Composed | None:
-        """What the transaction of a statement writes first. Its rows are taken out of the queue again: nothing."""
-        return None
+            execution.issue(session, self.parts, statement, last, varying=varying)
 
     def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
         """The fate of the transaction of a statement."""

@@ -26,6 +26,7 @@ _LONGEST = 63 - len("_t")
 _FIRST_WAIT_MS = 50
 _LONGEST_WAIT_MS = 400
 _LOCK_TRIES = 30
+_AGAINST_WRITERS: LiteralString = "SHARE ROW EXCLUSIVE"
 
 
 def made(resources: Resources) -> str:
@@ -123,23 +124,37 @@ def drop(connection: Connection, parts: Mapping[str, sql.Composable], relation: 
         connection.execute(sql.SQL("SELECT {}(%s::oid, %s::text)").format(parts["release_table"]), [relation, trigger])
 
 
-def lock(connection: Connection, names: Sequence[TableName], mode: LiteralString, tries: int | None = None) -> None:
+def lock(
+    connection: Connection,
+    names: Sequence[TableName],
+    mode: LiteralString,
+    tries: int | None = None,
+    *,
+    unwritten: Sequence[TableName] = (),
+) -> None:
     """Lock tables, all at once or none: a try that waits too long is given up, so that writers do not queue behind it,
     and no statement of a user, waiting for us while we wait for it, is ended as the victim of a deadlock (R9).
+
+    Args:
+        unwritten: tables that are locked against writers alone, once the others are.
 
     Raises:
         TransientError: SLC-036 if every try was in vain.
     """
-    existing = relations.existing(connection, names)
-    tables = [identifier(name) for name in names if name in existing]
-    if not tables:
+    existing = relations.existing(connection, [*names, *unwritten])
+    statements = [
+        sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(map(identifier, found)), sql.SQL(one))
+        for wanted, one in ((names, mode), (unwritten, _AGAINST_WRITERS))
+        if (found := [name for name in wanted if name in existing])
+    ]
+    if not statements:
         return
-    statement = sql.SQL("LOCK TABLE {} IN {} MODE").format(sql.SQL(", ").join(tables), sql.SQL(mode))
     for attempt in range(tries or _LOCK_TRIES):
         try:
             with connection.transaction():
                 connection.execute(sql.SQL("SET LOCAL statement_timeout = {}").format(_wait_ms(attempt)))
-                connection.execute(statement)
+                for statement in statements:
+                    connection.execute(statement)
                 connection.execute("SET LOCAL statement_timeout = 0")
                 return
         except psycopg.errors.QueryCanceled:

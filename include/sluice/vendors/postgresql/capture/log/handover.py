@@ -1,0 +1,215 @@
+"""Changing over: from triggers to the server's log, and back, while the source is written to.
+
+Bootstrap changes everything in one transaction, which holds all watched tables, the queue, and the layouts. So whatever
+is captured has ended before, or begins behind it: no transaction is captured in both ways. What the old way has
+captured is published first, and by its own means; then the other begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+
+import psycopg
+import pyarrow as pa
+from psycopg import sql
+
+from sluice.crash import CrashPoint, reached
+from sluice.errors import AGAIN, ConfigError, TransientError
+from sluice.model.layout import Layout
+from sluice.model.names import Resources
+from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.session import PURGE, Connection, composed
+from sluice.vendors.protocol.sweep import Purge, Sweep
+
+_PURGING = f"SET LOCAL synchronous_commit = on; {PURGE}"
+
+
+class Phase(StrEnum):
+    """What of a source that changes over is published first; or only its slot is to be dropped."""
+
+    QUEUE = "queue"
+    SLOT = "slot"
+    OVER = "over"
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a source is captured.
+
+    Attributes:
+        by_log: rows are read from the server's log.
+        phase: None where it does not change over.
+        shown: the snapshot that shows what is published first.
+        ends: the place in the log that all of it was committed before, if it is in the log.
+        slot: the name of the slot; None where there is none.
+    """
+
+    by_log: bool
+    phase: Phase | None = None
+    shown: str = ""
+    ends: int = 0
+    slot: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the configuration calls it."""
+        return "log" if self.by_log else "triggers"
+
+    @property
+    def remark(self) -> str | None:
+        """What there is to say of it, in a sentence."""
+        if self.phase in (None, Phase.OVER):
+            return None
+        before = "triggers have captured" if self.by_log else "the slot has"
+        return f"it changes over to `{self.name}`: what {before} is published first"
+
+
+def way(connection: Connection, parts: Mapping[str, sql.Composable]) -> Way | None:
+    """How the source is captured, where DbResources of this version are; None where bootstrap has not yet ended."""
+    row = connection.execute(composed("capture/log/way", **parts)).fetchone()
+    if row is None:
+        return None
+    by_log, phase, shown, ends, name = row
+    return Way(by_log, Phase(phase) if phase else None, shown or "", int(ends or 0), name)
+
+
+def expect_over(found: Way) -> None:
+    """See that a source may change over. Raises ConfigError SLC-550, the last time is not over."""
+    if found.phase:
+        raise ConfigError(
+            550,
+            f"the source still changes over to `{found.name}`: not all is published that the other way had captured",
+            f"nothing was changed; set `capture` back to `{found.name}`, and run the publisher until nothing is left",
+        )
+
+
+def make_slot(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> str:
+    """Make what the log is read by, before the source changes over; the name of the slot.
+
+    Raises:
+        ConfigError: SLC-400, the server or the role does not allow it.
+        TransientError: SLC-408, transactions stay open.
+    """
+    name = slot.name_of(connection, resources)
+    slot.drop(connection, name)
+    slot.expect_possible(connection)
+    connection.execute(composed("capture/log/publications", **parts))
+    slot.make_anew(connection, name)
+    return name
+
+
+def drop_unused(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Drop what was made by a bootstrap that was killed before the source changed over."""
+    slot.drop(connection, slot.name_of(connection, resources))
+    connection.execute(composed("capture/log/unpublish", **parts))
+
+
+def record(connection: Connection, parts: Mapping[str, sql.Composable], *, by_log: bool, new_slot: str | None) -> None:
+    """Record in the transaction that holds all locks where one way ends and the other begins.
+
+    Raises:
+        TransientError: SLC-551, somebody else has changed it meanwhile.
+    """
+    # What is in the log up to here is published from the log: it has to be on the disk.
+    connection.execute("SET LOCAL synchronous_commit = on")
+    if not by_log:
+        done = connection.execute(composed("capture/log/to_triggers", **parts)).rowcount
+    else:
+        # The catalog of slots knows no transactions.
+        exists = new_slot and connection.execute(
+            composed("capture/log/exists", slot=sql.Literal(new_slot))
+        ).fetchone() == (True,)
+        values = {"slot": new_slot, "layouts": slot.newest(connection, parts)}
+        done = connection.execute(composed("capture/log/to_log", **parts), values).rowcount if exists else 0
+    if done != 1:
+        raise changed_meanwhile()
+
+
+def changed_meanwhile() -> TransientError:
+    """An error: what is watched, or how, is not what it was when bootstrap began."""
+    return TransientError(
+        551,
+        "tables were made or altered, or somebody else changed the capture, while the source was to change over",
+        f"nothing was changed; {AGAIN}. If that lasts, trigger one DAG bootstrap of this source at a time",
+    )
+
+
+def other_way(said: str, found: Way) -> ConfigError:
+    """An error: the configuration has another way than the source."""
+    return ConfigError(
+        406,
+        f"the configuration captures the source by `{said}`, and the source is captured by `{found.name}`",
+        "nothing was changed, and no change is lost. If `capture` is to change, trigger the DAG bootstrap: the source "
+        "changes over while it is written to. If it just has, the next run goes on; else set `capture` back",
+    )
+
+
+def end_queue(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
+    """Go on with the slot, if nothing is left in the queue of what triggers captured; whether that is so."""
+    return connection.execute(composed("capture/log/end_queue", **parts)).rowcount > 0
+
+
+def end_slot(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], found: Way) -> bool:
+    """Go on with the queue, and drop the slot, if nothing is left in it of what is published from there; whether that
+    is so.
+
+    Raises:
+        StrangeSource: SLC-404, see `slot.catch_up`.
+    """
+    if found.phase is Phase.SLOT:
+        if not slot.is_published(connection, resources, parts, found.ends):
+            return False
+        with connection.transaction():
+            connection.execute(_PURGING)
+            connection.execute(composed("capture/log/end_slot", **parts))
+        reached(CrashPoint.SLOT_READ)
+    _drop(connection, parts, found)
+    return True
+
+
+def abandon(connection: Connection, parts: Mapping[str, sql.Composable], found: Way) -> None:
+    """Go on with the queue, whatever the slot has; where all slaves are filled anew."""
+    connection.execute(composed("capture/log/abandon", **parts))
+    _drop(connection, parts, found)
+
+
+def _drop(connection: Connection, parts: Mapping[str, sql.Composable], found: Way) -> None:
+    # If somebody looks at it at this moment, it is dropped another time.
+    with suppress(psycopg.errors.ObjectInUse):
+        if found.slot:
+            with suppress(psycopg.errors.UndefinedObject):
+                slot.drop(connection, found.slot)
+        with connection.transaction():
+            connection.execute(composed("capture/log/unpublish", **parts))
+            connection.execute(composed("capture/log/forget", **parts))
+
+
+class FirstSweep:
+    """A sweep of what is published first: `more` follows in any case. See `sluice.vendors.protocol.sweep.Sweep`."""
+
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+        self.snapshot, self.state, self.more = sweep.snapshot, sweep.state, True
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The changes in order."""
+        return self._sweep.batches()
+
+    def layouts(self) -> Mapping[int, Layout]:
+        """The layouts that images of this sweep were written under, by id."""
+        return self._sweep.layouts()
+
+    def make_durable(self) -> None:
+        """See that no crash of the source takes back what was read."""
+        self._sweep.make_durable()
+
+    def purge(self, purge: Purge, changes: int) -> None:
+        """Remove exactly what was read, record the segment, commit."""
+        self._sweep.purge(purge, changes)
+
+    def deletion(self, column: str, number: object) -> str:
+        """What an administrator can do about a change that nobody may publish."""
+        return self._sweep.deletion(column, number)

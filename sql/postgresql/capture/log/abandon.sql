@@ -1,0 +1,2 @@
+-- Nobody publishes what the slot still has.
+UPDATE {log} SET phase = 'over'
