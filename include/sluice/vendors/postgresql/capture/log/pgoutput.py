@@ -5,9 +5,10 @@ Source: PostgreSQL manual, "Logical Replication Message Formats". All numbers ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from struct import Struct, error
+from typing import NamedTuple
 
 BEGIN, COMMIT, RELATION, INSERT, UPDATE, DELETE = b"BCRIUD"
 # The origin of a transaction, a type of a user, a message that somebody emitted: they say nothing of rows.
@@ -21,9 +22,15 @@ _COLUMNS = Struct(">xH")
 # The number of a type, and its modifier.
 _TYPE_BYTES = 8
 _COUNT = Struct(">H")
-_LENGTH = Struct(">i")
+# Where the first part of a change is named, behind the number of its table.
+_PART = _RELATION.size
+# The kind of a value, and its length, if it is a text.
+_VALUE = Struct(">Bi")
+_VALUE_BYTES = _VALUE.size
+_PADDING = bytes(_VALUE.size)
 _NULL, _UNCHANGED, _TEXT = b"nut"
 _KEY, _OLD, _NEW = b"KON"
+_BEFORE = (_OLD, _KEY)
 
 # One text of each column; None for NULL.
 Row = list[bytes | None]
@@ -43,8 +50,7 @@ class Relation:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A change of one row. What the log leaves out of a new image, for it did not change, is that of the old one."""
 
     relation: int
@@ -84,26 +90,89 @@ def relation(data: bytes) -> Relation:
     return Relation(oid, schema, table, tuple(names))
 
 
+def table_in(data: bytes) -> bytes:
+    """The number of the table of a RELATION, an INSERT, UPDATE or DELETE, as it is written there."""
+    return data[1:5]
+
+
+def table_of(data: bytes) -> int:
+    """The number of the table that an INSERT, UPDATE or DELETE changes."""
+    try:
+        (oid,) = _RELATION.unpack_from(data)
+    except error:
+        raise _cut(len(data), len(data)) from None
+    return int(oid)
+
+
 def change(data: bytes) -> Change:
-    """The change that an INSERT, UPDATE or DELETE tells of.
+    """The change that an INSERT, UPDATE or DELETE tells of. Raises Malformed, see `read_change`."""
+    new: Row = []
+    old: Row = []
+    has_new, has_old = read_change(data, new, old)
+    return Change(table_of(data), new if has_new else None, old if has_old else None)
+
+
+def read_change(data: bytes, new: Row, old: Row) -> tuple[bool, bool]:
+    """Put the values of a change behind those of the changes before: no row has a list of its own, since so many would
+    keep Python's garbage collector at work.
+
+    Returns:
+        Whether there is a new row, and an old one.
 
     Raises:
         Malformed: it is cut off, or something else; or a value is left out that the old image does not have.
     """
-    reader = _Reader(data)
-    (oid,) = reader.take(_RELATION)
-    kind, part = data[0], reader.byte()
-    old: Row | None = None
-    if part in (_OLD, _KEY) and kind in (UPDATE, DELETE):
-        if part == _KEY:
-            raise Malformed("the old image is that of a key alone")
-        old = reader.row(None)
-        part = reader.byte() if kind == UPDATE else 0
-    new = reader.row(old) if part == _NEW and kind in (INSERT, UPDATE) else None
-    if (new is None) is (kind != DELETE) or (old is None) is (kind != INSERT):
-        raise Malformed(f"a change has no old image, or another part that it should have, at offset {reader.at}")
-    reader.end()
-    return Change(oid, new, old)
+    # So the kind and the length of a value can be read at once, where it is NULL and nothing follows as well.
+    padded, size = data + _PADDING, len(data)
+    try:
+        kind, part, at = data[0], data[_PART], _PART + 1
+        before = len(old)
+        has_new = has_old = False
+        if part in _BEFORE and kind != INSERT:
+            if part == _KEY:
+                raise Malformed("the old image is that of a key alone")
+            at, has_old = _row(padded, at, size, old, (), 0), True
+            if kind == UPDATE:
+                part, at = data[at], at + 1
+        if part == _NEW and kind != DELETE:
+            at, has_new = _row(padded, at, size, new, old, before), True
+    except (IndexError, error):
+        raise _cut(size, size) from None
+    if has_new is (kind == DELETE) or has_old is (kind == INSERT):
+        raise Malformed(f"a change has no old image, or another part that it should have, at offset {at}")
+    if at != size:
+        raise Malformed(f"{size - at} bytes are left at offset {at}")
+    return has_new, has_old
+
+
+def _row(padded: bytes, at: int, size: int, cells: Row, old: Sequence[bytes | None], before: int) -> int:
+    """Read a row; `old` from `before` on: what it was, if that is known. Returns where it ends."""
+    value_at, append = _VALUE.unpack_from, cells.append
+    (count,) = _COUNT.unpack_from(padded, at)
+    at += _COUNT.size
+    for place in range(before, before + count):
+        kind, length = value_at(padded, at)
+        if kind == _TEXT:
+            begin = at + _VALUE_BYTES
+            at = begin + length
+            if length < 0 or at > size:
+                raise _cut(begin, size)
+            append(padded[begin:at])
+            continue
+        if at >= size:
+            raise _cut(at, size)
+        at += 1
+        if kind == _NULL:
+            append(None)
+        elif kind == _UNCHANGED and place < len(old):
+            append(old[place])
+        else:
+            raise Malformed(f"a value is of the unknown kind {kind} at offset {at - 1}, or left out")
+    return at
+
+
+def _cut(at: int, size: int) -> Malformed:
+    return Malformed(f"it is cut off, or a length lies, at offset {at} of {size}")
 
 
 class _Reader:
@@ -117,63 +186,25 @@ class _Reader:
         try:
             found: tuple[int, ...] = what.unpack_from(self._data, self.at)
         except error:
-            raise self._cut() from None
+            raise _cut(self.at, len(self._data)) from None
         self.at += what.size
         return found
 
-    def byte(self) -> int:
-        self.skip(1)
-        return self._data[self.at - 1]
-
     def skip(self, count: int) -> None:
         if self.at + count > len(self._data):
-            raise self._cut()
+            raise _cut(self.at, len(self._data))
         self.at += count
 
     def text(self) -> str:
         end = self._data.find(b"\0", self.at)
         if end < 0:
-            raise self._cut()
+            raise _cut(self.at, len(self._data))
         found, self.at = self._data[self.at : end], end + 1
         return found.decode()
-
-    def row(self, old: Row | None) -> Row:
-        """A row; `old`: what it was, if that is known."""
-        data, size, length_at = self._data, len(self._data), _LENGTH.unpack_from
-        (count,) = self.take(_COUNT)
-        at = self.at
-        cells: Row = []
-        append = cells.append
-        try:
-            for place in range(count):
-                kind = data[at]
-                at += 1
-                if kind == _TEXT:
-                    (length,) = length_at(data, at)
-                    begin = at + 4
-                    at = begin + length
-                    if length < 0 or at > size:
-                        self.at = begin
-                        raise self._cut()
-                    append(data[begin:at])
-                elif kind == _NULL:
-                    append(None)
-                elif kind == _UNCHANGED and old is not None and place < len(old):
-                    append(old[place])
-                else:
-                    raise Malformed(f"a value is of the unknown kind {kind} at offset {at - 1}, or left out")
-        except (IndexError, error):
-            self.at = at
-            raise self._cut() from None
-        self.at = at
-        return cells
 
     def end(self) -> None:
         if self.at != len(self._data):
             raise Malformed(f"{len(self._data) - self.at} bytes are left at offset {self.at}")
-
-    def _cut(self) -> Malformed:
-        return Malformed(f"it is cut off, or a length lies, at offset {self.at} of {len(self._data)}")
 
 
 def messages(buffers: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 
 import pyarrow as pa
 
-from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_of
+from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_from, images_of
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import COMMANDS, Action
@@ -67,34 +66,40 @@ class Place:
 
 @dataclass
 class _Rows:
-    """Changes that are not given yet, by columns. An image is text, until it is split by its layout."""
+    """Changes that are not given yet, by columns; of both images all values, row by row, and how many each has.
+
+    An image of the queue is text, until it is split by its layout: `texts` are those of a layout, with the side and the
+    number of the change.
+    """
 
     last: list[int] = field(default_factory=list)
     transactions: list[str] = field(default_factory=list)
     keys: list[int] = field(default_factory=list)
     layouts: list[int] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
-    new: list[Row | None] = field(default_factory=list)
-    old: list[Row | None] = field(default_factory=list)
-    images: dict[int, list[tuple[list[Row | None], int, bytes]]] = field(default_factory=dict)
+    cells: tuple[Row, Row] = field(default_factory=lambda: ([], []))
+    counts: tuple[list[int | None], list[int | None]] = field(default_factory=lambda: ([], []))
+    texts: dict[int, list[tuple[int, int, bytes]]] = field(default_factory=dict)
     bytes: int = 0
 
     def batch(self, layouts: Mapping[int, tuple[int, Layout]]) -> pa.RecordBatch:
-        for number, images in self.images.items():
-            texts = pa.array([text for _, _, text in images], pa.string())
-            rows = fields(texts, len(layouts[number][1].columns)).to_pylist()
-            for (side, index, _), row in zip(images, rows, strict=True):
-                side[index] = row
         arrays = [
             pa.array(self.last, pa.int64()),
             pa.array(self.transactions, pa.string()),
             pa.array(self.keys, pa.int64()),
             pa.array(self.layouts, pa.int64()),
             pa.array(self.actions, pa.string()),
-            images_of(self.new),
-            images_of(self.old),
+            *(self._split(layouts) if self.texts else map(images_from, self.cells, self.counts)),
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
+
+    def _split(self, layouts: Mapping[int, tuple[int, Layout]]) -> list[pa.ListArray]:
+        sides = [images_from(*side).to_pylist() for side in zip(self.cells, self.counts, strict=True)]
+        for number, texts in self.texts.items():
+            rows = fields(pa.array([text for _, _, text in texts], pa.string()), len(layouts[number][1].columns))
+            for (side, index, _), row in zip(texts, rows.to_pylist(), strict=True):
+                sides[side][index] = row
+        return [images_of(rows) for rows in sides]
 
 
 class Stream:
@@ -110,10 +115,11 @@ class Stream:
         self._known = known
         self._place = place
         self._relations: dict[int, Relation] = {}
-        self._fitting: dict[int, Layout] = {}
+        # Of a table, as it is now: its layout, and the actions that are wanted.
+        self._fitting: dict[bytes, tuple[Layout, str]] = {}
         self._current = {known.layouts[one][0]: one for one in sorted(place.layouts) if one in known.layouts}
         self._rows = _Rows()
-        self._xid, self._commit, self._key = 0, 0, 0
+        self._xid, self._transaction, self._commit, self._key = 0, "0", 0, 0
         self._was_published = self._is_taken = self._is_behind = self._is_alone = False
         self._lsn, self._ahead = place.lsn, set(place.ahead)
         self._strangers: set[int] = set()
@@ -151,19 +157,20 @@ class Stream:
         kind = data[0] if data else 0
         if kind in _ACTIONS:
             if self._is_taken or self._was_published:
-                self._change(place, kind, pgoutput.change(data))
+                self._change(place, kind, data)
         elif kind == pgoutput.BEGIN:
             self._commit, low = pgoutput.begun(data)
             self._xid = _whole(low, self._known.newest)
             self._was_published = self._commit < self._place.lsn or self._xid in self._place.ahead
-            self._is_taken = not self._was_published and self._known.shows(str(self._xid))
+            self._transaction = str(self._xid)
+            self._is_taken = not self._was_published and self._known.shows(self._transaction)
             self._is_alone = False
         elif kind == pgoutput.COMMIT:
             self._ended(pgoutput.committed(data))
         elif kind == pgoutput.RELATION:
             relation = pgoutput.relation(data)
             self._relations[relation.oid] = relation
-            self._fitting.pop(relation.oid, None)
+            self._fitting.pop(pgoutput.table_in(data), None)
         elif kind not in pgoutput.IGNORED:
             raise Malformed(f"its kind {kind} is unknown, at offset 0")
 
@@ -177,18 +184,28 @@ class Stream:
             self._ahead.discard(self._xid)
         self._was_published = self._is_taken = False
 
-    def _change(self, place: int, kind: int, change: Change) -> None:
-        if change.relation == self._known.recorded:
-            self._recorded(change)
-        elif change.relation == self._known.queue:
-            self._queued(place, change)
-        elif not self._is_taken or self._is_alone:
+    def _change(self, place: int, kind: int, data: bytes) -> None:
+        table = pgoutput.table_in(data)
+        is_given = self._is_taken and not self._is_alone
+        found = self._fitting.get(table) if is_given else None
+        if found is None:
+            relation = pgoutput.table_of(data)
+            if relation == self._known.recorded:
+                self._recorded(pgoutput.change(data))
+            elif relation == self._known.queue:
+                self._queued(place, pgoutput.change(data))
+            elif is_given:
+                found = self._fit(relation, table)
+        if found is None:
             return
-        elif layout := self._fitting.get(change.relation) or self._fit(change):
-            action = _ACTIONS[kind]
-            wanted = self._known.actions.get((layout.name.schema, layout.name.table), _EVERY_ACTION)
-            if action in wanted:
-                self._put(place, layout, action, change.new, change.old)
+        layout, wanted = found
+        if (action := _ACTIONS[kind]) in wanted:
+            self._put(place, layout, action, len(data))
+            (news, olds), (new_counts, old_counts) = self._rows.cells, self._rows.counts
+            new, old = len(news), len(olds)
+            has_new, has_old = pgoutput.read_change(data, news, olds)
+            new_counts.append(len(news) - new if has_new else None)
+            old_counts.append(len(olds) - old if has_old else None)
 
     def _recorded(self, change: Change) -> None:
         """From here on a table has other columns."""
@@ -197,7 +214,7 @@ class Stream:
         # What is not among those that the sweep read was forgotten since: nothing is left of its table.
         if number in self._known.layouts:
             self._current[relation] = number
-        self._fitting.pop(relation, None)
+        self._fitting.clear()
 
     def _queued(self, place: int, change: Change) -> None:
         """A command, or the rows of a table that came with it."""
@@ -216,27 +233,29 @@ class Stream:
             self._is_strange(int(row["relid"] or 0))
             return
         content, before = row["content"], row["oldcontent"]
-        command: Row | None = [content] if action in COMMANDS and content is not None else None
-        self._put(place, layout, action, command, None)
-        if layout and action not in COMMANDS:
-            index = len(self._rows.last) - 1
-            for side, text in ((self._rows.new, content), (self._rows.old, before)):
+        rows, index = self._rows, len(self._rows.last)
+        self._put(place, layout, action, len(content or b"") + len(before or b""))
+        for count in rows.counts:
+            count.append(None)
+        if action in COMMANDS:
+            if content is not None:
+                rows.cells[0].append(content)
+                rows.counts[0][index] = 1
+        elif layout:
+            for side, text in enumerate((content, before)):
                 if text is not None:
-                    self._rows.images.setdefault(layout.id, []).append((side, index, text))
-                    self._rows.bytes += len(text)
+                    rows.texts.setdefault(layout.id, []).append((side, index, text))
 
-    def _put(self, place: int, layout: Layout | None, action: Action, new: Row | None, old: Row | None) -> None:
+    def _put(self, place: int, layout: Layout | None, action: Action, size: int) -> None:
         rows = self._rows
         # Changes of one record of the log share their place; the next record is further away than their number.
         self._key = max(self._key + 1, place)
         rows.last.append(self._commit)
-        rows.transactions.append(str(self._xid))
+        rows.transactions.append(self._transaction)
         rows.keys.append(self._key)
         rows.layouts.append(layout.id if layout else NO_LAYOUT)
         rows.actions.append(action)
-        rows.new.append(new)
-        rows.old.append(old)
-        rows.bytes += sum(map(len, filter(None, chain(new or (), old or ()))))
+        rows.bytes += size
         if layout:
             self.used[layout.id] = layout
 
@@ -244,14 +263,14 @@ class Stream:
         number = self._current.get(relation)
         return self._known.layouts[number][1] if number is not None else None
 
-    def _fit(self, change: Change) -> Layout | None:
+    def _fit(self, relation: int, table: bytes) -> tuple[Layout, str] | None:
         """The layout of a table, if its columns are what the log says; None if the table is not watched."""
-        said = self._relations.get(change.relation)
+        said = self._relations.get(relation)
         if said is None:
             raise Malformed("a change is of a table that no message described")
-        layout = self._layout(change.relation)
+        layout = self._layout(relation)
         if layout is None:
-            self._is_strange(change.relation)
+            self._is_strange(relation)
             return None
         if tuple(column.name for column in layout.columns) != said.names:
             raise SluiceError(
@@ -261,8 +280,9 @@ class Stream:
                 "nothing of it was published, and nothing is wrong on a slave. Trigger the DAG bootstrap with rebase, "
                 "then initial_update for all slaves of this source",
             )
-        self._fitting[change.relation] = layout
-        return layout
+        wanted = self._known.actions.get((layout.name.schema, layout.name.table), _EVERY_ACTION)
+        self._fitting[table] = layout, wanted
+        return layout, wanted
 
     def _is_strange(self, relation: int) -> None:
         if relation not in self._strangers:
