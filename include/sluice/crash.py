@@ -29,6 +29,8 @@ class CrashPoint(StrEnum):
     COMMITTED = "committed"
     REPLAYED = "replayed"
     DELIVERED = "delivered"
+    INTENDED = "intended"
+    EXECUTED = "executed"
     CHUNK_LOADED = "chunk_loaded"
     DUMPED = "dumped"
     SLOT_MADE = "slot_made"

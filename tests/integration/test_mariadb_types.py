@@ -49,10 +49,6 @@ def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_ot
             world.master.execute(f"UPDATE t SET {name} = NULL WHERE id = {number}")
             world.publish()
             world.drain()
-    world.master.execute("ALTER TABLE t ADD more int")
-    world.publish()
-    with pytest.raises(SluiceError, match="SLC-434"):
-        world.drain()
 
 
 OBSTACLES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sluice import shell
 from sluice.context import Context
 from sluice.errors import SluiceError
+from sluice.model.action import Policy
 from sluice.model.names import Pair, TableName
 from sluice.vendors.registry import vendor
 
@@ -47,11 +48,15 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         )
     schemas: set[str] = set()
     tables: set[TableName] = set()
-    for source in (one.source for one in context.config.replications if one.slave == name):
+    replications = [one for one in context.config.replications if one.slave == name]
+    for source in (one.source for one in replications):
         mapper = context.mapper(Pair(source, name))
         schemas |= {mapper.schema(one.schema) for one in context.config.source(source).patterns if not one.excluded}
         tables |= {mapper.table(table) for table in context.watched(source) if not mapper.excludes(table)}
     schemas |= {table.schema for table in tables}
     info = context.connection(slave.connection)
     rights = script(info, slave.schema_, schemas, tables)
+    altering = vendor(slave.vendor).altering
+    if altering and any(one.policies.alters is not Policy.IGNORE for one in replications):
+        rights = f"{rights};\n{altering(schemas)}"
     return f"{rights};\n\n{silencing(info)}" if silent and silencing else rights

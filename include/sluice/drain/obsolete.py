@@ -1,11 +1,14 @@
-"""Transactions that the first load of a slave has seen already: its stream goes on without them (R5)."""
+"""Transactions that a slave has already: those that its first load has seen (R5), and what it took before a command."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow.compute as pc
+
 from sluice.arrow_rows import kept
 from sluice.drain.batches import Batch
+from sluice.model.position import PartWay
 from sluice.vendors.protocol.visibility import Visibility
 
 
@@ -14,3 +17,12 @@ def without_obsolete(batch: Batch, seen: Visibility | None) -> Batch:
     if seen is None:
         return batch
     return replace(batch, changes=kept(batch.changes, seen.are_newer(batch.changes["trans_key"])))
+
+
+def without_part(batch: Batch, place: PartWay | None) -> Batch:
+    """The batch without changes that come before a place; it ends where it did."""
+    if place is None:
+        return batch
+    ordinals, keys = batch.changes["ordinal"], batch.changes["repl_key"]
+    within = pc.and_(pc.equal(ordinals, place.ordinal), pc.greater_equal(keys, place.key))
+    return replace(batch, changes=kept(batch.changes, pc.or_(pc.greater(ordinals, place.ordinal), within)))

@@ -2,6 +2,7 @@
 
     read           read_batches             whole transactions of the log, about as many changes as are wanted (R4)
     skip           without_obsolete         those that the first load of the slave has seen (R5)
+                   without_part             those that a slave whose DDL commits has beyond its position (R3)
     parse DDL      parsed_ddl               what commands say of their tables
     exclude        without_excluded_tables  tables that the slave does not get, or not for a time
     place DDL      with_alters_in_time      an ALTER that was found late, before the first row that needs it (R7)
@@ -32,14 +33,14 @@ from sluice.drain.batches import MOST_BYTES, Batch, read_batches
 from sluice.drain.ddl_policy import ALL, DdlPermission, permitted
 from sluice.drain.deferred import Deferred
 from sluice.drain.excluded_tables import without_excluded_tables, without_layouts
-from sluice.drain.obsolete import without_obsolete
+from sluice.drain.obsolete import without_obsolete, without_part
 from sluice.drain.parsed_ddl import ParsedDdl, parsed_ddl
 from sluice.drain.prepare import PreparedSteps
 from sluice.drain.reorder_ddl import with_alters_in_time
 from sluice.drain.slave_view import SlaveViews
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-from sluice.model.position import Position
+from sluice.model.position import PartWay, Position
 from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import NodeOutcome, Statement
@@ -99,7 +100,7 @@ class Pipeline:
         """Read, skip, parse DDL. Arguments are those of `read_batches`, and what the slave's load has seen."""
         cut = read_batches(self._files, segments, begin, size, most_bytes, in_parts=in_parts, whole=whole, until=until)
         # No batch is held while the next one is read.
-        return map(partial(_newer_and_parsed, seen), cut)
+        return map(partial(_newer_and_parsed, seen, self._slave.part_way()), cut)
 
     def see(self, changes: pa.Table, ddl: ParsedDdl) -> Seen:
         """Exclude, place DDL, map, filter."""
@@ -143,6 +144,6 @@ class Pipeline:
         return replace(found, tolerated=self._policies.counted(found.tolerated))
 
 
-def _newer_and_parsed(seen: Visibility | None, batch: Batch) -> Batch:
-    batch = without_obsolete(batch, seen)
+def _newer_and_parsed(seen: Visibility | None, part_way: PartWay | None, batch: Batch) -> Batch:
+    batch = without_part(without_obsolete(batch, seen), part_way)
     return replace(batch, ddl=parsed_ddl(batch.changes))

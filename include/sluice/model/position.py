@@ -22,6 +22,14 @@ class Position:
 START = Position(0, 0)
 
 
+@dataclass(frozen=True, order=True)
+class PartWay:
+    """A place within a transaction: in front of the change with this REPL_KEY, with all that comes before it."""
+
+    ordinal: int
+    key: int
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A snapshot of a master, by the text that its vendor writes and reads: an SCN, a GTID, or what PostgreSQL prints.

@@ -1,6 +1,7 @@
 """Members of the port of a slave that are the same where a database takes batches and whole tables, and nothing else.
 
-It takes no DDL, no statement, and no change that is looked at one by one.
+It takes no statement, and no change that is looked at one by one. DDL it refuses, unless a vendor carries it out by
+`committed_ddl`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import WritePolicies
+from sluice.vendors.protocol.absent_features import AtPosition
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
 from sluice.vendors.protocol.slave import Replayed, StepsOf
@@ -45,7 +47,7 @@ class Unguarded:
         """Every commit is."""
 
 
-class BatchesAlone(Unguarded, ABC):
+class BatchesAlone(AtPosition, Unguarded, ABC):
     """A `SlaveDatabase` that refuses all else by name, before anything is written."""
 
     pair: Pair
@@ -55,9 +57,9 @@ class BatchesAlone(Unguarded, ABC):
     def not_supported(self, what: str, hint: str) -> SluiceError:
         """The error that refuses a setting or a command."""
 
-    @abstractmethod
     def no_ddl(self, command: Command) -> SluiceError:
-        """The error that refuses a CREATE, ALTER or DROP of the master."""
+        """The error that refuses a CREATE, ALTER or DROP of the master, where none is carried out."""
+        raise NotImplementedError
 
     @abstractmethod
     def no_statement(self) -> SluiceError:

@@ -100,6 +100,8 @@ class Vendor:
         online: how it is loaded in blocks; None if it cannot be.
         grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
             tables; None if it has no roles.
+        altering: the statements, for the end of that script, that let the role carry out ALTERs of masters on tables of
+            these schemas; None if it may anyway, or none is carried out.
         silencing: the statement that lets this role keep triggers and foreign keys from acting; None if none can be.
         is_ours: whether a table of this name is one that Sluice keeps in a slave, or in one of these masters, which
             may be in the slave's database.
@@ -129,6 +131,7 @@ class Vendor:
     sizes: Callable[[ConnectionInfo, Sequence[TableName]], Mapping[TableName, TableSize]] | None = None
     online: BlockLoading | None = None
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName]], str] | None = None
+    altering: Callable[[Collection[str]], str] | None = None
     silencing: Callable[[ConnectionInfo], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
     is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing

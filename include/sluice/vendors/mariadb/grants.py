@@ -54,6 +54,11 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
     return _script(info.login, rights, f"CREATE DATABASE IF NOT EXISTS {quoted(schema)}")
 
 
+def for_altering(schemas: Collection[str]) -> str:
+    """The end of the script of `for_slave`, where ALTERs of the master are carried out."""
+    return ";\n".join(_given("ALTER", _all_of(one)) for one in sorted(schemas))
+
+
 def _all_of(schema: str) -> Sql:
     """A database and no other: `_` and `%` would stand for any signs in a grant."""
     plain = schema.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%")
@@ -67,9 +72,13 @@ def _script(login: str, rights: Iterable[tuple[str, str]], *first: str) -> str:
             "the connection has no login, and rights without an account would be everybody's",
             f"nothing was printed; make an account (CREATE USER), and type {shell.connect('CONNECTION')} with it",
         )
-    given = [f"EXECUTE IMMEDIATE CONCAT('{_text(f'GRANT {one} ON {what} TO ')}', @account)" for one, what in rights]
+    given = [_given(one, what) for one, what in rights]
     account = composed("grants/account", login=f"'{_text(login)}'").rstrip()
     return ";\n".join([*_SESSION, account, *given, *first])
+
+
+def _given(rights: str, what: str) -> str:
+    return f"EXECUTE IMMEDIATE CONCAT('{_text(f'GRANT {rights} ON {what} TO ')}', @account)"
 
 
 def _text(text: str) -> str:

@@ -55,6 +55,7 @@ def remove(
         with transaction(session):
             fence.lock_fence(session, parts, pair, epoch)
             execute(session, composed("load/forget", **parts), names)
+            execute(session, composed("ddl/forget", **parts), names)
             execute(session, composed("position/remove", **parts), names)
             before()
         kept = _drop(session, there)

@@ -132,7 +132,7 @@ def qualified(name: TableName) -> Sql:
 
 def our_tables(schema: str) -> dict[str, str]:
     """Our tables in a slave, for the statements that name them."""
-    return {name: qualified(TableName(schema, f"sluice_{name}")) for name in ("position", "loaded")}
+    return {name: qualified(TableName(schema, f"sluice_{name}")) for name in ("position", "loaded", "intent")}
 
 
 def hold_lock(session: Connection, pair: Pair) -> None:
@@ -147,14 +147,24 @@ def end_others(session: Connection, pair: Pair) -> None:
     for number in range(_LOCKS):
         ((holder,),) = execute(session, "SELECT IS_USED_LOCK(%(lock)s)", {"lock": _lock(pair, number)})
         if holder is not None and int(holder) != session.thread_id():
-            try:
-                execute(session, f"KILL CONNECTION {int(holder)}")
-            except pymysql.Error as error:
-                if error.args[0] not in (1094, 1095):
-                    raise
+            end_session(session, int(holder))
 
 
-def _lock(pair: Pair, number: int) -> str:
+def command_lock(pair: Pair) -> str:
+    """The name of the lock under which commands are executed on a slave."""
+    return _lock(pair, "command")
+
+
+def end_session(session: Connection, number: int) -> None:
+    """End a session by its number, unless it is gone, or of another account, which the server does not let us end."""
+    try:
+        execute(session, f"KILL CONNECTION {number}")
+    except pymysql.Error as error:
+        if error.args[0] not in (1094, 1095):
+            raise
+
+
+def _lock(pair: Pair, number: int | str) -> str:
     return f"sluice {pair.slave[:30]} {crc32(str(pair).encode()):08x} {number}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 from sluice.apply.mapping.table_view import view
@@ -11,18 +11,20 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError
-from sluice.model.action import Command
+from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
-from sluice.model.position import Position, Snapshot
+from sluice.model.position import PartWay, Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.batches_alone import BatchesAlone
+from sluice.vendors.committed_ddl import Intent, Plan
 from sluice.vendors.mariadb import fence, refusals
 from sluice.vendors.mariadb.catalog.tables import existing, table_of
+from sluice.vendors.mariadb.ddl.commands import MariaCommands
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.load.tables import MariaTables
 from sluice.vendors.mariadb.read.compare import aligned
@@ -44,14 +46,19 @@ class MariaSlave(BatchesAlone):
         self._epoch = self._ordinal = 0
         self._session: Connection | None = None
         self._writer: TableWriter | None = None
+        self._commands: MariaCommands | None = None
 
     def not_supported(self, what: str, hint: str) -> SluiceError:
         """See `BatchesAlone`."""
         return refusals.not_supported(self.pair, what, hint)
 
-    def no_ddl(self, command: Command) -> SluiceError:
-        """See `BatchesAlone`."""
-        return refusals.ddl(self.pair, command)
+    def part_way(self) -> PartWay | None:
+        """See `SlaveDatabase`."""
+        return self._commands.part_way() if self._commands else None
+
+    def doubts(self, command: Command) -> tuple[str, ...]:
+        """None: of a definition only columns and the key come here, and nothing of them is executed."""
+        return ()
 
     def no_statement(self) -> SluiceError:
         """See `BatchesAlone`."""
@@ -76,6 +83,8 @@ class MariaSlave(BatchesAlone):
             execute(session, composed("position/position", **self.parts))
             execute(session, composed("position/loaded", **self.parts))
             position, snapshot = fence.raised(session, self.parts, self.pair, epoch)
+            self._commands = MariaCommands(session, self.pair, self.mapper, self.parts)
+            self._commands.begin()
         self._epoch, self._ordinal = epoch, position.ordinal
         return position, snapshot
 
@@ -87,31 +96,60 @@ class MariaSlave(BatchesAlone):
         answered: Answered | None = None,
         policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
-        """One transaction: the steps in order, the position. Returns which rows were not as expected.
+        """The steps in order, and the position. Returns which rows were not as expected.
+
+        That is one transaction, but for commands of the master: each is carried out between two of them, and the slave
+        is part way behind its position until the last one (see `committed_ddl`).
 
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
-            SluiceError: SLC-431, a value that a column cannot hold; SLC-434, SLC-436, a command or a statement;
-                SLC-438, changes that are to be looked at one by one; or what `TableWriter` raises.
+            TransientError: SLC-568, the session that took over has ended.
+            SluiceError: SLC-431, a value that a column cannot hold; SLC-436, a statement; SLC-438, changes that are to
+                be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
+                `TableWriter` and `MariaCommands` raise.
         """
         tolerated = Tolerated()
         with translated(f"applying a batch to {self.pair.slave}"):
-            session = self._open()
-            writer = self._writer = self._writer or TableWriter(session)
-            writer.look_up()
-            with transaction(session):
-                fence.lock_fence(session, self.parts, self.pair, self._epoch)
-                for step in steps:
-                    if isinstance(step, Command):
-                        self.refuse(step, answered)
-                    else:
-                        self.expect_plain(step, policies)
-                        tolerated += writer.write(step)
-                reached(CrashPoint.MERGED)
-                moved = {"segment": end.segment, "ordinal": end.ordinal, "epoch": self._epoch, "from": self._ordinal}
-                fence.advance(session, self.parts, self.pair, moved)
+            commands = self._taken_over()
+            commands.begin_batch()
+            coming = iter(steps)
+            while True:
+                found, due = self._written(coming, end, answered, policies)
+                tolerated += found
+                if due is None:
+                    break
+                reached(CrashPoint.INTENDED)
+                commands.execute(*due, self._epoch)
+                reached(CrashPoint.EXECUTED)
+            commands.is_at(end)
         self._ordinal = end.ordinal
         return tolerated
+
+    def _written(
+        self, coming: Iterator[Step], end: Position, answered: Answered | None, policies: WritePolicies
+    ) -> tuple[Tolerated, tuple[Plan, Intent] | None]:
+        """One transaction: up to the next command that is to be executed, or to the end."""
+        tolerated = Tolerated()
+        session, commands = self._open(), self._taken_over()
+        writer = self._writer = self._writer or TableWriter(session)
+        writer.look_up()
+        with transaction(session):
+            fence.lock_fence(session, self.parts, self.pair, self._epoch)
+            for step in coming:
+                if not isinstance(step, Command):
+                    self.expect_plain(step, policies)
+                    tolerated += writer.write(step)
+                elif step.action is Action.STATEMENT:
+                    self.refuse(step, answered)
+                elif due := commands.due(step):
+                    commands.intend(*due)
+                    if due[0].commits:
+                        return tolerated, due
+            reached(CrashPoint.MERGED)
+            moved = {"segment": end.segment, "ordinal": end.ordinal, "epoch": self._epoch, "from": self._ordinal}
+            fence.advance(session, self.parts, self.pair, moved)
+            commands.forget_behind(end)
+        return tolerated, None
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> MariaTables:
         """The tables of this slave, for a dump under an epoch of its own."""
@@ -128,17 +166,26 @@ class MariaSlave(BatchesAlone):
             point = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
             names = {"source": self.pair.source, "slave": self.pair.slave, "epoch": self._epoch}
             execute(session, composed("position/begin_update", **self.parts), {**names, **point})
+            execute(session, composed("ddl/forget", **self.parts), names)
         self._ordinal = position.ordinal
 
     def close(self) -> None:
         """End the session."""
         if self._session is not None and self._session.open:
             self._session.close()
-        self._session = self._writer = None
+        self._session = self._writer = self._commands = None
+
+    def _taken_over(self) -> MariaCommands:
+        """Commands, in the session that took over: another one may not know what was begun."""
+        self._open()
+        if self._commands is None:
+            raise TransientError(568, f"the session that took over slave {self.pair.slave} has ended", AGAIN)
+        return self._commands
 
     def _open(self) -> Connection:
         if self._session is None or not self._session.open:
             self._session, self._writer = connect(self.info, f"slave {self.pair}"), None
+            self._commands = None
             hold_lock(self._session, self.pair)
         return self._session
 

@@ -12,7 +12,7 @@ from sluice.messages.column_literal import PRINTED
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
-from sluice.vendors.mariadb.grants import for_slave
+from sluice.vendors.mariadb.grants import for_altering, for_slave
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
@@ -91,4 +91,5 @@ VENDOR = Vendor(
     database_id=_database_id,
     remove=remove,
     grants=for_slave,
+    altering=for_altering,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, UnclassifiedError
 from sluice.model.names import TableName
 
 
@@ -30,4 +30,36 @@ def more_to_be_seen(table: TableName, what: Iterable[str]) -> SluiceError:
         f"{', '.join(what)}",
         "if the table was renamed, add an entry for its new name to `tables` of the slave; or let initial_update bring "
         "the rows",
+    )
+
+
+def not_ours(error: ValueError) -> SluiceError:
+    """Why a command is not carried out that cannot be read."""
+    return SluiceError(
+        68,
+        f"a command of the change log is not one that Sluice wrote: {error}",
+        "nothing of the batch was applied; an initial_update leaves the command behind",
+    )
+
+
+def failed(error: UnclassifiedError) -> SluiceError:
+    """The server refuses a command, and says why."""
+    return SluiceError(
+        140,
+        error.fact,
+        "the slave waits in front of it: mend what is in its way there, or do there by hand what the master did, which "
+        "is then passed over; or leave it behind by initial_update",
+    )
+
+
+def not_the_one(old: TableName, new: TableName) -> SluiceError:
+    """A rename that seems to be done. An owner who renames a table on the master could write into any table of the
+    slave, if that were believed."""
+    return SluiceError(
+        371,
+        f"the master renamed {old} to {new}: the slave has no {old}, and a {new} already, and nothing tells whether "
+        "that is the same table",
+        f"nothing was changed; if it is, rename it to {old} there, and unpause: the drain renames it at its place in "
+        f"the stream. If it is another one, rename or drop it, and bring {new} by initial_update; or run with `alters: "
+        "ignore` for this replication until the rename is passed",
     )

@@ -16,7 +16,7 @@ from sluice.model.action import Command
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import Pair, TableName
-from sluice.model.position import Position, Snapshot
+from sluice.model.position import PartWay, Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
@@ -95,6 +95,14 @@ class SlaveDatabase(Protocol):
         """Raise the fence to `epoch`; returns how far the slave is, and the snapshot its data began with.
 
         Sessions that hold the fence are ended; those that put in a block (R10) only if `blocks`."""
+
+    def part_way(self) -> PartWay | None:
+        """The place behind its position up to which the slave has all changes, in front of a command that it began.
+
+        None: it is at its position. Only a slave without the capability `transactional_ddl` is ever part way.
+
+        `apply` is given nothing that comes before that place.
+        """
 
     def apply(
         self,

@@ -96,14 +96,24 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
 
 def make(session: Connection, table: SlaveTable) -> None:
     """Make a table, and its database if that is missing. Commits, as all DDL does here."""
-    execute(session, f"CREATE DATABASE IF NOT EXISTS {quoted(table.name.schema)} {_MADE}")
+    execute(session, made_schema(table.name.schema))
+    execute(session, made(table))
+
+
+def made_schema(schema: str) -> str:
+    """The statement that makes a database if it is missing."""
+    return f"CREATE DATABASE IF NOT EXISTS {quoted(schema)} {_MADE}"
+
+
+def made(table: SlaveTable) -> str:
+    """The statement that makes a table."""
     parts = [
         f"{quoted(one.column.name)} {one.declared} {'NOT NULL' if one.column.not_null else 'NULL'}"
         for one in table.columns
     ]
     if table.key:
         parts.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
-    execute(session, f"CREATE TABLE {qualified(table.name)} ({', '.join(parts)}) ENGINE = InnoDB {_MADE}")
+    return f"CREATE TABLE {qualified(table.name)} ({', '.join(parts)}) ENGINE = InnoDB {_MADE}"
 
 
 def names_of(columns: Sequence[str], alias: str = "") -> str:

@@ -35,10 +35,13 @@ def aligned(info: ConnectionInfo, parts: dict[str, str], pair: Pair, at: Positio
     waiting = PointWait(pair, at, patience_s)
     names = {"source": pair.source, "slave": pair.slave}
     with translated(f"waiting for {pair.slave}"), closing(connect(info, f"verify {pair}")) as session:
+        execute(session, composed("ddl/intents", **parts))
         while True:
             session.begin()
             ((_, _, ordinal, _),) = execute(session, composed("position/share", **parts), names) or [(0, 0, 0, None)]
-            if waiting.over(int(ordinal)):
+            begun = bool(execute(session, composed("ddl/intended", **parts), names))
+            # With a command that was begun the slave is beyond its position.
+            if waiting.over(int(ordinal) + (begun and int(ordinal) == at.ordinal)):
                 break
             session.rollback()
             time.sleep(_LOOK_S)

@@ -6,13 +6,12 @@ files nor in the command, the ALTER is not carried out (R7).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from sluice.apply.mapping.table_view import view
+from sluice.apply.mapping.definition_view import seen
 from sluice.config.mapper import Mapper
-from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.model.table_definition import DefinedColumn, DefinedTable
+from sluice.model.table_definition import DefinedTable
 from sluice.vendors.parquet.ddl.schema_change import Alteration, Moment
 from sluice.vendors.parquet.types import keeps, refuse_ours, schema_of
 from sluice.vendors.parquet.versions import Table
@@ -20,14 +19,6 @@ from sluice.vendors.parquet.write.data_files import TableFiles
 from sluice.vendors.parquet.write.mode import WriteMode
 from sluice.vendors.parquet.write.rows_mode import not_followed, unlike
 from sluice.vendors.protocol.ddl_errors import more_to_be_seen
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """A column of the slave, and the master's of which it has the values, if there is one."""
-
-    column: Column
-    origin: DefinedColumn | None
 
 
 class Alter:
@@ -41,7 +32,7 @@ class Alter:
     def __init__(self, before: DefinedTable, after: DefinedTable, mapper: Mapper) -> None:
         self._before, self._after = before, after
         self._mapper = mapper
-        self._was, self._becomes = (_seen(side, mapper) for side in (before, after))
+        self._was, self._becomes = (seen(side, mapper)[1] for side in (before, after))
         self.called: TableName = mapper.table(before.name)
         self.table: TableName = mapper.table(after.name)
 
@@ -102,15 +93,7 @@ class Alter:
 
 def table_of(defined: DefinedTable, mapper: Mapper) -> Table:
     """A table of the master, as a slave keeps it that has nothing of it. Raises SluiceError SLC-156."""
-    columns = tuple(one.column for one in _seen(defined, mapper))
+    columns = tuple(one.column for one in seen(defined, mapper)[1])
     name = mapper.table(defined.name)
     refuse_ours(name, columns)
     return Table(name, columns)
-
-
-def _seen(table: DefinedTable, mapper: Mapper) -> list[_Seen]:
-    columns = tuple(Column(one.name, one.type, one.not_null, one.generated is not None) for one in table.columns)
-    names = [one.name for one in table.columns]
-    layout = Layout(0, table.name, columns, tuple(names.index(name) for name in table.key))
-    named = {mapper.column(table.name, one.name): one for one in table.columns}
-    return [_Seen(column, named.get(column.name)) for column in view(mapper, layout).layout.columns]

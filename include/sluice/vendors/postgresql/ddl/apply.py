@@ -30,7 +30,7 @@ from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection, explained, limit_lock_waits
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
-from sluice.vendors.protocol.ddl_errors import more_to_be_seen, name_taken, there_already
+from sluice.vendors.protocol.ddl_errors import failed, more_to_be_seen, name_taken, not_the_one, there_already
 
 # Readers of the slave's tables are not to queue behind us for longer.
 _PATIENCE = "5s"
@@ -110,12 +110,7 @@ def _failing(change: TableChange) -> Iterator[None]:
         meant = explained(error, f"defining {table.name if table else 'a table'} as the master does")
         if not isinstance(meant, UnclassifiedError):
             raise meant from error
-        raise SluiceError(
-            140,
-            meant.fact,
-            "the slave waits in front of it: mend what is in its way there, or do there by hand what the master did, "
-            "which is then passed over; or leave it behind by initial_update",
-        ) from error
+        raise failed(meant) from error
 
 
 class _Defining:
@@ -175,7 +170,7 @@ class _Defining:
         elif not self._exists(new):
             raise missing(f"the slave has no table {new} to be altered")
         elif old != new:
-            raise _not_the_one(old, new)
+            raise not_the_one(old, new)
         self._provide(after)
         lacking = self._lacking(new, before, after)
         was, becomes = self._seen(before, lacking), self._seen(after, lacking)
@@ -272,16 +267,3 @@ class _Defining:
     def _run(self, statements: Iterable[sql.Composed]) -> None:
         for statement in statements:
             self._connection.execute(statement)
-
-
-def _not_the_one(old: TableName, new: TableName) -> SluiceError:
-    """A rename that seems to be done. An owner who renames a table on the master could write into any table of the
-    slave, if that were believed."""
-    return SluiceError(
-        371,
-        f"the master renamed {old} to {new}: the slave has no {old}, and a {new} already, and nothing tells whether "
-        "that is the same table",
-        f"nothing was changed; if it is, rename it to {old} there, and unpause: the drain renames it at its place in "
-        f"the stream. If it is another one, rename or drop it, and bring {new} by initial_update; or run with `alters: "
-        "ignore` for this replication until the rename is passed",
-    )

@@ -11,6 +11,7 @@ from sluice.vendors.postgresql.ddl.apply import define
 from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.protocol.ddl_errors import not_ours
 
 
 def execute(
@@ -41,15 +42,6 @@ def execute(
         raise not_ours(error) from None
     define(connection, change, mapper, loop_filter, references, command.existing, judged, silent=silent)
     return True
-
-
-def not_ours(error: ValueError) -> SluiceError:
-    """Why a command is not carried out that cannot be read."""
-    return SluiceError(
-        68,
-        f"a command of the change log is not one that Sluice wrote: {error}",
-        "nothing of the batch was applied; an initial_update leaves the command behind",
-    )
 
 
 def _answer(

@@ -1,0 +1,126 @@
+"""The columns of a slave's table after an ALTER: as parts of one statement, and as the catalog shows them then."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.catalog.tables import SlaveTable, names_of
+from sluice.vendors.mariadb.session import COLLATION, quoted
+from sluice.vendors.mariadb.types import LONGTEXT, Form, Stored
+
+# For each column its name, type, collation, whether it may be NULL, what else it is, its place in the primary key.
+Rows = list[list[str | None]]
+# The text of a value is the canonical one in a column of texts, too.
+_AS_TEXT = {Form.NUMBER, Form.TEXT}
+
+
+def described(columns: Iterable[Stored], key: Sequence[str]) -> Rows:
+    """Columns of a table that is made so, in the catalog's words."""
+    return sorted(
+        [
+            one.column.name,
+            one.type,
+            one.collation,
+            "NO" if one.column.not_null or one.column.name in key else "YES",
+            "",
+            str(key.index(one.column.name) + 1) if one.column.name in key else None,
+        ]
+        for one in columns
+    )
+
+
+class Alteration:
+    """One table on its way from one definition to another.
+
+    Args:
+        rows: the columns that it has.
+        twins: for each column of `after` the name that it has now; None if it is new.
+    """
+
+    def __init__(
+        self, table: TableName, rows: Rows, twins: Sequence[str | None], before: SlaveTable, after: SlaveTable
+    ) -> None:
+        self._table = table
+        self._there = {str(row[0]): row for row in rows}
+        self._twins = twins
+        self._before, self._after = before, after
+        stays = {twin: one.column.name for one, twin in zip(after.columns, twins, strict=True) if twin}
+        held = sorted((row for row in rows if row[5]), key=lambda row: int(str(row[5])))
+        self._key_stays = [stays.get(one) for one in before.key] == [*after.key]
+        # The slave may have the columns of its key in another order.
+        self._key = [stays[str(row[0])] for row in held] if self._key_stays else [*after.key]
+
+    def parts(self, filled: Mapping[str, str]) -> list[str]:
+        """The parts of the statement.
+
+        Args:
+            filled: new columns with the value that rows have in them, as a literal.
+        """
+        parts = []
+        if not self._key_stays and self._before.key:
+            parts.append("DROP PRIMARY KEY")
+        parts += [f"DROP COLUMN {quoted(name)}" for name in self._there if name not in self._twins]
+        for one, twin in zip(self._after.columns, self._twins, strict=True):
+            row = self._row(one, twin)
+            declared = f"{quoted(one.column.name)} {row[1]}{f' COLLATE {row[2]}' if row[2] else ''} "
+            declared += "NOT NULL" if row[3] == "NO" else "NULL"
+            if twin is None:
+                value = filled.get(one.column.name)
+                parts.append(f"ADD COLUMN {declared}{'' if value is None else f' DEFAULT {value}'}")
+            elif row[:5] != self._there[twin][:5]:
+                parts.append(f"CHANGE COLUMN {quoted(twin)} {declared}")
+        if not self._key_stays and self._after.key:
+            parts.append(f"ADD PRIMARY KEY ({names_of(self._key)})")
+        return parts
+
+    def becomes(self) -> Rows:
+        """The columns after it."""
+        return sorted(self._row(one, twin) for one, twin in zip(self._after.columns, self._twins, strict=True))
+
+    def expect_known(self, filled: Collection[str]) -> None:
+        """See that its rows have values that are known from here on. Raises SluiceError SLC-566."""
+        was = {one.column.name: one for one in self._before.columns}
+        for one, twin in zip(self._after.columns, self._twins, strict=True):
+            name, row = one.column.name, self._row(one, twin)
+            if twin is None:
+                if one.column.not_null and name not in filled:
+                    raise self._unknown(f"{name} is new and NOT NULL, and the command says no value for it")
+            elif row[1:3] != self._there[twin][1:3]:
+                form, text = was[twin].form, (row[1], row[2]) == (LONGTEXT, COLLATION)
+                if form is not one.form and not (text and form in _AS_TEXT):
+                    raise self._unknown(f"{name} was a {self._there[twin][1]}, and becomes a {row[1]}")
+
+    def cannot_tell(self) -> SluiceError:
+        """Nothing in the catalog would tell whether it was carried out."""
+        dropped = [name for name in self._there if name not in self._twins]
+        return self._unknown(f"{', '.join(dropped)} goes and comes again as it was, and the catalog does not tell when")
+
+    def _unknown(self, why: str) -> SluiceError:
+        return SluiceError(
+            566,
+            f"the master's ALTER of {self._table} cannot be carried out on the rows that the slave has: {why}",
+            "nothing of it was written; do there by hand what the master did, which is then passed over; or drop the "
+            "table there and let initial_update make and fill it",
+        )
+
+    def _row(self, one: Stored, twin: str | None) -> list[str | None]:
+        """A column after it, in the catalog's words. It stays as somebody made it, where it takes every value."""
+        name = one.column.name
+        place = str(self._key.index(name) + 1) if name in self._key else None
+        nullable = "NO" if one.column.not_null or place else "YES"
+        if twin is None:
+            return [name, one.type, one.collation, nullable, "", place]
+        _, kind, collation, held, extra, _ = self._there[twin]
+        was = next(known for known in self._before.columns if known.column.name == twin)
+        as_text = (kind, collation) == (LONGTEXT, COLLATION) and was.type != LONGTEXT
+        if not (as_text and not place) and not self._is_kept(was, one):
+            kind, collation = one.type, one.collation
+        if nullable == "NO" and held == "YES" and was.column.not_null and not place:
+            nullable = held
+        return [name, kind, collation, nullable, extra, place]
+
+    @staticmethod
+    def _is_kept(was: Stored, one: Stored) -> bool:
+        return (was.type, was.collation) == (one.type, one.collation)
