@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 import signal
 from collections import Counter
+from contextlib import closing
 
+import pymysql
 import pytest
 
 from sluice.crash import CrashPoint
+from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.mariadb import slave
+from sluice.vendors.mariadb.session import command_lock, connect, execute
 
 pytestmark = [pytest.mark.postgres]
 
@@ -32,6 +36,37 @@ POINTS = (
     (CrashPoint.EXECUTED, 1),
     (CrashPoint.EXECUTED, 2),
     (CrashPoint.MERGED, 1),
+)
+
+# What is done on the slave first; a command; why the slave waits; what mends that.
+HELD = (
+    (
+        "CREATE TABLE {}.n (id int); INSERT INTO {}.n VALUES (7)",
+        "CREATE TABLE n (id int)",
+        "SLC-141",
+        "DELETE FROM {}.n",
+    ),
+    ("CREATE TABLE {}.n2 (o int)", "CREATE TABLE n2 (id int)", "SLC-433", ("SELECT 1", {"recreate_tables": True})),
+    (
+        "CREATE TABLE {}.n3 (id int); INSERT INTO {}.n3 VALUES (7)",
+        "CREATE TABLE n3 (id int)",
+        "SLC-141",
+        ("SELECT 1", {"overwrite_tables": True}),
+    ),
+    ("CREATE TABLE {}.n4 (o int)", "ALTER TABLE n RENAME TO n4", "SLC-142", "DROP TABLE {}.n4"),
+    ("RENAME TABLE {}.n4 TO {}.n5", "ALTER TABLE n4 RENAME TO n5", "SLC-371", "RENAME TABLE {}.n5 TO {}.n4"),
+    (
+        "",
+        "ALTER TABLE t DROP n, ADD n numeric(6,2)",
+        "SLC-566: .*n goes and comes again",
+        ("ALTER TABLE {}.t DROP n, ADD n decimal(6,2)", {"alters": "ignore"}),
+    ),
+    (
+        "CREATE TABLE {}.child (id int REFERENCES {}.t (id))",
+        "DROP TABLE t",
+        "SLC-140: defining",
+        "DROP TABLE {}.child",
+    ),
 )
 
 
@@ -94,6 +129,63 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, monkeypat
         times = 0
         world.drainer().deliver()
     world.let_leases_expire()
+    assert world.verify() == {"zurich": 0}
+
+
+def test_a_drain_that_was_overtaken_executes_no_command_and_one_that_hangs_in_it_is_ended(maria, monkeypatch):
+    world = maria(DDL, ["public.*"], slaves=("zurich",))
+    pair = world.pair("zurich")
+    earlier = world.drainer()
+    world.master.execute("INSERT INTO heap VALUES (1); DROP TABLE t")
+    world.master.execute("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (7)")
+    world.publish()
+
+    def overtaken(at):
+        monkeypatch.setattr(slave, "reached", lambda _: None)
+        assert at is CrashPoint.INTENDED
+        at = earlier.position
+        with (
+            closing(world.context.slave(pair)) as found,
+            pytest.raises(TransientError, match=rf"SLC-092.*at {at.ordinal + 1}"),
+        ):
+            found.aligned(at, 1).__enter__()
+        later = world.drainer()
+        while later.deliver():
+            pass
+
+    monkeypatch.setattr(slave, "reached", overtaken)
+    with pytest.raises(FencedError, match="SLC-050"):
+        earlier.deliver()
+    hanging = connect(world.infos["zurich"], "hanging")
+    execute(hanging, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": command_lock(pair)})
+    world.drainer()
+    with pytest.raises(pymysql.err.OperationalError):
+        hanging.ping(reconnect=False)
+    world.let_leases_expire()
+    assert world.verify() == {"zurich": 0}
+
+
+def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, maria_server):
+    world = maria(DDL, ["public.*"], slaves=("zurich",))
+    database = world.infos["zurich"].database
+
+    def so(**policies):
+        world.configure(lambda settings: settings["replications"][0].update(policies))
+
+    for here, statement, match, repaired in HELD:
+        for one in filter(None, here.replace("{}", database).split("; ")):
+            maria_server.execute(one)
+        world.master.execute(f"INSERT INTO heap VALUES (1); {statement}; INSERT INTO heap VALUES (1)")
+        world.publish()
+        for _ in range(2):
+            with pytest.raises(SluiceError, match=match):
+                world.drain()
+            world.let_leases_expire()
+        sql, policies = repaired if isinstance(repaired, tuple) else (repaired, {})
+        maria_server.execute(sql.replace("{}", database))
+        so(**policies)
+        world.drain()
+        so(creates="apply", alters="apply", drops="apply", overwrite_tables=False, recreate_tables=False)
     assert world.verify() == {"zurich": 0}
 
 

@@ -95,14 +95,17 @@ class Alteration:
     def cannot_tell(self) -> SluiceError:
         """Nothing in the catalog would tell whether it was carried out."""
         dropped = [name for name in self._there if name not in self._twins]
-        return self._unknown(f"{', '.join(dropped)} goes and comes again as it was, and the catalog does not tell when")
+        return self._unknown(
+            f"{', '.join(dropped)} goes and comes again as it was, and the catalog does not tell when",
+            "and set `alters: ignore` for this replication until it is passed over",
+        )
 
-    def _unknown(self, why: str) -> SluiceError:
+    def _unknown(self, why: str, then: str = "which is then passed over") -> SluiceError:
         return SluiceError(
             566,
             f"the master's ALTER of {self._table} cannot be carried out on the rows that the slave has: {why}",
-            "nothing of it was written; do there by hand what the master did, which is then passed over; or drop the "
-            "table there and let initial_update make and fill it",
+            f"nothing of it was written; do there by hand what the master did, {then}; or drop the table there and let "
+            "initial_update make and fill it",
         )
 
     def _row(self, one: Stored, twin: str | None) -> list[str | None]:
