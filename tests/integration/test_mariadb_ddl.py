@@ -62,6 +62,12 @@ HELD = (
         ("ALTER TABLE {}.t DROP n, ADD n decimal(6,2)", {"alters": "ignore"}),
     ),
     (
+        "",
+        "CREATE SCHEMA elsewhere; ALTER TABLE n3 SET SCHEMA elsewhere",
+        "SLC-033: .*Access denied .* to database 'elsewhere'",
+        "GRANT ALL ON elsewhere.* TO {}@'127.0.0.1'",
+    ),
+    (
         "CREATE TABLE {}.child (id int REFERENCES {}.t (id))",
         "DROP TABLE t",
         "SLC-140: defining",
