@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
@@ -87,6 +87,13 @@ class Context:
         return master(source.vendor).source(
             connection, source.schema_, source.prefix, source.trusted_code, source.capture, source.decoding
         )
+
+    def reading(self, source: str, slaves: Iterable[str]) -> Context:
+        """The same with the connections of roles that may only read, where the configuration names some."""
+        sources, read = dict(self.config.sources), dict(self.config.slaves)
+        sources[source] = self.config.source(source).reading()
+        read |= {name: self.config.slave(name).reading() for name in slaves}
+        return replace(self, config=self.config.model_copy(update={"sources": sources, "slaves": read}))
 
     def capture_way(self, source: str) -> CaptureWay:
         """How the changes of a source are captured, without asking it."""

@@ -28,6 +28,8 @@ JOBS_THAT_ASK_AIRFLOW = frozenset(
 )
 # They are told of no slave, and ask each one that executes statements whether it can.
 JOBS_OF_ALL_SLAVES = frozenset({"statement"})
+# They use the connections of roles that may only read, where there are some.
+JOBS_THAT_ONLY_READ = frozenset({"verify"})
 
 # DAGs run from the moment that the configuration names them, and people add connections afterwards.
 MISSING = 14
@@ -45,7 +47,11 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     ids = [config.control, *([config.source(source).connection] if source else [])]
     if source and job in JOBS_OF_ALL_SLAVES:
         slaves = [name for name in config.slaves_of(source) if config.replication(source, name).statements]
+    slaves = list(slaves)
     ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
+    if job in JOBS_THAT_ONLY_READ:
+        read = [*([config.source(source)] if source else []), *map(config.slave, slaves)]
+        ids += [one.reading_connection for one in read if one.reading_connection]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)
     return list(dict.fromkeys(ids))

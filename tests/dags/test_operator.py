@@ -14,11 +14,12 @@ import pytest
 from airflow.sdk import Asset
 from support.waiting import until
 
+from sluice.config.configuration import Config
 from sluice.connections import open_sealed
 from sluice_airflow import launch
 from sluice_airflow.failures import JobCrashed, JobFailed, JobPostponed
 from sluice_airflow.operator import SluiceSparkOperator
-from sluice_airflow.sealing import seal_connections
+from sluice_airflow.sealing import needed_connections, seal_connections
 
 CANARY = "canary-5f3a9c-password"
 # Reports what a curious user of the machine could see of a job, and what it was given.
@@ -301,3 +302,16 @@ def test_sealing_outside_of_a_task_prints_what_a_job_can_open(deployment):
 
 def test_sealing_inside_a_task(deployment):
     assert open_sealed(seal_connections(["test_master"]))["test_master"].login == "u"
+
+
+def test_a_comparison_alone_is_given_the_connections_of_roles_that_may_only_read():
+    settings = Config.model_validate(
+        {
+            "sources": {"flights": {"connection": "m", "reading_connection": "mr", "tables": {"public.t": None}}},
+            "slaves": {"zurich": {"connection": "z", "reading_connection": "zr"}, "geneva": {"connection": "g"}},
+            "replications": [{"source": "flights", "slave": "zurich"}, {"source": "flights", "slave": "geneva"}],
+        }
+    )
+    asked = ("flights", ["zurich", "geneva"])
+    assert {"m", "z", "g", "mr", "zr"} <= set(needed_connections(settings, "verify", *asked))
+    assert not {"mr", "zr"} & set(needed_connections(settings, "repair", *asked))

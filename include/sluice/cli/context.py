@@ -74,8 +74,10 @@ def connection_ids(settings: Config) -> list[str]:
     """The ids of all connections that the configuration names."""
     sources = [one.connection for one in settings.sources.values()]
     slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
+    read = [one.reading_connection for one in settings.sources.values()]
+    read += [one.reading_connection for one in settings.slaves.values()]
     deployment = [settings.control, settings.airflow_api, settings.spark]
-    return list(dict.fromkeys([*deployment, *sources, *slaves, *secret_ids(settings)]))
+    return list(dict.fromkeys([*deployment, *sources, *slaves, *filter(None, read), *secret_ids(settings)]))
 
 
 def secret_ids(settings: Config) -> list[str]:

@@ -18,6 +18,9 @@ class Slave(Part):
     """A slave database, and how it names what the master calls otherwise."""
 
     connection: str
+    reading_connection: Annotated[
+        str | None, Field(description="connection of a role that may only read, which comparisons use")
+    ] = None
     vendor: Literal["postgresql", "mariadb", "oracle", "parquet", "iceberg"] = "postgresql"
     keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
     schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
@@ -50,6 +53,10 @@ class Slave(Part):
     def connections(self) -> list[str]:
         """The ids of its connections, which every job that works with it is given."""
         return [self.connection] if self.salt is None else [self.connection, self.salt]
+
+    def reading(self) -> Slave:
+        """The same by the connection of a role that may only read, if there is one."""
+        return self.model_copy(update={"connection": self.reading_connection or self.connection})
 
     @cached_property
     def mapper(self) -> Mapper:

@@ -28,6 +28,9 @@ class Source(Part):
     """A master database, identified by the prefix of its DbResources."""
 
     connection: str
+    reading_connection: Annotated[
+        str | None, Field(description="connection of a role that may only read, which comparisons use")
+    ] = None
     vendor: Literal["postgresql", "gaussdb", "mariadb", "oracle"] = "postgresql"
     prefix: Prefix = "REPL_"
     schema_: Annotated[
@@ -67,6 +70,10 @@ class Source(Part):
     initial_program: Program = Program()
     blocks: Blocks = Blocks()
     verification: Verification = Verification()
+
+    def reading(self) -> Source:
+        """The same by the connection of a role that may only read, if there is one."""
+        return self.model_copy(update={"connection": self.reading_connection or self.connection})
 
     @cached_property
     def patterns(self) -> dict[Pattern, WatchedTable]:

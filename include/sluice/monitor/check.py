@@ -37,6 +37,7 @@ from sluice.storage.directory import Directory
 from sluice.tls import is_far
 from sluice.vendors.protocol.capture import Capture
 from sluice.vendors.protocol.slave import SlaveDatabase
+from sluice.vendors.registry import vendor
 
 TIMEOUT_S = 5.0
 _UNKNOWN = "how much that is cannot be asked here: watch the master's disk"
@@ -102,6 +103,7 @@ def looks(context: Context) -> Iterator[Look]:
         yield Look(f"slave {pair.slave}", partial(_slave, context, pair, masters))
         into = context.config.slave(pair.slave).initial_files
         yield from _keys(f"keys of {pair.slave}", {encryption_key: into.key_file, public_key: into.signed_by})
+    yield from (look for _, look in _readers(context))
     if relay := context.config.relay:
         yield Look("relay", lambda: _relay(context, relay))
     for slave in context.config.slaves.keys() - {pair.slave for pair in fed}:
@@ -125,11 +127,29 @@ def reached(context: Context, conn_id: str) -> Iterator[Finding]:
     for pair in (Pair(one.source, one.slave) for one in settings.replications):
         if settings.slave(pair.slave).connection == conn_id:
             yield Look(f"slave {pair.slave}", partial(_slave_answers, context, pair)).finding()
+    yield from (look.finding() for used, look in _readers(context) if used == conn_id)
 
 
 def line(finding: Finding) -> str:
     """A finding as people read it."""
     return f"{'ok  ' if finding.good else 'FAIL'} {finding.subject}: {finding.text}".replace("\n", "\n     ")
+
+
+def _readers(context: Context) -> Iterator[tuple[str, Look]]:
+    """The connections with which comparisons read, each with a look whether it leads to a database."""
+    used: list[tuple[str, str, str | None]] = []
+    used += [(name, one.vendor, one.reading_connection) for name, one in context.config.sources.items()]
+    used += [(name, one.vendor, one.reading_connection) for name, one in context.config.slaves.items()]
+    for name, kind, conn_id in used:
+        if conn_id:
+            yield conn_id, Look(f"comparisons of {name}", partial(_reads, context, kind, conn_id))
+
+
+def _reads(context: Context, kind: str, conn_id: str) -> str:
+    if (sizes := vendor(kind).sizes) is None:
+        return "was not looked at"
+    sizes(context.connection(conn_id), ())
+    return "answers"
 
 
 def _source_answers(context: Context, name: str) -> str:
