@@ -40,6 +40,14 @@ UNION ALL
 SELECT 'no rows of its own that last' FROM all_tables kept
 WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')
 /
+-- catalog/references
+SELECT DISTINCT referring.owner, referring.table_name
+FROM all_constraints known
+JOIN all_constraints referring ON referring.r_owner = known.owner AND referring.r_constraint_name = known.constraint_name
+WHERE known.owner = :schema AND known.table_name = :name AND referring.constraint_type = 'R'
+  AND NOT (referring.owner = known.owner AND referring.table_name = known.table_name)
+ORDER BY referring.owner, referring.table_name
+/
 -- compare/position
 SELECT held.ordinal FROM "REPL"."SLUICE_POSITION" AS OF SCN :scn held WHERE held.source = :source AND held.slave = :slave
 /
@@ -97,11 +105,23 @@ WHEN NOT MATCHED THEN INSERT (source, slave) VALUES (:source, :slave)
 UPDATE "REPL"."SLUICE_POSITION" held SET held.segment = :segment, held.ordinal = :ordinal, held.snapshot = :snapshot
 WHERE held.source = :source AND held.slave = :slave AND held.epoch = :epoch
 /
+-- position/drop
+DROP TABLE "APP"."T" PURGE
+/
+-- position/drop_table
+DROP TABLE "APP"."T"
+/
 -- position/epoch
 SELECT held.epoch FROM "REPL"."SLUICE_POSITION" held WHERE held.source = :source AND held.slave = :slave
 /
+-- position/hold
+LOCK TABLE "REPL"."SLUICE_POSITION" IN EXCLUSIVE MODE WAIT 60
+/
 -- position/holders
 SELECT held.chunk FROM "REPL"."SLUICE_LOADED" held WHERE held.source = :source AND held.slave = :slave FOR UPDATE WAIT 60
+/
+-- position/left
+SELECT COUNT(*) FROM "REPL"."SLUICE_POSITION" held
 /
 -- position/loaded
 CREATE TABLE "REPL"."SLUICE_LOADED" (
@@ -129,6 +149,9 @@ CREATE TABLE "REPL"."SLUICE_POSITION" (
     PRIMARY KEY (source, slave)
 )
 /
+-- position/remove
+DELETE FROM "REPL"."SLUICE_POSITION" held WHERE held.source = :source AND held.slave = :slave
+/
 -- position/rights
 GRANT CREATE SESSION, CREATE TABLE TO "REPL"
 /
@@ -140,6 +163,9 @@ UPDATE "REPL"."SLUICE_POSITION" held SET held.epoch = :epoch WHERE held.source =
 /
 -- position/user
 SELECT USER FROM dual
+/
+-- position/where
+SELECT held.ordinal FROM "REPL"."SLUICE_POSITION" held WHERE held.source = :source AND held.slave = :slave
 /
 -- write/count_alike
 SELECT COUNT(*) FROM "APP"."T" held WHERE held."id" = :v0 AND DBMS_LOB.COMPARE(held."note", :v1) = 0 AND held."label" = :v2 AND held."at" = FROM_TZ(:v3, '+00:00') AND held."day" = CAST(:v4 AS DATE) AND DBMS_LOB.COMPARE(held."image", :v5) = 0

@@ -1,4 +1,4 @@
-"""An initial update of a slave on Oracle ends with a comparison (R10). SQLite stands for the server."""
+"""The life of a slave on Oracle: filled, compared, followed, repaired (R10), removed. SQLite stands for the server."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ import sqlite3
 
 import pytest
 from support.oracle_as_sqlite import SqliteServer
+from support.updating import compare_here
+from support.world import SOURCE
 
+from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.connections import ConnectionInfo
 from sluice.errors import RowsDiffer
+from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Status
-from sluice.vendors.oracle import slave
+from sluice.vendors.oracle import removal, slave
 from sluice.vendors.oracle.load import receiver, tables
 from sluice.vendors.oracle.read import compare
+from sluice.vendors.oracle.write import repair as repairing
 
 pytestmark = [pytest.mark.postgres]
 
@@ -31,7 +36,7 @@ def depot(updating, tmp_path, monkeypatch):
     """A world with one slave, which is on Oracle, and the file of its schema."""
     file = tmp_path / "depot"
     server = SqliteServer(file, "DEPOT", {"t": (COLUMNS, "id")})
-    for module in (slave, tables, receiver, compare):
+    for module in (slave, tables, receiver, compare, repairing, removal):
         monkeypatch.setattr(module, "connect", server.connect)
     world = updating(DDL, ["public.t"], renamed={}, slaves=["zurich"])
     world.infos["unused"] = world.infos["zurich"]
@@ -41,7 +46,7 @@ def depot(updating, tmp_path, monkeypatch):
     return world, sqlite3.connect(file)
 
 
-def test_an_update_of_a_slave_on_oracle_ends_normal_and_a_row_that_differs_is_found_later(depot):
+def test_a_slave_on_oracle_is_filled_a_row_that_differs_is_found_and_repaired_and_all_of_it_is_removed(depot):
     world, there = depot
     world.update()
     assert world.verify(initial=True) == {"zurich": 0}
@@ -52,6 +57,20 @@ def test_an_update_of_a_slave_on_oracle_ends_normal_and_a_row_that_differs_is_fo
     there.commit()
     with pytest.raises(RowsDiffer, match=r"1 missing, 0 extra, 1 changed"):
         world.verify()
+    there.execute("INSERT INTO t VALUES (900, 'extra', NULL)")
+    there.commit()
+    world.master.execute("DELETE FROM t WHERE id = 9; UPDATE t SET name = 'y' WHERE id = 10")
+    with world.running():
+        found = repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, patience_s=60)
+    assert (found["deleted"], found["written"]) == (1, 2)
+    assert there.execute("SELECT name FROM t WHERE id IN (7, 8, 9, 10, 900) ORDER BY id").fetchall() == [
+        ("n7",),
+        ("n8",),
+        ("y",),
+    ]
+    gone = remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+    assert gone == ["table DEPOT.t", "table DEPOT.SLUICE_POSITION", "table DEPOT.SLUICE_LOADED"]
+    assert there.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == []
 
 
 def test_an_update_of_a_slave_on_oracle_with_other_rows_ends_inconsistent(depot):

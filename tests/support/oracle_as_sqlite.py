@@ -1,7 +1,7 @@
 """A server that a slave on Oracle may take for one: SQLite behind our statements, where no server of Oracle is.
 
 It keeps rows and positions, so an initial update comes to its end. It has neither locks nor change numbers: as of any
-of them it shows what is there. Changes by MERGE and stages it cannot do.
+of them it shows what is there. Of MERGE it can do those that bring whole rows.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from sluice.vendors.oracle.names import composed
 _CATALOG = {
     "catalog/character_set": [("AL32UTF8",)],
     "catalog/obstacles": [],
+    "catalog/references": [],
+    "write/transaction": [("1.2.3",)],
     "capture/queue/scn": [("900",)],
     "position/tables": [("SLUICE_POSITION",), ("SLUICE_LOADED",)],
 }
@@ -114,19 +116,25 @@ class SqliteSession:
         if statement == composed("capture/queue/commit_durably"):
             self.commit()
             return []
-        if statement in (composed("catalog/columns"), composed("catalog/primary_key")):
+        if statement in (composed("catalog/columns"), composed("catalog/primary_key"), composed("catalog/table")):
             named = f'SELECT 1 FROM "{self._server.user}".sqlite_master WHERE name = :name'
             there = self._driver.execute(named, {"name": values["name"]}).fetchall()
             columns, key = self._server.tables.get(values["name"], ((), ""))
             found = columns if statement == composed("catalog/columns") else [(key, "NOT DEFERRABLE")]
+            if statement == composed("catalog/table"):
+                found = [(7, "N", "NO", "NO")]
             return found if there else []
         return None
 
 
 def _understood(statement: str) -> str:
     """One of our statements, without what is Oracle's own of it."""
-    text = re.sub(r"\s*FOR UPDATE.*", "", statement).replace(" AS OF SCN :scn", "")
+    text = re.sub(r"\s*FOR UPDATE.*", "", statement).replace(" AS OF SCN :scn", "").removesuffix(" PURGE")
+    text = re.sub(r"CREATE PRIVATE (TEMPORARY .*) ON COMMIT PRESERVE DEFINITION", r"CREATE \1", text, flags=re.DOTALL)
+    whole = r"MERGE INTO (\S+) held\nUSING \(SELECT (.*?) FROM (\S+) kept WHERE kept\.(.*?)\) staged.*"
+    text = re.sub(whole, r"INSERT OR REPLACE INTO \1 (\2) SELECT \2 FROM \3 WHERE \4", text, flags=re.DOTALL)
     text = re.sub(r"MERGE INTO (\S+) .*?THEN INSERT", r"INSERT OR IGNORE INTO \1", text, flags=re.DOTALL)
-    text = re.sub(r" held\b(?!\.)", "", text).replace("held.", "")
+    if not text.startswith("SELECT"):
+        text = re.sub(r" held\b(?!\.)", "", text).replace("held.", "")
     text = re.sub(r"\((\d+) (CHAR|BYTE)\)", r"(\1)", text)
     return re.sub(r":(\d+)", r"?\1", text)

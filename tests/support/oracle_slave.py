@@ -73,7 +73,7 @@ def statements() -> dict[str, str]:
     names = [name for one in folders for name in sqlfiles.names("oracle", one) if name != "write/becomes"]
     wholes = {"write/make": making(table), "compare/rows": selecting(table)}
     made = {name: composed(name, **{**filled, **own.get(name, {})}) for name in names if name not in wholes}
-    others = {f"catalog/{name}": composed(f"catalog/{name}") for name in ("obstacles", "character_set")}
+    others = {f"catalog/{name}": composed(f"catalog/{name}") for name in ("obstacles", "character_set", "references")}
     return made | others | wholes
 
 
@@ -106,7 +106,10 @@ def server(**answers) -> RecordedSession:
         "capture/queue/scn": [("900",)],
     }
     texts = {text: name for name, text in statements().items()}
-    texts |= {composed(name): name for name in ("catalog/columns", "catalog/primary_key", "capture/queue/scn")}
+    texts |= {
+        composed(name): name
+        for name in ("catalog/columns", "catalog/primary_key", "catalog/table", "capture/queue/scn")
+    }
     texts[composed("write/empty", table=STAGE)] = "write/empty of the stage"
     texts[composed("capture/queue/commit_durably")] = "durable commit"
     texts[composed("load/claim", **PARTS, held="WAIT 600")] = "load/claim, waiting"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from functools import partial
 
 import pymysql
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.errors import number_of, translated
@@ -25,6 +25,7 @@ from sluice.vendors.mariadb.session import (
     qualified,
     transaction,
 )
+from sluice.vendors.table_drops import drop, expect_free, staying
 
 # Another table refers to one; without rights on that the server does not say which.
 _REFERRED_TO = (1217, 1451)
@@ -51,30 +52,19 @@ def remove(
     ):
         hold_lock(session, pair)
         there = [name for name in tables or () if _is_table(session, name)]
-        _expect_free(session, there)
+        expect_free(there, partial(_referring, session))
         with transaction(session):
             fence.lock_fence(session, parts, pair, epoch)
             execute(session, composed("load/forget", **parts), names)
             execute(session, composed("ddl/forget", **parts), names)
             execute(session, composed("position/remove", **parts), names)
             before()
-        kept = _drop(session, there)
+        kept = drop(there, partial(_dropped, session))
         gone = [f"table {name}" for name in there if name not in kept]
         ours = _dropped_ours(session, parts)
         if kept:
-            raise SluiceError(
-                543,
-                f"{pair} is removed, but {', '.join(map(str, kept))} stays: foreign keys of tables that the account is "
-                "not shown, or of each other, refer to it",
-                f"drop these foreign keys, and then: DROP TABLE {', '.join(map(qualified, kept))}",
-            )
+            raise staying(pair, kept, f"DROP TABLE {', '.join(map(qualified, kept))}")
     return [*gone, *([f"table {schema}.sluice_{name}" for name in parts] if ours else [f"the position of {pair}"])]
-
-
-def _drop(session: Connection, tables: Sequence[TableName]) -> Sequence[TableName]:
-    """Drop tables, those last to which others of them refer; which ones the server has to keep."""
-    kept = [name for name in tables if not _dropped(session, name)]
-    return _drop(session, kept) if 0 < len(kept) < len(tables) else kept
 
 
 def _dropped(session: Connection, table: TableName) -> bool:
@@ -92,15 +82,9 @@ def _is_table(session: Connection, name: TableName) -> bool:
     return bool(rows) and rows[0][0] == "BASE TABLE"
 
 
-def _expect_free(session: Connection, tables: Sequence[TableName]) -> None:
-    for name in tables:
-        rows = execute(session, composed("catalog/references"), {"schema": name.schema, "table": name.table})
-        if others := [other for row in rows if (other := TableName(*row)) not in tables]:
-            raise SluiceError(
-                535,
-                f"{name} cannot be dropped: a foreign key of {others[0]} refers to it",
-                "nothing was changed; drop that foreign key, or let the tables stay: remove without `--tables`",
-            )
+def _referring(session: Connection, name: TableName) -> list[TableName]:
+    rows = execute(session, composed("catalog/references"), {"schema": name.schema, "table": name.table})
+    return [TableName(*row) for row in rows]
 
 
 def _dropped_ours(session: Connection, parts: dict[str, str]) -> bool:

@@ -19,10 +19,12 @@ from sluice.vendors.oracle.names import resources
 from sluice.vendors.oracle.read.compare import compare_table
 from sluice.vendors.oracle.read.rows import reading
 from sluice.vendors.oracle.refusals import expect_triggers, no_blocks
+from sluice.vendors.oracle.removal import remove
 from sluice.vendors.oracle.session import PORT
 from sluice.vendors.oracle.slave import OracleSlave
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
+from sluice.vendors.oracle.write.repair import OracleRepair
 from sluice.vendors.protocol.capabilities import TRIGGERS
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
@@ -97,6 +99,8 @@ VENDOR = Vendor(
         captures={"triggers": TRIGGERS},
     ),
     database_id=_database_id,
+    remove=remove,
+    repair=OracleRepair,
     grants=grants.for_slave,
     is_ours=is_ours,
 )

@@ -1,8 +1,9 @@
 """Rows into a table by arrays of bound values: one turn takes thousands of them.
 
 The server goes on behind a row that it refuses, and tells the place of each: so an error names its row. Nothing of the
-array stays then, since the transaction ends. A direct path load would be faster. It commits by itself, apart from the
-claim of its chunk and from the position (R3), so it is not used.
+array stays then, since the transaction ends. The driver's `direct_path_load` would be faster. The server refuses it
+within a transaction that has begun (ORA-26085). So it commits apart from the claim of its chunk (R3), and holds no
+fence: a loader that another job took over could add rows (R6). It is not used.
 
 Source: python-oracledb's manual, "Batch Statement Execution and Bulk Loading"; SQL Language Reference, "INSERT".
 """

@@ -1,0 +1,2 @@
+-- A table of ours. Manual: SQL Language Reference, "DROP TABLE".
+DROP TABLE {table} PURGE
