@@ -1,13 +1,15 @@
-"""Spark job: let a slave go on without a transaction, a table, or all that waits for it; or remove its replication."""
+"""Spark job: let a slave go on without a transaction, a table, or all that waits for it; remove its replication; or
+carry out or drop changes that it rejected."""
 
 import argparse
 
-from sluice.commands import unblock
+from sluice.commands import retry_rejected, unblock
 from sluice.commands.clear_queue import clear_queue
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.context import Context
 from sluice.model.names import Pair
 from sluice.spark.job import arguments, run
+from sluice.store import rejected_changes
 
 
 def parser() -> argparse.ArgumentParser:
@@ -17,6 +19,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("--skip", metavar="TABLE", help="leave a table of the master out until the slave is filled")
     options.add_argument("--clear-queue", action="store_true", help="discard what waits for the slave")
     options.add_argument("--remove", type=Extent, choices=list(Extent), help="take the replication out of this")
+    options.add_argument("--rejected", choices=["carry_out", "drop"], help="what to do with rejected changes")
+    options.add_argument("--numbers", type=int, action="append", default=[], metavar="NUMBER", help="of these; or all")
+    options.add_argument("--through", type=int, metavar="NUMBER", help="of all, those up to this one")
     options.add_argument("--who", required=True, help="who wants it")
     return options
 
@@ -32,6 +37,11 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         done["discarded"] = clear_queue(context, pair, options.who)
     if options.remove:
         done["dropped"] = remove_replication(context, pair, options.remove, options.who)
+    which = {"through": options.through, "who": options.who}
+    if options.rejected == "carry_out":
+        done["carried_out"], done["put_right"] = retry_rejected.carry_out(context, pair, options.numbers, **which)
+    if options.rejected == "drop":
+        done["forgotten"] = rejected_changes.drop(context.store, pair, options.numbers, **which)
     return done
 
 

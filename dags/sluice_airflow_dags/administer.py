@@ -18,6 +18,7 @@ trail.
 * **remove_first**: the ordinal of that transaction, which is kept aside (`{shell.sluice("rejected")}`)
 * **skip**: a table of the master that is left out until the slave is filled anew
 * **clear_queue**: discard everything that waits for the slave. It is INCONSISTENT then, and is to be filled again
+* **rejected**: carry changes out that the slave rejected, or forget them: the **numbers**, or all up to **through**
 * **remove**: take the replication out of the control store and of the slave. Put it on standby first, and take it out
   of the configuration afterwards
 """
@@ -50,6 +51,15 @@ def administer(settings: Config) -> DAG:
                 "Clear queue",
                 "Discard all transactions that wait for the slave now. It lacks them, and is to be filled again.",
             ),
+            "rejected": trigger_form.choice(
+                {None: "nothing", "carry_out": "carry them out, as they were", "drop": "forget them"},
+                title="Rejected changes",
+                description="All that are kept, or those named below.",
+            ),
+            "numbers": trigger_form.optional(
+                "array", items={"type": "string"}, title="Numbers", description="One a line."
+            ),
+            "through": trigger_form.optional("integer", title="Up to", description="No later ones than this number."),
             "remove": trigger_form.choice(
                 {
                     None: "nothing",
@@ -70,6 +80,7 @@ def administer(settings: Config) -> DAG:
             command=True,
             arguments={
                 **conventions.chosen("source", "slave", "skip", "clear_queue", "remove"),
+                **conventions.chosen("rejected", "numbers", "through"),
                 "remove_first": "{{ params.remove_first or None }}",
                 "who": conventions.WHO,
             },

@@ -11,14 +11,14 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from support.browser import opened, quiet, shot
-from support.pages import compared, pages, token
+from support.pages import REJECTED, compared, pages, token
 from support.world import SOURCE
 
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.model.statement import Answer, Statement, WantedStatement
 from sluice.model.statement import compared as told
 from sluice.state.dispatcher import Hold
-from sluice.store import blocked, replications, statement_results, trail
+from sluice.store import blocked, rejected_changes, replications, statement_results, trail
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 LOADING = """INSERT INTO initial_update (source, state, run, chunks, chunks_done)
@@ -60,6 +60,7 @@ def eventful(pages_world):
     master, odd = Answer(("id",), (("1",), (None,))), Answer(("id",), (("2",),))
     done = Statement(number, "SELECT 1", "public", reads=True, max_rows=10, answer=master)
     statement_results.answered(store, pair, done, told(master, odd))
+    rejected_changes.keep(store, pair, [REJECTED])
     trail.refuse(store, SOURCE, "zurich", "eva", "POST /sluice: eva is user here")
     return world
 

@@ -206,6 +206,10 @@ def test_what_a_person_administers_reaches_the_job_with_the_name_of_who_triggere
     assert parse(rendered(bag.dags["administer"], "administer", clear_queue=True).command_line()).clear_queue
     parsed = parse(rendered(bag.dags["administer"], "administer", remove="tables").command_line())
     assert (parsed.remove, parsed.clear_queue) == ("tables", False)
+    parsed = parse(rendered(bag.dags["administer"], "administer", rejected="drop", numbers=["7", "8"]).command_line())
+    assert (parsed.rejected, parsed.numbers, parsed.through) == ("drop", [7, 8], None)
+    parsed = parse(rendered(bag.dags["administer"], "administer", rejected="carry_out", through=9).command_line())
+    assert (parsed.rejected, parsed.numbers, parsed.through) == ("carry_out", [], 9)
 
 
 def test_who_cancels_an_update_is_told_to_the_job(bag, job_module):

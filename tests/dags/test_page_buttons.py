@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
 from support.browser import opened, shot
-from support.pages import token
+from support.pages import REJECTED, token
 from support.world import SOURCE, result
+
+from sluice.model.row_conflict import RowConflict
+from sluice.store import rejected_changes
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ZURICH = f"/sluice/replications/{SOURCE}/zurich"
@@ -29,8 +34,50 @@ def browser(pages_world, address, people):
     assert not faults, "\n".join(faults)
 
 
-def test_a_person_clears_a_queue_and_fills_all_again(browser, pages_world, people, tmp_path):
+def test_a_person_settles_what_was_rejected_clears_a_queue_and_fills_all_again(
+    browser, pages_world, people, visit, tmp_path
+):
     page, world, dialog = browser, pages_world, browser.get_by_role("dialog")
+    another = replace(REJECTED, repl_key=42, old=None, new=["9"], action="I", conflict=RowConflict.DUPLICATE)
+    rejected_changes.keep(world.context.store, world.pair("zurich"), [REJECTED, another])
+    page.goto(ZURICH)
+    page.get_by_role("link", name="2 changes").click()
+    row = page.get_by_role("row").filter(has_text="UPDATE")
+    expect(row).to_contain_text(re.compile(r"public.t\s+missing\s+. before\s+id\s+7\s*\+ after\s+id\s+8"))
+    page.set_viewport_size({"width": 1300, "height": 330})
+    shot(page, tmp_path, "rejected")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+    shot(page, tmp_path, "rejected-narrow")
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    page.emulate_media(color_scheme="light")
+    number = row.get_by_role("rowheader").inner_text()
+    row.get_by_role("button", name="Carry out").click()
+    expect(dialog).to_contain_text(f"Write change {number} to zurich")
+    dialog.get_by_role("button", name="Carry out").click()
+    expect(page.locator("#banner")).to_contain_text("rejected changes of zurich are being carried out")
+    begun = people["admin"].ask("/api/v2/dags/administer/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
+    assert (begun["rejected"], begun["numbers"]) == ("carry_out", [number])
+    done = world.job("administer", "--slave=zurich", "--rejected=carry_out", f"--numbers={number}", "--who=ada")
+    assert result(done) == {"carried_out": 1, "put_right": 1}
+    assert world.reader("zurich").execute("SELECT id FROM t").fetchall() == [(8,)]
+    assert "<b>INSERT</b>" in (seen := visit("eva").get(f"/rejected/{SOURCE}/zurich").text)
+    assert (">9<" in seen, "···" in seen, "Drop" in seen) == (False, True, False)
+    # One that comes meanwhile is not dropped with those that a person saw.
+    page.get_by_role("button", name="Drop all").click()
+    rejected_changes.keep(world.context.store, world.pair("zurich"), [replace(another, repl_key=43)])
+    dialog.get_by_role("button", name="Drop all").click()
+    expect(page.locator("#banner")).to_contain_text("rejected changes of zurich are being dropped")
+    last = people["admin"].ask("/api/v2/dags/administer/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
+    done = world.job("administer", "--slave=zurich", "--rejected=drop", f"--through={last['through']}", "--who=ada")
+    assert result(done) == {"forgotten": 1}
+    expect(page.get_by_text("1 change is kept")).to_be_visible()
+    said = "SELECT actor, event FROM audit WHERE event LIKE 'rejected%' ORDER BY id"
+    assert world.reader("control").execute(said).fetchall() == [
+        ("ada", "rejected changes carried out"),
+        ("ada", "rejected changes dropped"),
+    ]
     world.master.execute("INSERT INTO t VALUES (1)")
     world.publish()
     page.goto(ZURICH)

@@ -15,7 +15,7 @@ from airflow.configuration import conf
 from airflow.models import DagModel
 from airflow.utils.session import create_session
 from sqlalchemy import update
-from support.pages import BODIES, QUERIES, at, compared, ours, pages, routes, token
+from support.pages import BODIES, QUERIES, REJECTED, at, compared, ours, pages, routes, token
 from support.world import SOURCE
 
 from sluice.model.access import Right
@@ -24,7 +24,7 @@ from sluice.model.statement import WantedStatement
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
-from sluice.store import blocked, replications, statement_results
+from sluice.store import blocked, rejected_changes, replications, statement_results
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ROUTES = routes()
@@ -205,6 +205,7 @@ def test_pages_offer_a_person_all_that_rest_lets_them_do_and_no_more(world, visi
     blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     replications.request(world.context.store, [world.pair("geneva")], 7)
     compared(world)
+    rejected_changes.keep(world.context.store, world.pair("zurich"), [REJECTED])
     shown = [visit(name).get(one).text for one in (*pages(), f"/replications/{SOURCE}/geneva")]
     offered = re.findall(r'data-(?:post|submit|json)="/sluice([^"]+)"', "".join(shown))
     commands = {one.path_regex: one for one in ROUTES if "POST" in one.methods}

@@ -14,6 +14,9 @@ from sqlalchemy import Engine, event
 from support.world import SOURCE
 
 from sluice.connections import ConnectionInfo
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
+from sluice.model.row_conflict import RejectedChange, RowConflict
 from sluice.model.row_difference import RowDifference
 from sluice.pages.airflow import Airflow
 from sluice.pages.app import application
@@ -27,6 +30,7 @@ BODIES = {
     "initial-updates": {"source": SOURCE, "slaves": ["zurich"]},
     "remove-first": {"ordinal": 1},
     "remove": {"extent": "position"},
+    "rejected": {"action": "drop", "through": 1},
     "repair": {"kinds": ["missing"], "dry_run": True},
     # Of the statements of a source.
     "{source}": {"sql": "SELECT 1"},
@@ -85,6 +89,16 @@ def asked():
     event.remove(Engine, "before_cursor_execute", keep)
 
 
+# What a slave did not carry out.
+REJECTED = RejectedChange(
+    Layout(1, TableName("public", "t"), (Column("id", "integer", True),), (0,)),
+    RowConflict.MISSING,
+    "U",
+    3,
+    41,
+    ["8"],
+    ["7"],
+)
 # A master's rows beside a slave's.
 DIFFERENT = (
     RowDifference("changed", ("7",), ("note",), ("7", "late, gate 12"), ("7", "late, gate 11")),

@@ -22,11 +22,15 @@ from sluice.store import rejected_changes, statement_results
 from sluice.store.rejected_changes import KeptChange
 
 
-def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int, int]:
+def carry_out(
+    context: Context, pair: Pair, numbers: Sequence[int], *, through: int | None = None, who: str | None = None
+) -> tuple[int, int]:
     """Apply rejected changes in order and in one transaction, whatever the rows are now.
 
     Args:
         numbers: which ones; all if none are named.
+        through: of all, those up to this number.
+        who: wants it, if not this run or the person at the shell.
 
     Returns:
         how many changes that is, and how many rows were put right for it.
@@ -36,10 +40,10 @@ def carry_out(context: Context, pair: Pair, numbers: Sequence[int]) -> tuple[int
     """
     slave = context.slave(pair)
     try:
-        with rejected_changes.chosen(context.store, pair, numbers, "rejected changes carried out") as (
-            named,
-            everything,
-        ):
+        wanted = rejected_changes.chosen(
+            context.store, pair, numbers, "rejected changes carried out", through=through, who=who
+        )
+        with wanted as (named, everything):
             # A run that is interrupted from here on learns from the slave, the next time, what that has already (R3).
             found = slave.carry_out(
                 [one.id for one in named],

@@ -28,6 +28,7 @@ class PageText(StrEnum):
     STANDBY_ALL = "standby_all"
     ACTIVATE_ALL = "activate_all"
     FILL_ALL = "fill_all"
+    RECREATE_TRIGGERS = "recreate_triggers"
 
 
 # The others are called like their keys.

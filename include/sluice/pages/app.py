@@ -23,6 +23,7 @@ from sluice.pages import (
     html,
     metrics,
     preview,
+    rejected,
     rest,
     statements,
     tables,
@@ -68,6 +69,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(statements.router)
     app.include_router(comparisons.router)
     app.include_router(comparison_rest.router)
+    app.include_router(rejected.router)
     app.add_middleware(Bounded, refused=_told)
     app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.

@@ -32,7 +32,7 @@ from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import cascades, history, trail, watched_tables
+from sluice.store import cascades, history, rejected_changes, trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -110,7 +110,8 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
     again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
-    removal = {"unremovable": unfit(context, pair, Extent.POSITION)}
+    rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
+    removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn, **again, **removal)
 
 

@@ -259,6 +259,15 @@ def restart_all(request: Request, source: str) -> Done:
     return Done(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
 
 
+@router.post(f"{_ALL}/recreate-triggers", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
+def recreate_triggers(request: Request, source: str) -> Done:
+    """Make what captures the changes of the source anew: the DAG `bootstrap`."""
+    context, dags = acting(request)
+    context.config.source(source)
+    run = dags.trigger("bootstrap", {"source": source, "recreate_triggers": True})
+    return Done(done=f"the triggers of {source} are being made anew", run=f"{context.config.dag_id('bootstrap')}/{run}")
+
+
 @router.post(f"{_ALL}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
 def standby_all(request: Request, source: str) -> Done:
     """Deliver nothing to any slave of the source, except to those whose initial update is under way."""

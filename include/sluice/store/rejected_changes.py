@@ -81,18 +81,48 @@ def counts(store: Store, pair: Pair | None = None) -> dict[Pair, int]:
     return {Pair(source, slave): number for source, slave, number in rows}
 
 
-def drop(store: Store, pair: Pair, numbers: Sequence[int]) -> int:
-    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-122 if one of them is not kept."""
-    with chosen(store, pair, numbers, "rejected changes dropped") as (dropped, _):
+def page(store: Store, pair: Pair, most: int, after: int) -> list[KeptChange]:
+    """Some of the rejected changes of a slave, in the order of the stream: those behind the first `after` ones."""
+    with store.begin() as connection:
+        return _kept(connection, select(rejected).limit(most).offset(after), pair)
+
+
+def newest(store: Store, pair: Pair) -> int:
+    """The number of the change that was kept last; zero if there is none."""
+    with store.begin() as connection:
+        return connection.scalar(select(func.max(rejected.c.id)).where(for_pair(rejected, pair))) or 0
+
+
+def drop(
+    store: Store, pair: Pair, numbers: Sequence[int], *, through: int | None = None, who: str | None = None
+) -> int:
+    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-122 if one of them is not kept.
+
+    Args:
+        numbers, through, who: as `chosen` has them.
+    """
+    with chosen(store, pair, numbers, "rejected changes dropped", through=through, who=who) as (dropped, _):
         return len(dropped)
 
 
 @contextmanager
 def chosen(
-    store: Store, pair: Pair, numbers: Sequence[int], done: str
+    store: Store,
+    pair: Pair,
+    numbers: Sequence[int],
+    done: str,
+    *,
+    through: int | None = None,
+    who: str | None = None,
 ) -> Iterator[tuple[list[KeptChange], list[KeptChange]]]:
     """The chosen rejected changes, and all of them; the chosen ones are deleted if the block succeeds. They are locked
-    until then."""
+    until then.
+
+    Args:
+        numbers: which ones; all if none are named.
+        through: of all, those up to this number: later ones nobody has seen who chose.
+        who: wants it, if not this run or the person at the shell.
+    """
     with store.begin() as connection:
         everything = _kept(connection, select(rejected).with_for_update(), pair)
         if unknown := set(numbers) - {one.id for one in everything}:
@@ -101,10 +131,11 @@ def chosen(
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
                 f"name those that `{shell.rejected(pair)}` lists; nothing was changed",
             )
-        named = [one for one in everything if one.id in numbers or not numbers]
+        last = float("inf") if through is None else through
+        named = [one for one in everything if (one.id in numbers if numbers else one.id <= last)]
         yield named, everything
         connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in named])))
-        replications.note(connection, pair, done, ", ".join(str(one.id) for one in named))
+        replications.note(connection, pair, done, ", ".join(str(one.id) for one in named), who)
 
 
 def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[KeptChange]:
