@@ -73,6 +73,18 @@ SELECT held.chunk FROM "REPL"."SLUICE_LOADED" held
 WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.chunk = :chunk AND held.copied IS NULL
 FOR UPDATE SKIP LOCKED
 /
+-- load/connected
+SELECT held.sid, held.program
+FROM sys.v_$session held
+WHERE held.username = :schema AND held.type = 'USER' AND (held.program IS NULL OR held.program NOT LIKE 'sluice-%')
+ORDER BY held.sid
+/
+-- load/drop
+DROP VIEW "APP"."V"
+/
+-- load/drop_table
+DROP TABLE "APP"."T" CASCADE CONSTRAINTS
+/
 -- load/expect
 INSERT INTO "REPL"."SLUICE_LOADED" (source, slave, load_id, chunk, copied) VALUES (:source, :slave, :load_id, :chunk, :copied)
 /
@@ -92,6 +104,26 @@ WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id 
 -- load/progress
 SELECT held.chunk, held.copied FROM "REPL"."SLUICE_LOADED" held
 WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.copied IS NOT NULL
+/
+-- load/wipeable
+SELECT made.object_type, made.object_name
+FROM user_objects made
+WHERE made.object_type IN ('TRIGGER', 'MATERIALIZED VIEW', 'VIEW', 'SYNONYM', 'PACKAGE', 'PROCEDURE', 'FUNCTION', 'SEQUENCE', 'INDEX', 'TABLE')
+  AND made.object_name NOT LIKE 'BIN$%' AND made.object_name NOT LIKE 'ISEQ$$%'
+  AND NOT EXISTS (
+      SELECT 1 FROM user_tables kept
+      WHERE made.object_type = 'TABLE' AND kept.table_name = made.object_name
+        AND (kept.nested = 'YES' OR kept.secondary = 'Y' OR kept.iot_type IN ('IOT_OVERFLOW', 'IOT_MAPPING'))
+  )
+  AND NOT EXISTS (SELECT 1 FROM user_mviews seen WHERE made.object_type = 'TABLE' AND seen.container_name = made.object_name)
+  AND NOT EXISTS (SELECT 1 FROM user_mview_logs seen WHERE made.object_type = 'TABLE' AND seen.log_table = made.object_name)
+  AND NOT EXISTS (
+      SELECT 1 FROM user_indexes ordering
+      WHERE made.object_type = 'INDEX' AND ordering.index_name = made.object_name
+        AND (ordering.index_type LIKE 'IOT%' OR ordering.index_type = 'LOB')
+  )
+  AND NOT EXISTS (SELECT 1 FROM user_constraints known WHERE made.object_type = 'INDEX' AND known.index_name = made.object_name)
+ORDER BY made.object_type, made.object_name
 /
 -- position/advance
 UPDATE "REPL"."SLUICE_POSITION" held SET held.segment = :segment, held.ordinal = :ordinal

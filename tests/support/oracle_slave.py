@@ -67,6 +67,8 @@ def statements() -> dict[str, str]:
     own = {
         "write/insert": insert,
         "write/stage": {"columns": staged_columns(table)},
+        "load/drop": {"kind": "VIEW", "name": '"APP"."V"'},
+        "load/drop_table": {"name": '"APP"."T"'},
     }
     folders = ("position", "load", "write", "grants", "compare")
     # Without a piece of another.

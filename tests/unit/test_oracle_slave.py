@@ -336,7 +336,6 @@ def test_features_that_such_a_slave_has_not_are_refused_by_name(monkeypatch):
     for asked in (
         lambda: slave.understands(None),
         lambda: slave.carry_out([], [], None, None),
-        lambda: slave.wiped(None),
     ):
         with pytest.raises(SluiceError) as error:
             asked()

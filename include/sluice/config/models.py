@@ -277,6 +277,8 @@ class WipeOut(Part):
     procedures: Annotated[bool, Field(description="its procedures")] = True
     indexes: Annotated[bool, Field(description="indexes that no constraint made")] = True
     triggers: Annotated[bool, Field(description="triggers of its tables and views")] = True
+    packages: Annotated[bool, Field(description="its packages, on Oracle")] = True
+    synonyms: Annotated[bool, Field(description="its synonyms, on Oracle")] = True
     if_connected: Annotated[
         Literal["warn", "refuse"], Field(description="when others are connected to its database")
     ] = "warn"

@@ -79,7 +79,7 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
         self.slave = slave
         self.epoch = epoch
         self._earlier = earlier
-        self._goes_on = False
+        self.goes_on = False
         self._opened: S | None = None
         self.mapper = slave.mapper
         self.formats = TakenFormats()
@@ -139,12 +139,12 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
             with self.translated("looking at the load"), self.transaction(session := self._fenced()):
                 self.lock(session)
                 self.run(session, "carry_over", {**self._load(), "earlier": self._earlier})
-            self._goes_on = any(self.progress().values())
+            self.goes_on = any(self.progress().values())
         return ()
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Write down the chunks, for tasks to claim; those of a load that goes on are. Earlier ones are forgotten."""
-        if self._goes_on:
+        if self.goes_on:
             return
         with self.translated("planning the load"), self.transaction(session := self._fenced()):
             self.lock(session)
@@ -171,14 +171,14 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
                 layout = view(self.mapper, table.layout).layout
                 found.append((layout.name, self.existing(session, layout), self.table_of(layout)))
             kept = {self.mapper.table(name) for name in staying}
-            if self._goes_on and any(there is None for _, there, _ in found):
+            if self.goes_on and any(there is None for _, there, _ in found):
                 # Somebody dropped a table whose chunks are in: all come again.
                 with self.transaction(session):
                     self.lock(session)
                     self.run(session, "begin_again", self._load())
-                self._goes_on = False
+                self.goes_on = False
             for name, there, made in found:
-                if there is not None and (self._goes_on or name in kept):
+                if there is not None and (self.goes_on or name in kept):
                     continue
                 # TRUNCATE would commit before we know that nobody took over.
                 with self.transaction(session):

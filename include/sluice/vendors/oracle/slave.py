@@ -26,11 +26,13 @@ from sluice.vendors.batches_alone import BatchesAlone
 from sluice.vendors.oracle import fence, slave_refusals
 from sluice.vendors.oracle.catalog.slave_tables import existing, table_of
 from sluice.vendors.oracle.errors import translated
+from sluice.vendors.oracle.load import wipe_schema
 from sluice.vendors.oracle.load.tables import OracleTables
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.read.compare import aligned
 from sluice.vendors.oracle.session import connect, execute, transaction, whole_values
 from sluice.vendors.oracle.write.writer import TableWriter
+from sluice.vendors.protocol.load import TableDefinition, TableFit
 
 
 class OracleSlave(BatchesAlone):
@@ -61,8 +63,23 @@ class OracleSlave(BatchesAlone):
         """See `BatchesAlone`."""
         return slave_refusals.statement(self.pair)
 
+    def loadable(
+        self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
+    ) -> TableFit:
+        """See that tables can be filled; nothing is written. Those that are wiped out before are not looked at."""
+        goes = wanted is not None and not resume
+        if wanted and goes:
+            self.wiped(wanted)
+        for table in tables:
+            self.expect_replaced(table.name)
+        self._look_at([table.layout for table in tables], keyed=True, goes=bool(goes and wanted and wanted.tables))
+        return TableFit()
+
     def look_at(self, layouts: Iterable[Layout], *, keyed: bool) -> None:
         """See `BatchesAlone`."""
+        self._look_at(layouts, keyed=keyed, goes=False)
+
+    def _look_at(self, layouts: Iterable[Layout], *, keyed: bool, goes: bool) -> None:
         with translated("looking at the slave's tables"):
             session = self._open()
             slave_refusals.expect_fit(session, self.pair, self.schema)
@@ -70,7 +87,7 @@ class OracleSlave(BatchesAlone):
                 seen = view(self.mapper, layout).layout
                 slave_refusals.expect_own(self.pair, self.schema, seen.name)
                 # Who asks by the columns alone does not say which of them are the key.
-                if keyed and existing(session, seen) is None:
+                if keyed and (goes or existing(session, seen) is None):
                     table_of(seen)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
@@ -120,7 +137,12 @@ class OracleSlave(BatchesAlone):
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> OracleTables:
         """The tables of this slave, for a dump under an epoch of its own."""
-        return OracleTables(self, epoch, earlier)
+        return OracleTables(self, epoch, earlier, wanted)
+
+    def wiped(self, wanted: WipeOut) -> list[str]:
+        """What an initial update drops first. Raises SluiceError SLC-590 to SLC-592, it cannot."""
+        with translated("looking at what is to be wiped out"):
+            return [str(one) for one in wipe_schema.wiped(self._open(), wanted, self.schema)]
 
     def aligned(self, at: Position, patience_s: float) -> AbstractContextManager[str]:
         """A change number at which the slave is exactly at a point of the stream."""

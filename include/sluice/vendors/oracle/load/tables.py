@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
 
 import oracledb
 
+from sluice.config.models import WipeOut
 from sluice.model.names import TableName
-from sluice.vendors.fenced_tables import FencedTables
+from sluice.vendors.fenced_tables import FencedTables, Filled
 from sluice.vendors.oracle import fence
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, existing, making, table_of
 from sluice.vendors.oracle.errors import translated
+from sluice.vendors.oracle.load.wipe_schema import wipe_out, wiped
 from sluice.vendors.oracle.names import composed, qualified
 from sluice.vendors.oracle.session import Row, changed, connect, execute, transaction, whole_values
+from sluice.vendors.protocol.load import TableDefinition
+
+
+class OwnSchema(Filled, Protocol):
+    """A slave in the schema of its user."""
+
+    schema: str
 
 
 class OracleTables(FencedTables[oracledb.Connection, SlaveTable]):
@@ -23,10 +33,37 @@ class OracleTables(FencedTables[oracledb.Connection, SlaveTable]):
             rows are to stay.
     """
 
+    def __init__(self, slave: OwnSchema, epoch: int, earlier: int | None = None, wiped: WipeOut | None = None) -> None:
+        super().__init__(slave, epoch, earlier)
+        self._schema = slave.schema
+        self._wiped = wiped
+
     translated = staticmethod(translated)
     transaction = staticmethod(transaction)
     existing = staticmethod(existing)
     table_of = staticmethod(table_of)
+
+    def prepare(
+        self,
+        tables: Sequence[TableDefinition],
+        staying: Collection[TableName] = (),
+        in_parts: Collection[TableName] = (),
+    ) -> None:
+        """See `FencedTables`. Before that the schema is wiped out, if that is wanted; an update that goes on does not.
+
+        Raises:
+            SluiceError: SLC-590 to SLC-592, it cannot be; or what `FencedTables` raises.
+        """
+        if self._wiped and not (self.goes_on or staying):
+            with translated("wiping out the schema"):
+                session = self._fenced()
+
+                def expect_ours() -> None:
+                    with transaction(session):
+                        self.lock(session)
+
+                wipe_out(session, wiped(session, self._wiped, self._schema), expect_ours)
+        super().prepare(tables, staying, in_parts)
 
     @staticmethod
     def make(session: oracledb.Connection, table: SlaveTable) -> None:
