@@ -165,13 +165,14 @@ def seal_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[Any]:
     """A Spark session in this process; its Python workers find the package and the key."""
     from pyspark.sql import SparkSession
-    from support.sparkserver import SHORT_LIVED
+    from support.classes import short_lived
 
     from sluice.paths import PROJECT
     from sluice.runtime.java import java_home
 
     place = tmp_path_factory.mktemp("spark")
-    os.environ["JAVA_HOME"] = str(java_home(place / "java"))
+    java = java_home(place / "java")
+    os.environ["JAVA_HOME"] = str(java)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(PROJECT / "include"), os.environ.get("PYTHONPATH")]))
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -181,7 +182,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.extraJavaOptions", SHORT_LIVED)
+        .config("spark.driver.extraJavaOptions", short_lived(java))
         .config("spark.sql.warehouse.dir", str(place / "warehouse"))
         .config("spark.local.dir", str(place / "local"))
         .getOrCreate()

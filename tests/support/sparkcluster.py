@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 from support import places
-from support.sparkserver import SHORT_LIVED, await_port, job_environment, program, started
+from support.classes import short_lived
+from support.sparkserver import await_port, job_environment, program, started
 
 from sluice.connections import KEY_FILE_ENV
 from sluice.crash import ENV as CRASH_ENV
@@ -30,11 +31,13 @@ class SparkCluster:
     Attributes:
         workers: the directories of its workers; what they import is in `product` there.
         halts: where its executors look whether they are to stop, see `halting`.
+        options: those of each JVM.
     """
 
     master: str
     workers: tuple[Path, ...]
     halts: Path
+    options: str
 
     def submit(self) -> list[str]:
         """The words that run a job on every worker at the same time."""
@@ -42,8 +45,8 @@ class SparkCluster:
             "spark.ui.enabled": "false",
             "spark.driver.host": ports.LOOPBACK,
             "spark.driver.bindAddress": ports.LOOPBACK,
-            "spark.driver.extraJavaOptions": SHORT_LIVED,
-            "spark.executor.extraJavaOptions": SHORT_LIVED,
+            "spark.driver.extraJavaOptions": self.options,
+            "spark.executor.extraJavaOptions": self.options,
             "spark.executor.memory": "512m",
             "spark.cores.max": str(_WORKERS),
             # All of them are to have a part in it, however long they take to start on a busy machine.
@@ -62,7 +65,8 @@ class SparkCluster:
 def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkCluster]:
     """The cluster; it ends with the session."""
     place = tmp_path_factory.mktemp("cluster")
-    env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED, "SPARK_DAEMON_MEMORY": "256m"}
+    options = short_lived(java)
+    env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": options, "SPARK_DAEMON_MEMORY": "256m"}
     first = ports.choose("Spark's master", places.port(30))
     url = f"spark://{ports.LOOPBACK}:{first}"
     with ExitStack() as stack:
@@ -82,7 +86,7 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java
         words = ["worker.Worker", "--cores", "1", "--memory", "1g", url]
         for one in [begin(worker, words, env | own, first + 2 + 2 * n) for n, (worker, own) in enumerate(workers)]:
             await_port(*one)
-        yield SparkCluster(url, tuple(worker for worker, _ in workers), halts)
+        yield SparkCluster(url, tuple(worker for worker, _ in workers), halts, options)
 
 
 def _machine(directory: Path, seal_key: Path) -> tuple[Path, dict[str, str]]:

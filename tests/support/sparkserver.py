@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from support import places
+from support.classes import short_lived
 
 from sluice.crash import ENV as CRASH_ENV
 from sluice.paths import PROJECT
@@ -24,8 +25,6 @@ SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 TOKEN = "token-of-the-test-session"
 READY_S = 180
 LOG = "server.log"
-# Most of a short life of Java is spent on compiling well what runs once.
-SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def serving(directory: Path, port: int, java: Path) -> Iterator[SparkServer]:
         "spark.connect.grpc.binding.port": str(port),
         "spark.driver.host": ports.LOOPBACK,
         "spark.driver.bindAddress": ports.LOOPBACK,
-        "spark.driver.extraJavaOptions": SHORT_LIVED,
+        "spark.driver.extraJavaOptions": short_lived(java),
         "spark.ui.port": str(page),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
