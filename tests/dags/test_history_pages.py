@@ -87,6 +87,9 @@ def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, p
         assert fields == ["source", "slaves"]
         expect(page.locator("#preview")).to_contain_text("of flights")
         shot(page, tmp_path, "own-form")
+        page.get_by_role("link", name="Cancel").click()
+        page.wait_for_url(f"{url}/sluice/")
+        page.go_back()
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("dialog").get_by_role("button", name="Begin").click()
         page.wait_for_url(f"{url}/sluice/")

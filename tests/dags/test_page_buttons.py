@@ -101,6 +101,11 @@ def test_a_person_settles_what_was_rejected_clears_a_queue_and_fills_all_again(
     expect(page.locator(".counts")).to_contain_text("UNCONFIGURED")
     page.goto("/sluice/")
     shot(page, tmp_path, "list")
+    page.get_by_role("button", name="Recreate triggers").click()
+    dialog.get_by_role("button", name="Recreate triggers").click()
+    expect(page.locator("#banner")).to_contain_text(f"the triggers of {SOURCE} are being made anew")
+    begun = people["admin"].ask("/api/v2/dags/bootstrap/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]
+    assert (begun["conf"]["recreate_triggers"], begun["triggering_user_name"]) == (True, "admin")
     page.get_by_role("button", name="Fill all again").click()
     dialog.get_by_role("button", name="Fill all again").click()
     expect(page.locator("#banner")).to_contain_text(f"all slaves of {SOURCE}: filled again")

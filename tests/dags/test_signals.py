@@ -7,6 +7,7 @@ import re
 
 import pytest
 import yaml
+from airflow.sdk.observability import stats
 from support.waiting import until
 
 from sluice.model.names import TableName
@@ -36,6 +37,7 @@ from sluice.pages.metrics import exposition
 from sluice.paths import PROJECT
 from sluice.state.dispatcher import Hold
 from sluice.store import replications
+from sluice_airflow.operator import SluiceSparkOperator
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 TOKEN = "0123456789abcdef-canary"
@@ -141,6 +143,20 @@ def test_a_token_that_is_no_secret_opens_nothing(pages_world, visit, scrape, cap
         assert f"SLC-{code}" in caplog.text
         # People come in as before.
         assert visit("eva").get("/metrics").status_code == 200
+
+
+def test_a_task_sends_the_figures_of_its_job_as_metrics_of_airflow(deployment, context, monkeypatch):
+    sent = []
+    monkeypatch.setenv("AIRFLOW__METRICS__OTEL_ON", "True")
+    monkeypatch.setattr(stats, "gauge", lambda name, value, tags: sent.append((name, value, tags)))
+    deployment.job(
+        "import json, os\n"
+        "print(json.dumps({'signals': [['sluice_lag_seconds', {'slave': 'zurich'}, 4.5]]}))\n"
+        "print(json.dumps({'asked': os.environ['SLUICE_SIGNALS']}))"
+    )
+    task = SluiceSparkOperator(task_id="t", job="fake", arguments={"source": "flights"})
+    assert task.execute(context) == {"asked": "1"}
+    assert sent == [("sluice.lag_seconds", 4.5, {"slave": "zurich"})]
 
 
 def test_what_a_label_holds_ends_no_line():
