@@ -5,6 +5,8 @@ A look that takes long gives its place to the next one after some seconds; its f
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -63,6 +65,7 @@ class Report:
         now: what is being looked at, in a round that is under way.
         left: the number of things which that round has not begun with.
         ended: the end of the last round; None if there was none.
+        by: the machine and the process that looked; another worker of an API server has findings of its own.
     """
 
     looked: tuple[Looked, ...] = ()
@@ -70,6 +73,7 @@ class Report:
     left: int = 0
     under_way: bool = False
     ended: datetime | None = None
+    by: str = ""
 
     @property
     def counts(self) -> Mapping[State, int]:
@@ -133,6 +137,7 @@ class Health:
                 self._left if under_way else 0,
                 under_way,
                 self._ended,
+                f"{socket.gethostname()}, process {os.getpid()}",
             )
 
     def _one(self, key: _Key) -> Looked:
