@@ -31,7 +31,8 @@ def world(build, request):
     return build(DDL, TABLES, source={"capture": getattr(request, "param", "triggers")})
 
 
-def test_what_was_captured_before_arrives_and_then_what_follows_once_each(world):
+def test_what_was_captured_before_arrives_and_then_what_follows_once_each(build):
+    world = build(DDL, TABLES, source={"segments": {"max_changes": 7}})
     for n, capture in enumerate((TO_LOG, TO_TRIGGERS, TO_LOG), 1):
         write(world, 10 * n)
         world.master.execute(f"ALTER TABLE t ADD more{n} int DEFAULT {n}")

@@ -51,10 +51,6 @@ class TriggerCapture(QueueCapture):
         """Drop every DbResource, in one transaction, and a slot, if there is one."""
         return self._log.remove(before)
 
-    def queued(self) -> bool:
-        """Whether ITEMS holds anything, or the slot has to be published."""
-        return self._rest() is not None or super().queued()
-
     def count_queued(self, most: int) -> int:
         """How many changes wait, counted up to so many."""
         return self._log.count_queued(most) if self._reads_slot() else super().count_queued(most)

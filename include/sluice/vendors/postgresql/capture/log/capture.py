@@ -156,7 +156,7 @@ class LogCapture(QueueCapture):
             if self._unrecorded.is_noted(session, self.parts):
                 return True
             known = slot.recorded(session, self.parts)
-            if known is None or self._reads_queue() or slot.expect_whole(session, known):
+            if known is None or known.is_behind_queue or slot.expect_whole(session, known):
                 return True
             written, flushed = self._written()
             if written > flushed:

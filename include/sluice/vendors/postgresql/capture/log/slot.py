@@ -40,10 +40,11 @@ _REBASE = (
 
 @dataclass(frozen=True)
 class Recorded:
-    """What the source keeps of its slot: its name, and what of it is published."""
+    """What the source keeps of its slot: its name, what of it is published, and whether the queue comes first."""
 
     slot: str
     place: Place
+    is_behind_queue: bool = False
 
 
 def publications(resources: Resources) -> sql.Literal:
@@ -64,7 +65,7 @@ def commands_name(resources: Resources) -> str:
 def recorded(connection: Connection, parts: Mapping[str, sql.Composable]) -> Recorded | None:
     """What is recorded of the slot; None before it is made."""
     row = connection.execute(composed("capture/log/known", **parts)).fetchone()
-    return Recorded(row[0], Place(int(row[1]), frozenset(row[2]), frozenset(row[3]))) if row else None
+    return Recorded(row[0], Place(int(row[1]), frozenset(row[2]), frozenset(row[3])), row[4]) if row else None
 
 
 def expect_possible(connection: Connection) -> None:

@@ -58,6 +58,7 @@ class QueueCapture:
         self.info = session.info
         self.resources = session.resources
         self.parts = session.parts
+        self._is_newest = False
         self._polls: bool | None = None
         self._pinned = True
         self._newcomers = ddl_polling.NewTables()
@@ -136,9 +137,9 @@ class QueueCapture:
         """How the source is captured; None where nothing of this version is installed."""
         with translated("looking how the source is captured"):
             session = self._session.open()
-            if migrations.version(session, self.resources, self.parts) != migrations.newest():
-                return None
-            return handover.way(session, self.parts)
+            if not self._is_newest:
+                self._is_newest = migrations.version(session, self.resources, self.parts) == migrations.newest()
+            return handover.way(session, self.parts) if self._is_newest else None
 
     def _expect_way(self) -> None:
         """See that this is how the source is captured. Raises ConfigError SLC-406."""
