@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import signal
-from contextlib import closing
 
 import pymysql
 import pytest
@@ -13,7 +12,8 @@ from sluice.capture.grants import slave_grants
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.mariadb import slave
-from sluice.vendors.mariadb.session import command_lock, connect, execute
+from sluice.vendors.mariadb.read.compare import aligned
+from sluice.vendors.mariadb.session import command_lock, connect, execute, our_tables
 
 pytestmark = [pytest.mark.postgres]
 
@@ -145,7 +145,7 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, ma
     ]
 
 
-def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, monkeypatch):
+def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_server, monkeypatch):
     """Each command with rows on both sides; once the process is killed, else it is overtaken where it stands."""
     world = maria(DDL, ["public.*"], slaves=("zurich",))
     monkeypatch.setattr(slave, "reached", death := Death())
@@ -164,7 +164,9 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, monkeypat
             with pytest.raises(SystemExit):
                 world.drainer().deliver()
         world.drainer().deliver()
-    pair = world.pair("zurich")
+    pair, database, reader = world.pair("zurich"), world.infos["zurich"].database, maria_server.create_account()
+    maria_server.execute(f"GRANT SELECT ON {database}.* TO {reader.login}@'127.0.0.1'")
+    parts = our_tables(database)
     earlier = world.drainer()
     world.master.execute("INSERT INTO heap VALUES (1); DROP TABLE k")
     world.master.execute("CREATE TABLE k (id int PRIMARY KEY); INSERT INTO k VALUES (7)")
@@ -173,12 +175,8 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, monkeypat
     def overtaken(at):
         monkeypatch.setattr(slave, "reached", lambda _: None)
         assert at is CrashPoint.INTENDED
-        at = earlier.position
-        with (
-            closing(world.context.slave(pair)) as found,
-            pytest.raises(TransientError, match=rf"SLC-092.*at {at.ordinal + 1}"),
-        ):
-            found.aligned(at, 1).__enter__()
+        with pytest.raises(TransientError, match=rf"SLC-092.*at {earlier.position.ordinal + 1}"):
+            aligned(reader, parts, pair, earlier.position, 1).__enter__()
         later = world.drainer()
         while later.deliver():
             pass
@@ -186,6 +184,10 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, monkeypat
     monkeypatch.setattr(slave, "reached", overtaken)
     with pytest.raises(FencedError, match="SLC-050"):
         earlier.deliver()
+    position = world.drainer().position
+    maria_server.execute(f"DROP TABLE {parts['intent']}")
+    with aligned(reader, parts, pair, position, 1):
+        pass
     hanging = connect(world.infos["zurich"], "hanging")
     execute(hanging, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": command_lock(pair)})
     world.drainer()
