@@ -31,7 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("vendors",),
     ("airflow_api",),
     ("context",),
-    ("capture", "statements", "steps", "relay"),
+    ("capture", "statements", "steps", "relay", "throttle"),
     ("publish", "drain", "verify"),
     ("initial_update",),
     ("repair",),

@@ -14,9 +14,9 @@ from support.updating import blocks_here, load_here
 from support.waiting import until
 from support.world import SOURCE
 
+from sluice import throttle
 from sluice.capture.grants import grants
 from sluice.errors import SluiceError
-from sluice.initial_update.blocks import throttle
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
@@ -136,11 +136,11 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
     with pytest.raises(SluiceError, match="SLC-236"):
         world.inhibit("zurich", mode="online")
     assert world.status("zurich") is before
-    assert "SLC-236" in throttle.Throttle(world.context, SOURCE).why_not()
+    assert "SLC-236" in throttle.Throttle(world.context, SOURCE, 1).why_not()
     script = grants(world.context, SOURCE)
     world.master.execute(script[script.index("GRANT pg_read_all_stats") :].partition(";")[0].encode())
     with active(world, "master", "control"):
         assert told().good
         assert told().text.startswith("active sessions of others: 2;")
-        assert "master: 2," in throttle.Throttle(world.context, SOURCE).why_not()
-    assert throttle.Throttle(world.context, SOURCE).why_not() == ""
+        assert "master: 2," in throttle.Throttle(world.context, SOURCE, 1).why_not()
+    assert throttle.Throttle(world.context, SOURCE, 1).why_not() == ""

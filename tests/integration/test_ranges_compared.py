@@ -66,7 +66,7 @@ def pair(server):
     server.drop_databases(infos.values())
 
 
-def compared(pair, table, most=1000, percent=100, least=None):
+def compared(pair, table, most=1000, percent=100, least=None, fine=False):
     """The difference of a table, as tasks find it."""
     name = TableName("public", table)
     with ExitStack() as stack:
@@ -80,7 +80,7 @@ def compared(pair, table, most=1000, percent=100, least=None):
         kept = Keeping(most)
         sample = (KeySample.drawn(percent), least)
         job = Comparison(sealed_text(), "zurich", view(Mapper(), layout), *sides, *sample, keeping=kept)
-        jobs = ranges.cut([job], 2)
+        jobs = ranges.cut([job], 2, fine=fine)
         found = [(one, vendor("postgresql").compare_table(one)) for one in jobs]
     (_, difference) = ranges.by_table(found)[0]
     return difference, len(jobs)
@@ -202,6 +202,12 @@ def test_a_sample_is_the_same_on_both_sides(pair):
     session.execute("TRUNCATE narrow; INSERT INTO narrow TABLE kept_narrow")
     assert 0 < difference.compared < 200
     assert difference.changed == difference.compared
+
+
+def test_a_throttled_comparison_has_more_ranges(pair):
+    (difference, tasks), (_, fewer) = (compared(pair, "two", fine=fine) for fine in (True, False))
+    assert (difference.compared, difference.different) == (ROWS, 0)
+    assert tasks >= fewer > 1
 
 
 @pytest.mark.parametrize(

@@ -229,6 +229,23 @@ def test_a_table_rewritten_after_the_point_is_no_difference(updating, statement)
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+def test_a_table_that_is_locked_for_a_while_is_compared_again_at_the_same_point(normal):
+    tables = []
+
+    def locked(jobs):
+        tables.append([job.view.master.name for job in jobs])
+        if len(tables) > 1:
+            return compare_here(jobs)
+        with normal.session("zurich") as other, other.transaction():
+            other.execute("LOCK TABLE keyed")
+            return compare_here(jobs)
+
+    before = normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0]
+    assert normal.verify("zurich", compare=locked) == {"zurich": 0}
+    assert sorted(map(sorted, tables)) == [[HEAP, KEYED], [KEYED]]
+    assert normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0] == before + 1
+
+
 def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
     store = normal.context.store
     number = points.ask(store, SOURCE, ["zurich"])

@@ -27,10 +27,10 @@ from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, SlaveLoaded
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
+from sluice.verify.rounds import CompareAll
 from sluice.verify.run import VerifyRequest, verify
 
 Load = Callable[[LoadJob], list[SlaveLoaded]]
-CompareAll = Callable[[list[Comparison]], list[Difference]]
 SLAVES = ("zurich", "geneva")
 # A publisher or a drain in the background that found nothing to do begins again so late: each run opens its sessions
 # anew, and with nothing to do that is all that it costs.
@@ -56,9 +56,16 @@ def blocks_here(job: BlockJob) -> list[BlockLoaded]:
         return list(pool.map(lambda number: load_block(job, number), range(len(job.ranges))))
 
 
-def compare_here(jobs: list[Comparison]) -> list[Difference]:
+def compare_here(jobs: list[Comparison]) -> list[Difference | SluiceError]:
     """Every comparison in this process."""
-    return [vendor(job.replica.vendor).compare_table(job) for job in jobs]
+
+    def compared(job: Comparison) -> Difference | SluiceError:
+        try:
+            return vendor(job.replica.vendor).compare_table(job)
+        except SluiceError as error:
+            return error
+
+    return [compared(job) for job in jobs]
 
 
 class UpdatingWorld(World):

@@ -16,12 +16,14 @@ from sluice.bench.server import SOURCE, Server, private_server
 from sluice.bench.whole_database import failed
 from sluice.connections import ConnectionInfo, sealed_text
 from sluice.context import Context
+from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.runtime.terminal import Progress
 from sluice.vendors.postgresql.session import exported
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.verify import ranges
 from sluice.verify.difference import Difference, Keeping
+from sluice.verify.rounds import Pace, in_rounds
 
 SLAVE = "copy"
 _TABLE = TableName("public", "readings")
@@ -105,7 +107,11 @@ def _compared(server: Server, context: Context, *, checksums: bool) -> Differenc
             checksums=checksums,
         )
         jobs = ranges.cut([job], context.config.bulk_tasks)
-        ((_, found),) = ranges.by_table(zip(jobs, compare_all(jobs), strict=True))
+        late: dict[str, SluiceError] = {}
+        compared = in_rounds(jobs, compare_all, Pace(), late)
+        for error in late.values():
+            raise error
+        ((_, found),) = ranges.by_table(compared)
     return found
 
 

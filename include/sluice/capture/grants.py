@@ -16,7 +16,8 @@ def grants(context: Context, source: str) -> str:
     try:
         settings = context.config.source(source)
         schemas = {one.schema for one in settings.patterns if one.wildcard}
-        activity = settings.blocks.max_active is not None
+        read_here = settings.verification.max_active is not None and settings.reading_connection is None
+        activity = settings.blocks.max_active is not None or read_here
         return database.capture.grants(list(context.watched(source)), schemas=schemas, activity=activity)
     finally:
         database.close()

@@ -196,6 +196,12 @@ class Verification(Part):
     checksums: Annotated[
         bool, Field(description="databases compute checksums of ranges of keys, and only ranges that differ are read")
     ] = True
+    max_active: Annotated[
+        int | None, Field(ge=0, description="no range is begun while more sessions of others are active on the master")
+    ] = None
+    rows_per_s: Annotated[
+        float | None, Field(gt=0, description="rows that are compared in a second, all ranges together")
+    ] = None
     whole_at: Annotated[Cron | None, Field(description="when all rows are compared, in UTC, as `0 2 * * 0`")] = None
     sampled_at: Annotated[Cron | None, Field(description="when a sample is compared, in UTC, as `0 2 * * 1-6`")] = None
     sample: Annotated[int, Field(ge=1, le=100, description="percent of the keys that a sample has")] = 5

@@ -11,7 +11,6 @@ from sluice.capture.unwatched import expect_present
 from sluice.context import Context
 from sluice.errors import ConfigError, Lossy, SluiceError
 from sluice.initial_update import loss_approval
-from sluice.initial_update.blocks.throttle import active
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.fence import fence_out
 from sluice.initial_update.options import ONLINE, SNAPSHOT, expect_together
@@ -23,6 +22,7 @@ from sluice.model.names import Pair, TableName
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import UNDER_WAY, Status
 from sluice.store import blocked, cascades, kept_versions, leases, loaded_slaves, replications, transfers, updates
+from sluice.throttle import active
 
 
 def inhibit(
@@ -71,7 +71,7 @@ def inhibit(
     pairs = _not_cancelled(context, pairs)
     mode = mode or (ONLINE if keys else SNAPSHOT)
     between = _between(keys, tables, mode)
-    if mode == ONLINE:
+    if mode == ONLINE and context.config.source(source).blocks.max_active is not None:
         active(context, source)
     present = context.present(source)
     only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)

@@ -23,7 +23,6 @@ from sluice.config.relay import Relay
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import SluiceError, unforeseen
-from sluice.initial_update.blocks.throttle import active
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
@@ -34,6 +33,7 @@ from sluice.paths import at_home
 from sluice.publish.transformer import load
 from sluice.relay.server import secrets
 from sluice.storage.directory import Directory
+from sluice.throttle import active
 from sluice.tls import is_far
 from sluice.vendors.protocol.capture import Capture
 from sluice.vendors.protocol.slave import SlaveDatabase
@@ -312,10 +312,14 @@ def _kept_log(context: Context, name: str) -> str | Finding:
 
 
 def _activity(context: Context, name: str) -> Iterator[Look]:
-    most = context.config.source(name).blocks.max_active
-    if most is not None:
-        text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
+    settings = context.config.source(name)
+    text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
+    if (most := settings.blocks.max_active) is not None:
         yield Look(f"blocks of {name}", lambda: text.format(active(context, name), most))
+    if (limit := settings.verification.max_active) is not None:
+        asked = context.reading(name, ())
+        waits = text.replace("an initial update begins no block", "a comparison begins no range")
+        yield Look(f"pace of comparisons of {name}", lambda: waits.format(active(asked, name), limit))
 
 
 def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Look]:

@@ -27,7 +27,8 @@ from sluice.vendors.protocol.load import Reading
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.repair import RowRepair, RowsRepaired
 from sluice.vendors.registry import master, vendor
-from sluice.verify.run import PATIENCE_S, CompareAll, VerifyRequest, verify
+from sluice.verify.rounds import CompareAll
+from sluice.verify.run import PATIENCE_S, VerifyRequest, verify
 
 # Keys of one transaction of the slave's, and of one point.
 _BATCH = 500

@@ -1,31 +1,40 @@
-"""The tables of a verification as Spark tasks: one table of one slave a task."""
+"""The tables of a verification as Spark tasks: one table of one slave, or one range of its keys, a task."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 
-from sluice.spark.errors import raise_any
+from pyspark.sql import Row
+
+from sluice.errors import SluiceError
+from sluice.spark.errors import as_text, from_text
 from sluice.spark.tasks import collected
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
 
 
-def compare_all(jobs: list[Comparison]) -> list[Difference]:
-    """Compare every table; what was found, in the order of the jobs.
+def compare_all(jobs: list[Comparison]) -> list[Difference | SluiceError]:
+    """Compare every table; what was found, or why it could not be compared, in the order of the jobs.
 
     Raises:
-        SluiceError: one of the databases cannot be read.
+        TransientError: SLC-377, an executor has another build of the product.
     """
     if not jobs:
         return []
 
     def work(number: int) -> Iterator[dict[str, object]]:
-        found = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
-        yield {"number": number, "found": json.dumps(found.to_json())}
+        try:
+            found = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
+            yield {"number": number, "found": json.dumps(found.to_json())}
+        except SluiceError as error:
+            yield {"number": number, "error": as_text(error)}
 
-    rows = collected(len(jobs), work, {"number": "long", "found": "string"})
-    raise_any(row.failure for row in rows if row.failure)
-    found = {row.number: Difference.from_json(json.loads(row.found)) for row in rows}
-    return [found[number] for number in range(len(jobs))]
+    fields = {"number": "long", "found": "string", "error": "string"}
+    rows = {row.number: row for row in collected(len(jobs), work, fields)}
+    return [_outcome(rows[number]) for number in range(len(jobs))]
+
+
+def _outcome(row: Row) -> Difference | SluiceError:
+    return from_text(row.error) if row.error else Difference.from_json(json.loads(row.found))

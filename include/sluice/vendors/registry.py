@@ -111,7 +111,7 @@ class Vendor:
         giving_way: ends sessions that read a snapshot once a statement of others has waited some seconds for one of
             their tables; None if readers block no statement.
         cut: comparisons of one slave with a master of the same kind, of which those of large tables are cut into ranges
-            of keys for so many tasks; None if a table is compared by one.
+            of keys, so many at most; None if a table is compared by one.
         repair: the slave while rows of some keys are repaired, with the masters that are not to hear of it; None if
             they cannot be.
     """

@@ -8,15 +8,22 @@ from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Bounds, Difference, joined
 
+# The most ranges of a table; and if the master rests between them.
+_MOST, _FINE = 16, 256
 
-def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
+
+def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Comparison]:
     """Comparisons of one slave, of which those of large tables are cut, where its kind of database can have that.
+
+    Args:
+        tasks: how many work at a time.
+        fine: into more ranges than so many tasks need.
 
     Raises:
         SluiceError: one of the databases cannot be read.
     """
     cut_by_vendor = vendor(jobs[0].replica.vendor).cut if jobs else None
-    return cut_by_vendor(jobs, tasks) if cut_by_vendor else jobs
+    return cut_by_vendor(jobs, _FINE if fine else min(_MOST, 4 * tasks)) if cut_by_vendor else jobs
 
 
 def by_table(found: Iterable[tuple[Comparison, Difference]]) -> list[tuple[Comparison, Difference]]:

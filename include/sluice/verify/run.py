@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
@@ -29,16 +29,14 @@ from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.slave import SlaveDatabase
-from sluice.vendors.registry import vendor
 from sluice.verify import ranges
 from sluice.verify.difference import Difference, Keeping
 from sluice.verify.record import bounded, expect_enough, record
+from sluice.verify.rounds import CompareAll, Pace, giving_way, in_rounds
 
 PATIENCE_S = 900.0
 _NEAR_S = 60.0
 _LOOK_S = 0.2
-
-CompareAll = Callable[[list[Comparison]], list[Difference]]
 
 
 @dataclass(frozen=True)
@@ -211,6 +209,7 @@ def _compare(
     settings = context.config.source(request.source)
     shapes = _shapes(context, request, point)
     jobs: list[Comparison] = []
+    pace = Pace.configured(context, request.source)
     with ExitStack() as stack:
         with ThreadPoolExecutor(len(slaves)) as pool:
             # All at the same time: a slave does not stand at the point while another one fails to come.
@@ -241,10 +240,10 @@ def _compare(
                     )
                 )
             try:
-                jobs += ranges.cut(ours, context.config.bulk_tasks)
+                jobs += ranges.cut(ours, context.config.bulk_tasks, fine=pace.rests)
             except SluiceError as error:
                 late[slave] = error
-        differences = _differences(_giving_way(context, compare_all, settings.yields_after_s), jobs, late)
+        differences = in_rounds(jobs, giving_way(context, compare_all, settings.yields_after_s), pace, late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in ranges.by_table(differences):
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
@@ -269,40 +268,6 @@ def _aligned(
         points.passed(context.store, point.id, slave)
     event("aligned", slave=slave, position=point.position)
     return port, snapshot_id
-
-
-def _giving_way(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
-    """Compare, but not for so long that a statement of others waits for more than this time."""
-
-    def compared(jobs: list[Comparison]) -> list[Difference]:
-        with ExitStack() as stack:
-            if after_s and jobs:
-                # A session that reads at a point bears the name of the master's snapshot.
-                snapshot_id = jobs[0].master.snapshot_id
-                sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
-                for name, connection in sides:
-                    if give_way := vendor(name).giving_way:
-                        stack.enter_context(give_way(context.connection(connection), snapshot_id, after_s))
-            return compare_all(jobs)
-
-    return compared
-
-
-def _differences(
-    compare_all: CompareAll, jobs: list[Comparison], late: dict[str, SluiceError]
-) -> list[tuple[Comparison, Difference]]:
-    """The differences; an unreadable slave does not stop the comparison of others (R8)."""
-    if not jobs:
-        return []
-    try:
-        return list(zip(jobs, compare_all(jobs), strict=True))
-    except SluiceError as error:
-        slaves = dict.fromkeys(job.slave for job in jobs)
-        if len(slaves) == 1:
-            late |= dict.fromkeys(slaves, error)
-            return []
-    each = ([job for job in jobs if job.slave == slave] for slave in slaves)
-    return [one for some in each for one in _differences(compare_all, some, late)]
 
 
 def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[TableName, Layout]:

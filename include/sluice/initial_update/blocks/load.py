@@ -18,7 +18,6 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.estimate import RemainingEstimate
 from sluice.initial_update.blocks.plan import ranges_of
 from sluice.initial_update.blocks.schedule import Schedule
-from sluice.initial_update.blocks.throttle import Throttle
 from sluice.initial_update.targets import plan_of
 from sluice.log import event
 from sluice.model.names import Pair
@@ -27,6 +26,7 @@ from sluice.state.initial_update import UpdateEvent
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, replications, updates
 from sluice.store.replications import behind
+from sluice.throttle import Throttle
 from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, FromMaster
 
@@ -50,7 +50,7 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
             the next run goes on.
     """
     with ExitStack() as stack:
-        courtesy = Throttle(context, source)
+        courtesy = Throttle(context, source, context.config.source(source).blocks.max_active)
         loads: list[_Loading] = []
         for slave in slaves:
             loads.append(_Loading(context, Pair(source, slave), load, courtesy, lambda: _report(context, loads), stack))

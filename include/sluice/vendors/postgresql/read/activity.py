@@ -22,6 +22,6 @@ def active(info: ConnectionInfo) -> int:
             236,
             f"the role {info.login} does not see whether sessions of others are active, which `max_active` asks for",
             f"GRANT pg_read_all_stats TO the role, as `{shell.sluice('grants', 'SOURCE')}` prints it; or take "
-            "`max_active` out of `blocks` in the configuration",
+            "`max_active` out of the configuration",
         )
     return int(found)

@@ -21,16 +21,15 @@ from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 # A table of fewer blocks is compared by one task.
 _BLOCKS = 2_000
 _BLOCKS_SAMPLED = 1_000
-# The most tasks of a table, and the most parts whose checksums these compute.
-_TASKS = 16
+# The most parts of a table whose checksums are computed.
 _PARTS = 2_048
 
 
-def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
+def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
     """Cut comparisons of large tables of one slave into several of ranges, in the order of their keys.
 
     Args:
-        tasks: how many work at a time.
+        most: into so many ranges at most.
     """
     if not jobs:
         return []
@@ -64,7 +63,7 @@ def cut(jobs: list[Comparison], tasks: int) -> list[Comparison]:
                 yield job
                 return
             cuts = _cuts(ours, job, column, blocks)
-            count = min(_TASKS, 4 * tasks, blocks // _BLOCKS + 1)
+            count = min(most, blocks // _BLOCKS + 1)
             ends = [cuts[len(cuts) * n // count] for n in range(1, count)] if len(cuts) >= count else []
             for low, high in zip([None, *ends], [*ends, None], strict=True):
                 first = 0 if low is None else cuts.index(low) + 1

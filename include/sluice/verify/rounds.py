@@ -1,0 +1,137 @@
+"""Compares in rounds at one point: what was compared stays, what broke off is tried again, and a master may rest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from sluice.context import Context
+from sluice.errors import SluiceError, TransientError
+from sluice.log import event
+from sluice.throttle import Throttle, active
+from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.registry import vendor
+from sluice.verify.difference import Difference
+
+# What each of these comparisons found, or why it could not be made.
+CompareAll = Callable[[list[Comparison]], Sequence[Difference | SluiceError]]
+
+# Before a comparison is tried again: once, since if the snapshots are gone, only another point helps.
+_PAUSE_S = 1.0
+_LOOK_S = 1.0
+
+
+@dataclass(frozen=True)
+class Pace:
+    """How fast a master is read.
+
+    Attributes:
+        at_once: comparisons of a round; None: there is one round of all.
+        rows_per_s: of all rounds together.
+        why_not: why no round begins now; empty if one may.
+    """
+
+    at_once: int | None = None
+    rows_per_s: float | None = None
+    why_not: Callable[[], str] = str
+
+    @classmethod
+    def configured(cls, context: Context, source: str) -> Pace:
+        """As the settings of a source have it. Raises SluiceError SLC-236, its role may not know who is active."""
+        wanted = context.config.source(source).verification
+        if wanted.max_active is None and wanted.rows_per_s is None:
+            return cls()
+        if wanted.max_active is not None:
+            active(context, source)
+        throttle = Throttle(context, source, wanted.max_active)
+        return cls(context.config.bulk_tasks, wanted.rows_per_s, throttle.why_not)
+
+    @property
+    def rests(self) -> bool:
+        """Whether there may be pauses."""
+        return self.at_once is not None
+
+    def wait(self, rows: int, begun: float) -> None:
+        """Wait until the next round may begin.
+
+        Args:
+            rows: that were compared.
+            begun: when the first round did, by the monotonic clock.
+        """
+        if self.rows_per_s:
+            time.sleep(max(0.0, begun + rows / self.rows_per_s - time.monotonic()))
+        told = ""
+        while reason := self.why_not():
+            if reason != told:
+                event("waits", why=reason)
+                told = reason
+            time.sleep(_LOOK_S)
+
+
+def in_rounds(
+    jobs: list[Comparison], compare_all: CompareAll, pace: Pace, late: dict[str, SluiceError]
+) -> list[tuple[Comparison, Difference]]:
+    """The differences; a slave or a table that cannot be read does not stop the comparison of other slaves (R8).
+
+    Args:
+        late: slaves that cannot be compared, and why; those are added that turn out to be so.
+    """
+    done: dict[int, Difference] = {}
+    failed: dict[int, SluiceError] = {}
+    waiting, begun = list(range(len(jobs))), time.monotonic()
+    while waiting:
+        size = pace.at_once or len(waiting)
+        some, waiting = waiting[:size], waiting[size:]
+        pace.wait(sum(one.compared for one in done.values()), begun)
+        again = []
+        for number, found in zip(some, _outcomes(compare_all, [jobs[number] for number in some]), strict=True):
+            slave = jobs[number].slave
+            if isinstance(found, Difference):
+                done[number] = found
+            elif isinstance(found, TransientError) and number not in failed:
+                failed[number] = found
+                again.append(number)
+                event("tried again", slave=slave, table=jobs[number].view.master.name, why=found.message)
+            elif slave not in late or _ends(found, late[slave]):
+                # The first error says more: the snapshot may be gone since.
+                late[slave] = failed.get(number, found) if isinstance(found, TransientError) else found
+        waiting = [number for number in (*waiting, *again) if jobs[number].slave not in late]
+        if again or waiting:
+            event("compared", done=len(done), of=len(jobs))
+        if again and waiting:
+            time.sleep(_PAUSE_S)
+    for slave in {job.slave for job in jobs} & late.keys():
+        compared = sum(jobs[number].slave == slave for number in done)
+        event("broke off", slave=slave, done=compared, of=sum(job.slave == slave for job in jobs))
+    return [(job, done[number]) for number, job in enumerate(jobs) if job.slave not in late]
+
+
+def giving_way(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
+    """Compare, but not for so long that a statement of others waits for more than this time."""
+
+    def compared(jobs: list[Comparison]) -> Sequence[Difference | SluiceError]:
+        with ExitStack() as stack:
+            if after_s and jobs:
+                # A session that reads at a point bears the name of the master's snapshot.
+                snapshot_id = jobs[0].master.snapshot_id
+                sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
+                for name, connection in sides:
+                    if give_way := vendor(name).giving_way:
+                        stack.enter_context(give_way(context.connection(connection), snapshot_id, after_s))
+            return compare_all(jobs)
+
+    return compared
+
+
+def _outcomes(compare_all: CompareAll, jobs: list[Comparison]) -> Sequence[Difference | SluiceError]:
+    try:
+        return compare_all(jobs)
+    except SluiceError as error:
+        return [error] * len(jobs)
+
+
+def _ends(found: SluiceError, before: SluiceError) -> bool:
+    """Whether an error is worth more than one before it: it is terminal, and that was not."""
+    return isinstance(before, TransientError) and not isinstance(found, TransientError)
