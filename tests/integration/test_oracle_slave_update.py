@@ -1,83 +1,67 @@
-"""The life of a slave on Oracle: filled, compared, followed, repaired (R10), removed. SQLite stands for the server."""
+"""The life of a slave on Oracle: filled, compared (R10), followed, repaired, removed."""
 
 from __future__ import annotations
 
-import sqlite3
+from contextlib import ExitStack
 
 import pytest
-from support.oracle_as_sqlite import SqliteServer
+from support.oracle_depots import DEPOTS, SLAVE
 from support.updating import compare_here
 from support.world import SOURCE
 
 from sluice.commands.remove_replication import Extent, remove_replication
-from sluice.connections import ConnectionInfo
 from sluice.errors import RowsDiffer
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Status
-from sluice.vendors.oracle import removal, slave
-from sluice.vendors.oracle.load import receiver, tables
-from sluice.vendors.oracle.read import compare
-from sluice.vendors.oracle.write import repair as repairing
 
 pytestmark = [pytest.mark.postgres]
 
-DDL = """CREATE TABLE t (id int PRIMARY KEY, name varchar(9), amount numeric(9,2));
-INSERT INTO t SELECT g, 'n' || g, NULL FROM generate_series(1, 300) AS g;
-INSERT INTO t VALUES (301, E'a\\tb\\\\', NULL)"""
-COLUMNS = [
-    ("id", "NUMBER", None, 22, 10, 0, 0, None, "N", "NO", "NO"),
-    ("name", "VARCHAR2", None, 36, None, None, 9, "C", "Y", "NO", "NO"),
-    ("amount", "NUMBER", None, 22, 9, 2, 0, None, "Y", "NO", "NO"),
-]
+DDL = """CREATE TABLE t (id int PRIMARY KEY, name varchar(9), amount numeric(9,2){more});
+INSERT INTO t (id, name) SELECT g, 'n' || g FROM generate_series(1, 300) AS g;
+INSERT INTO t (id, name) VALUES (301, E'a\\tb\\\\')"""
 
 
 @pytest.fixture
-def depot(updating, tmp_path, monkeypatch):
-    """A world with one slave, which is on Oracle, and the file of its schema."""
-    file = tmp_path / "depot"
-    server = SqliteServer(file, "DEPOT", {"t": (COLUMNS, "id")})
-    for module in (slave, tables, receiver, compare, repairing, removal):
-        monkeypatch.setattr(module, "connect", server.connect)
-    world = updating(DDL, ["public.t"], renamed={}, slaves=["zurich"])
-    world.infos["unused"] = world.infos["zurich"]
-    world.infos["zurich"] = ConnectionInfo("oracle", "depot", None, "X", "DEPOT", "secret")
-    there = {"vendor": "oracle", "schema": "DEPOT", "schemas": {"public": "DEPOT"}}
-    world.configure(lambda settings: settings["slaves"]["zurich"].update(there))
-    return world, sqlite3.connect(file)
+def afterwards():
+    """What is left to do once the sessions of the worlds have ended."""
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture(params=DEPOTS)
+def depot(request, afterwards, updating, tmp_path, monkeypatch):
+    return DEPOTS[request.param](updating, afterwards, DDL, monkeypatch, tmp_path / "depot")
 
 
 def test_a_slave_on_oracle_is_filled_a_row_that_differs_is_found_and_repaired_and_all_of_it_is_removed(depot):
-    world, there = depot
+    world = depot.world
     world.update()
-    assert world.verify(initial=True) == {"zurich": 0}
-    assert world.status("zurich") is Status.NORMAL
-    assert there.execute("SELECT count(*) FROM t").fetchone() == (301,)
-    there.execute("DELETE FROM t WHERE id = 7")
-    there.execute("UPDATE t SET name = 'x' WHERE id = 8")
-    there.commit()
+    assert world.verify(initial=True) == {SLAVE: 0}
+    assert world.status(SLAVE) is Status.NORMAL
+    assert depot.execute('SELECT count(*) FROM "t"') == [(301,)]
+    depot.execute('DELETE FROM "t" WHERE "id" = 7')
+    depot.execute("""UPDATE "t" SET "name" = 'x' WHERE "id" = 8""")
     with pytest.raises(RowsDiffer, match=r"1 missing, 0 extra, 1 changed"):
         world.verify()
-    there.execute("INSERT INTO t VALUES (900, 'extra', NULL)")
-    there.commit()
-    world.master.execute("DELETE FROM t WHERE id = 9; UPDATE t SET name = 'y' WHERE id = 10")
+    depot.execute("""INSERT INTO "t" ("id", "name") VALUES (900, 'extra')""")
+    world.master.execute(
+        "DELETE FROM t WHERE id = 9; UPDATE t SET name = 'y' WHERE id = 10; INSERT INTO t VALUES (302)"
+    )
     with world.running():
-        found = repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, patience_s=60)
+        found = repair(world.context, RepairRequest(SOURCE, SLAVE), compare_here, patience_s=60)
     assert (found["deleted"], found["written"]) == (1, 2)
-    assert there.execute("SELECT name FROM t WHERE id IN (7, 8, 9, 10, 900) ORDER BY id").fetchall() == [
-        ("n7",),
-        ("n8",),
-        ("y",),
-    ]
-    gone = remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
-    assert gone == ["table DEPOT.t", "table DEPOT.SLUICE_POSITION", "table DEPOT.SLUICE_LOADED"]
-    assert there.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall() == []
+    those = 'SELECT "name" FROM "t" WHERE "id" IN (7, 8, 9, 10, 302, 900) ORDER BY "id"'
+    assert depot.execute(those) == [("n7",), ("n8",), ("y",), (None,)]
+    gone = remove_replication(world.context, world.pair(SLAVE), Extent.TABLES)
+    ours = [f"table {depot.schema}.SLUICE_{one}" for one in ("POSITION", "LOADED")]
+    assert gone == [f"table {depot.schema}.t", *ours]
+    assert depot.tables() == []
 
 
 def test_an_update_of_a_slave_on_oracle_with_other_rows_ends_inconsistent(depot):
-    world, there = depot
+    world = depot.world
     world.update()
-    there.execute("DELETE FROM t WHERE id = 7")
-    there.commit()
+    depot.execute('DELETE FROM "t" WHERE "id" = 7')
     with pytest.raises(RowsDiffer, match=r"1 missing"):
         world.verify(initial=True)
-    assert world.status("zurich") is Status.INCONSISTENT
+    assert world.status(SLAVE) is Status.INCONSISTENT

@@ -10,7 +10,7 @@ import pytest
 from support.oracle import COLUMNS, running
 from support.oracle_session import ID, INFO, NAME, TABLE, catalog_of, source
 
-from sluice.errors import SluiceError
+from sluice.errors import VALUES_ENV, SluiceError
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.recorded import layout_of
@@ -110,3 +110,13 @@ def test_types_without_an_empty_value_are_not_measured(kind):
     table = CapturedTable(NAME, 7, (COLUMNS[kind],))
     statement, _ = selecting(table, ["C"], SnapshotId(900, "REPL_", "REPL"))
     assert "GETLENGTH" not in statement
+
+
+@pytest.mark.parametrize("values", ["", "1"])
+def test_a_value_that_is_none_of_its_type_is_said_only_on_request(monkeypatch, values):
+    monkeypatch.setenv(VALUES_ENV, values)
+    (kind,) = CapturedTable(NAME, 7, (COLUMNS["INTERVAL DAY(2) TO SECOND(6)"],)).kinds
+    with pytest.raises(SluiceError, match="none of the type interval") as error:
+        texts(pa.table({"C0": ["1 0", "1 canary"]}), [kind])
+    assert error.value.code == 585
+    assert ("canary" in str(error.value)) == bool(values)

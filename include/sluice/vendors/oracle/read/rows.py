@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import TransientError
+from sluice.errors import VALUES_ENV, SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.values.copy_text import lines_of
@@ -89,12 +90,13 @@ def expressions(values: Sequence[str], kinds: Sequence[Captured], parts: Mapping
 
 
 def texts(table: pa.Table, kinds: Sequence[Captured]) -> list[pa.Array]:
-    """The canonical texts of columns, from what a query of `expressions` gave."""
+    """The canonical texts of columns, from what a query of `expressions` gave.
+
+    Raises:
+        SluiceError: SLC-585, the server gave what is no value of a type.
+    """
     width = len(kinds)
-    found = [
-        pa.array([None if one is None else text(_plain(one)) for one in column.to_pylist()], pa.string())
-        for column, text in zip(table.columns[:width], map(canonical, kinds), strict=True)
-    ]
+    found = [_texts(column, how) for column, how in zip(table.columns[:width], kinds, strict=True)]
     empty = iter(table.columns[width:])
     return [
         values if how.empty is None else _emptied(how.empty, values, next(empty))
@@ -200,6 +202,20 @@ def moved(name: TableName, why: str) -> TransientError:
         f"{name} cannot be read as it was: {why}",
         "trigger the run again, if it is not tried again by itself; nothing was changed",
     )
+
+
+def _texts(column: pa.ChunkedArray, how: Captured) -> pa.Array:
+    text = canonical(how)
+    try:
+        return pa.array([None if one is None else text(_plain(one)) for one in column.to_pylist()], pa.string())
+    except ValueError as error:
+        shown = f": {error}" if os.environ.get(VALUES_ENV) else ""
+        raise SluiceError(
+            585,
+            f"the server gave a value that is none of the type {how.type}, as which it is read{shown}",
+            "a defect, or a type that this version of the server writes otherwise: report it with that version. "
+            f"`{VALUES_ENV}=1` shows the value. Until then leave the column out (`exclude_columns`)",
+        ) from None
 
 
 def _emptied(text: str, values: pa.Array, empty: pa.ChunkedArray) -> pa.Array:
