@@ -19,6 +19,7 @@ from sluice.vendors.oracle.capture.queue import sweep
 from sluice.vendors.oracle.capture.queue.sweep import OracleSweep
 from sluice.vendors.oracle.capture.registry import Registered
 from sluice.vendors.oracle.capture.rights import expect_one_edition, expect_rights
+from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.capture.watched_tables import WatchedTables, is_as_wanted
 from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described, eligible, expect_seen_whole, moves_rows
@@ -126,21 +127,31 @@ class QueueCapture(NoStatements):
             return
         session, watching = self._session.open(), self._watching()
         known = registry.registered(session, self._parts)
-        there = {name: table for name in known if (table := described(session, name))}
-        watching.let_go(known, there)
+        there, unclear = dict[TableName, CapturedTable](), set[TableName]()
+        for name in known:
+            try:
+                if table := described(session, name):
+                    there[name] = table
+            except SluiceError as error:
+                unclear.add(name)
+                self._not_as_it_is(name, error)
+        watching.let_go({name: one for name, one in known.items() if name not in unclear}, there)
         for name, table in there.items():
             if table != (one := known[name]).recorded.table or not one.ready:
                 try:
                     watching.watch(table, watching.settings(one), one)
                 except SluiceError as error:
-                    # The older trigger goes on with the columns that it knows, and the next look tries again.
-                    event("not watched as it is now", source=self._resources.schema, table=name, why=error.fact)
+                    self._not_as_it_is(name, error)
         # Of a watched table it says that changes are not known.
         watching.drop_restored(spared=known)
         watching.keep_segments()
         self._next_segments = float("-inf")
         self._polled = max(self._polled, noted)
         self._next_poll = time.monotonic() + _POLL_S
+
+    def _not_as_it_is(self, name: TableName, error: SluiceError) -> None:
+        """Let the older trigger go on with the columns that it knows; the next look tries again."""
+        event("not watched as it is now", source=self._resources.schema, table=name, why=error.fact)
 
     def _noted(self) -> int:
         ((key,),) = execute(self._session.open(), composed("capture/queue/noted", **self._parts))
