@@ -20,6 +20,7 @@ TABLES = (
     "all_indexes (table_owner, table_name, index_name, uniqueness, index_type)",
     "all_tables (owner, table_name, temporary, nested, iot_type, secondary, dropped)",
     "all_policies (object_owner, object_name, policy_name, sel, enable)",
+    "redaction_policies (object_owner, object_name, policy_name, enable)",
     "session_privs (privilege)",
     "all_mviews (owner, container_name)",
     "all_mview_logs (log_owner, log_table)",
@@ -120,8 +121,19 @@ def test_a_policy_hides_rows_unless_the_user_is_exempt(policy, exempt, hides, ac
     assert asked(database, "catalog/obstacles") == ["the policy P"] * acts
 
 
-def test_a_table_with_hidden_rows_is_neither_watched_nor_read(monkeypatch):
-    session, capture, owner = source(monkeypatch, **catalog_of(TABLE), catalog__policies=[("P",)])
+@pytest.mark.parametrize(
+    ("answers", "right"),
+    [
+        ({"catalog__policies": [("P",)]}, "EXEMPT ACCESS POLICY"),
+        ({"catalog__redactions": [("P",)]}, "EXEMPT REDACTION POLICY"),
+        (
+            {"catalog__policies": [("P",)], "catalog__redactions": refusal("ORA-00942: no such view")},
+            "EXEMPT ACCESS POLICY",
+        ),
+    ],
+)
+def test_a_table_with_hidden_rows_is_neither_watched_nor_read(monkeypatch, answers, right):
+    session, capture, owner = source(monkeypatch, **catalog_of(TABLE), **answers)
     monkeypatch.setattr(rows, "connect", lambda info, application: session)
     for attempt in (
         lambda: capture.install({NAME: Watch("IUD")}, Wanted()),
@@ -131,6 +143,7 @@ def test_a_table_with_hidden_rows_is_neither_watched_nor_read(monkeypatch):
         with pytest.raises(SluiceError, match=r"the policy P of APP\.T") as error:
             attempt()
         assert error.value.code == 589
+        assert right in error.value.hint
     assert not any('"APP"."T"' in one for one in session.said)
 
 
@@ -176,3 +189,19 @@ def test_the_name_of_a_trigger_is_measured_by_the_version_of_the_server(monkeypa
     assert error.value.code == 475
     session.version = "12.2.0.1.0"
     capture.install({}, Wanted())
+
+
+@pytest.mark.parametrize(
+    ("enabled", "exempt", "changes"), [("YES    ", False, True), ("YES", True, False), ("NO     ", False, False)]
+)
+def test_a_redaction_changes_values_unless_the_user_is_exempt(enabled, exempt, changes):
+    held = ["session_privs VALUES ('EXEMPT REDACTION POLICY')"] if exempt else []
+    database = catalog(f"redaction_policies VALUES ('APP', 'T', 'P', '{enabled}')", *held)
+    statement = composed("catalog/redactions").replace("sys.", "")
+    assert [row[0] for row in database.execute(statement, NAMED)] == ["P"] * changes
+
+
+def test_who_may_not_look_at_redactions_is_not_told_of_them(monkeypatch):
+    answers = {"catalog__redactions": refusal("ORA-00942: no such view")}
+    _, _, owner = source(monkeypatch, **catalog_of(TABLE), **answers)
+    assert [one.layout.name for one in owner.dumpable({NAME: Watch("IUD")})] == [NAME]

@@ -11,6 +11,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
+from sluice.vendors.oracle.errors import NO_RIGHT, code_of
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import Row, execute
 
@@ -60,13 +61,24 @@ def moves_rows(session: oracledb.Connection, name: TableName) -> bool:
 
 
 def expect_seen_whole(session: oracledb.Connection, name: TableName) -> None:
-    """See that whoever reads a table gets all of its rows with their values. Raises SluiceError SLC-589."""
-    found = execute(session, composed("catalog/policies"), {"schema": name.schema, "name": name.table})
-    if found:
+    """See that whoever reads a table gets all of its rows with their values. Raises SluiceError SLC-589.
+
+    Who may not look at the policies of redaction is not told of them.
+    """
+    values = {"schema": name.schema, "name": name.table}
+    hiding = execute(session, composed("catalog/policies"), values)
+    changing: list[Row] = []
+    try:
+        changing = execute(session, composed("catalog/redactions"), values)
+    except oracledb.DatabaseError as error:
+        if code_of(error) not in NO_RIGHT:
+            raise
+    if hiding or changing:
+        policy, right = (hiding[0][0], "ACCESS") if hiding else (changing[0][0], "REDACTION")
         raise SluiceError(
             589,
-            f"the policy {found[0][0]} of {name} may hide rows from the user {session.username}",
-            "nothing was changed; let a DBA grant it EXEMPT ACCESS POLICY, or set `exclude` of the table",
+            f"the policy {policy} of {name} may hide rows or values from the user {session.username}",
+            f"nothing was changed; let a DBA grant it EXEMPT {right} POLICY, or set `exclude` of the table",
         )
 
 
