@@ -1,9 +1,9 @@
 """The LONG of a row whose change is published, or LONG RAW: no trigger can read it, so its address tells where it is.
 
-It is read as of the sweep's change number. So when a sweep is in the log, a row of the slave has the LONG that the row
-of the master had at that number. A change before the last one of its row has that LONG, too, and not the one it had
-then. A row that is gone by then has none: its DELETE is in the same sweep. Rows of a table with a LONG keep their
-address, since the server moves none: such a table has no partitions, and can be neither moved nor shrunk.
+It is read as of the sweep's change number. So when all that this shows is in the log, a row of the slave has the LONG
+that the row of the master had then. A change before the last one of its row has that LONG, too, and not the one of its
+own time. A row that is gone by then has none, and its DELETE follows. Rows of a table with a LONG keep their address,
+since the server moves none: such a table has no partitions, and can be neither moved nor shrunk.
 
 Source: SQL Language Reference, "LONG Data Type", "flashback_query_clause"; "ALTER TABLE", "move_table_clause",
 "shrink_clause"; Database Error Messages.
