@@ -61,6 +61,22 @@ def test_a_role_with_these_rights_captures_publishes_and_cleans_up(world):
     assert cleanup(world.context, SOURCE)
 
 
+def test_a_role_with_these_rights_changes_over_to_the_log_and_back(world, server):
+    bootstrap(world.context, SOURCE)
+    # By now its event triggers can be made.
+    world.master.execute(grants(world.context, SOURCE).encode())
+    written = 'INSERT INTO "The shop".parted VALUES ({0}); INSERT INTO "The shop"."Größe" VALUES ({0})'
+    for n, way in enumerate(("log", "triggers")):
+        world.configure(lambda plain, way=way: plain["sources"][SOURCE].update(capture=way))
+        world.master.execute(written.format(2 * n))
+        world.master.execute(grants(world.context, SOURCE).encode())
+        assert world.context.connection("master").login == world.role
+        assert bootstrap(world.context, SOURCE)["changed_over"]
+        world.master.execute(written.format(2 * n + 1))
+        world.publish()
+    assert [one["new"][0] for one in world.log() if one["action"] == "I"] == [*"00112233"]
+
+
 def test_the_script_names_no_password_and_may_be_run_twice(world):
     script = grants(world.context, SOURCE)
     assert "canary" not in script
