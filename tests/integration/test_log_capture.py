@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing, suppress
 from threading import Timer
 
 import pytest
+from psycopg.errors import UndefinedObject
 from support.slot_reader import reading
 from support.world import SOURCE
 
@@ -114,6 +115,60 @@ def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twi
     world.let_leases_expire()
     world.catch_up()
     assert changes(world) == [("I", ["1", "a"], None), ("I", ["2", "b"], None)]
+
+
+def test_what_is_published_is_not_decoded_again_and_again(build):
+    """By itself the server notes every fifteen seconds where decoding can begin."""
+    world = by_log(build)
+    begins = "SELECT restart_lsn FROM pg_replication_slots, repl_log WHERE slot_name = slot"
+    (made,) = world.master.execute(begins).fetchone()
+    for number in range(3):
+        world.master.execute(
+            "INSERT INTO t SELECT %s + i, repeat('x', 2000) FROM generate_series(0, 1999) AS i", [number * 2000]
+        )
+        world.publish()
+    left = f"SELECT pg_current_wal_lsn() - ({begins}), ({begins}) > %s::pg_lsn"
+    read, moved = world.master.execute(left, [made]).fetchone()
+    assert (moved, read < 10_000_000) == (True, True)
+    assert len(world.log()) == 6000
+
+
+def test_a_transaction_in_two_phases_is_published_when_it_is_committed_and_as_a_whole(build):
+    """Its changes stand in the log before those of others that were committed meanwhile; a crash of nobody loses it."""
+    world = by_log(build)
+    two = world.session()
+    execute, name = world.master.execute, f"two {world.path.name}"
+    with ExitStack() as stack:
+        for prepared in (f"{name} kept", f"{name} given up"):
+            stack.callback(lambda one=prepared: _given_up(world, one))
+        two.execute("BEGIN; INSERT INTO t VALUES (1, 'a'); SAVEPOINT s; INSERT INTO t VALUES (2, 'never')")
+        two.execute(f"ROLLBACK TO s; UPDATE t SET v = 'b'; PREPARE TRANSACTION '{name} kept'")
+        two.execute(f"BEGIN; INSERT INTO t VALUES (4, 'never'); PREPARE TRANSACTION '{name} given up'")
+        execute("INSERT INTO t VALUES (3, 'meanwhile')")
+        world.catch_up()
+        assert changes(world) == [("I", ["3", "meanwhile"], None)]
+        # More than the server decodes anew each time: what is prepared has to be read from its beginning on.
+        execute(
+            "INSERT INTO t SELECT 100 + i, repeat('x', 2000) FROM generate_series(1, 2000) AS i;"
+            "DELETE FROM t WHERE id > 99"
+        )
+        world.catch_up()
+        world.catch_up()
+        execute(f"ROLLBACK PREPARED '{name} given up'")
+        execute(f"COMMIT PREPARED '{name} kept'")
+        execute("UPDATE t SET v = 'after' WHERE id = 1")
+        world.catch_up()
+    assert changes(world)[4001:] == [
+        ("I", ["1", "a"], None),
+        ("U", ["1", "b"], ["1", "a"]),
+        ("U", ["1", "after"], ["1", "b"]),
+    ]
+    assert world.differences() == {}
+
+
+def _given_up(world, prepared):
+    with suppress(UndefinedObject):
+        world.master.execute(f"ROLLBACK PREPARED '{prepared}'")
 
 
 @pytest.mark.parametrize(

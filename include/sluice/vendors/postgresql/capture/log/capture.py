@@ -26,7 +26,8 @@ from sluice.vendors.postgresql.capture.log.handover import FirstSweep, Phase, Wa
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
-from sluice.vendors.postgresql.session import PURGE, composed, translated
+from sluice.vendors.postgresql.session import PURGE, Connection, composed, translated
+from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
@@ -45,6 +46,11 @@ class LogCapture(QueueCapture):
     _looked = -1
     _counted = 0
     _counts_again = float("-inf")
+    _beside: Connection | None = None
+
+    def __init__(self, session: SourceSession) -> None:
+        super().__init__(session)
+        self._beginning = slot.Beginning()
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this source.
@@ -160,8 +166,7 @@ class LogCapture(QueueCapture):
                 return True
             written, flushed = self._written()
             if written > flushed:
-                with transaction_fate.beside(self.info) as beside:
-                    transaction_fate.flush(beside)
+                transaction_fate.flush(self._flushing())
                 _, flushed = self._written()
             if flushed == self._looked:
                 return False
@@ -240,9 +245,9 @@ class LogCapture(QueueCapture):
         """
         if not self._sees_ddl():
             raise _unseen()
-        with translated("reading the slot"), transaction_fate.beside(self.info) as beside:
+        with translated("reading the slot"):
             session = self._session.open()
-            sweep = LogSweep(session, beside, self.resources, self.parts, epoch, self._recorded)
+            sweep = LogSweep(session, self._flushing(), self.resources, self.parts, epoch, self._recorded)
             try:
                 sweep.begin(max_changes, until)
                 self._expect_as(expected)
@@ -256,6 +261,20 @@ class LogCapture(QueueCapture):
                 raise
             if session.info.transaction_status != TransactionStatus.IDLE:
                 session.execute("ROLLBACK")
+            self._beginning.look(session, sweep.slot)
+
+    def close(self) -> None:
+        """End the sessions."""
+        super().close()
+        if self._beside is not None:
+            self._beside.close()
+        self._beside = None
+
+    def _flushing(self) -> Connection:
+        """A session that is in no transaction. Nothing hangs on whether it lives: the slot gives what is flushed."""
+        if self._beside is None or self._beside.closed:
+            self._beside = transaction_fate.beside(self.info)
+        return self._beside
 
     def _reads_queue(self) -> bool:
         """Whether what triggers captured is published first."""

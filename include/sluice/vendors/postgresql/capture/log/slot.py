@@ -29,6 +29,8 @@ _LONGEST = 63
 _WAIT = "60s"
 # A slot is read by one session at a time. Ours look for moments: the publisher, and `status` beside it.
 _PATIENCE_S, _PAUSE_S = 15.0, 0.05
+# So much is read again each time.
+_APART_BYTES = 2 * 1024 * 1024
 # How the server calls a slot whose log it may remove at the next checkpoint.
 _UNRESERVED = "unreserved"
 _OLDEST, _OLDEST_SAID = 150000, "15"
@@ -231,6 +233,27 @@ def advance(connection: Connection, name: str, lsn: int) -> None:
     """Let the server forget what is published, and recorded as that; another time if a session reads the slot now."""
     with suppress(psycopg.errors.ObjectInUse):
         connection.execute(composed("capture/log/advance", slot=sql.Literal(name), lsn=sql.Literal(lsn)))
+
+
+class Beginning:
+    """Where decoding begins. Each look at the slot reads the log from there on. By itself the server notes a place for
+    it every fifteen seconds: with much to publish, much of the log is read thirty times."""
+
+    def __init__(self) -> None:
+        self._at, self._apart = -1, _APART_BYTES
+
+    def look(self, connection: Connection, name: str) -> None:
+        """Let the server note where it is, if much is read again; less often while that helps nothing, since an old
+        transaction is open."""
+        row = connection.execute(composed("capture/log/restarts", slot=sql.Literal(name))).fetchone()
+        if row is None:
+            return
+        at, read, may = row
+        if at != self._at:
+            self._at, self._apart = at, _APART_BYTES
+        if may and read > self._apart:
+            connection.execute(composed("capture/log/note_running"))
+            self._apart = read + _APART_BYTES
 
 
 def patiently(connection: Connection, name: str, read: Callable[[], Iterator[T]]) -> Iterator[T]:

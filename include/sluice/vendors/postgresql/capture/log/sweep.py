@@ -52,7 +52,6 @@ class LogSweep:
         self._epoch = epoch
         self._unchanged = unchanged
         self._most: int | None = None
-        self._slot = ""
         self._stream: Stream | None = None
         self._moves_to: int | None = None
         self.more = False
@@ -127,6 +126,11 @@ class LogSweep:
                 return
             # Nothing but transactions that the snapshot does not show, or that are published: look further.
             most *= 2
+
+    @property
+    def slot(self) -> str:
+        """The name of the slot."""
+        return self._recorded.slot
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
