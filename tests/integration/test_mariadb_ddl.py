@@ -77,6 +77,13 @@ HELD = (
 )
 
 
+def delivered(world, size=50_000):
+    """All that comes, by a drain that takes over."""
+    drain = world.drainer(size=size)
+    while drain.deliver():
+        pass
+
+
 class Death:
     """Ends a drain when it has come to a place so often."""
 
@@ -151,6 +158,8 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
     monkeypatch.setattr(slave, "reached", death := Death())
     deaths = [*itertools.product(COMMANDS[:1], POINTS), *itertools.product(COMMANDS[1:], POINTS[1:3])]
     for number, (statement, (point, times)) in enumerate(deaths):
+        mode = "one_to_one" if number % 2 else "batch"
+        world.configure(lambda settings, mode=mode: settings["replications"][0].update(mode=mode))
         death.at = [point] * times
         world.master.execute(f"INSERT INTO heap (a) VALUES (1); {statement}; INSERT INTO heap (a) VALUES (1)")
         world.publish()
@@ -162,8 +171,8 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
             world.let_leases_expire()
         else:
             with pytest.raises(SystemExit):
-                world.drainer().deliver()
-        world.drainer().deliver()
+                delivered(world)
+        delivered(world)
     pair, database, reader = world.pair("zurich"), world.infos["zurich"].database, maria_server.create_account()
     maria_server.execute(f"GRANT SELECT ON {database}.* TO {reader.login}@'127.0.0.1'")
     parts = our_tables(database)
@@ -177,9 +186,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
         assert at is CrashPoint.INTENDED
         with pytest.raises(TransientError, match=rf"SLC-092.*at {earlier.position.ordinal + 1}"):
             aligned(reader, parts, pair, earlier.position, 1).__enter__()
-        later = world.drainer()
-        while later.deliver():
-            pass
+        delivered(world)
 
     monkeypatch.setattr(slave, "reached", overtaken)
     with pytest.raises(FencedError, match="SLC-050"):
@@ -238,8 +245,6 @@ def test_an_alter_that_is_found_late_is_carried_out_once_in_front_of_the_rows_th
         assert [change["action"] for change in world.log()][-1] == "A", "the rows come first"
         with pytest.raises(SystemExit):
             world.drainer().deliver()
-        drain = world.drainer(size=1)
-        while drain.deliver():
-            pass
+        delivered(world, size=1)
     world.let_leases_expire()
     assert world.verify() == {"zurich": 0}

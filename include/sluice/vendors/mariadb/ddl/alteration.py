@@ -12,7 +12,8 @@ from sluice.vendors.mariadb.types import LONGTEXT, Form, Stored
 
 # For each column its name, type, collation, whether it may be NULL, what else it is, its place in the primary key.
 Rows = list[list[str | None]]
-# The text of a value is the canonical one in a column of texts, too.
+_TEXT = (LONGTEXT, COLLATION)
+# What the server makes of these in a column of texts is the canonical text.
 _AS_TEXT = {Form.NUMBER, Form.TEXT}
 
 
@@ -88,8 +89,8 @@ class Alteration:
                 if one.column.not_null and name not in filled:
                     raise self._unknown(f"{name} is new and NOT NULL, and the command says no value for it")
             elif row[1:3] != self._there[twin][1:3]:
-                form, text = was[twin].form, (row[1], row[2]) == (LONGTEXT, COLLATION)
-                if form is not one.form and not (text and form in _AS_TEXT):
+                form = Form.TEXT if self._is_as_text(twin) else was[twin].form
+                if form is not one.form and not (tuple(row[1:3]) == _TEXT and form in _AS_TEXT):
                     raise self._unknown(f"{name} was a {self._there[twin][1]}, and becomes a {row[1]}")
 
     def cannot_tell(self) -> SluiceError:
@@ -117,13 +118,15 @@ class Alteration:
             return [name, one.type, one.collation, nullable, "", place]
         _, kind, collation, held, extra, _ = self._there[twin]
         was = next(known for known in self._before.columns if known.column.name == twin)
-        as_text = (kind, collation) == (LONGTEXT, COLLATION) and was.type != LONGTEXT
-        if not (as_text and not place) and not self._is_kept(was, one):
+        # No index takes a text of any length.
+        becomes_key = place and (kind, collation) == _TEXT
+        if becomes_key or not (self._is_as_text(twin) or (was.type, was.collation) == (one.type, one.collation)):
             kind, collation = one.type, one.collation
         if nullable == "NO" and held == "YES" and was.column.not_null and not place:
             nullable = held
         return [name, kind, collation, nullable, extra, place]
 
-    @staticmethod
-    def _is_kept(was: Stored, one: Stored) -> bool:
-        return (was.type, was.collation) == (one.type, one.collation)
+    def _is_as_text(self, twin: str) -> bool:
+        """Whether somebody made a column so that it takes every value as its text."""
+        was = next(known for known in self._before.columns if known.column.name == twin)
+        return tuple(self._there[twin][1:3]) == _TEXT and was.type != LONGTEXT
