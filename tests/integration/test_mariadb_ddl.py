@@ -22,6 +22,8 @@ CREATE TABLE t (id int PRIMARY KEY, v text, w varchar(5), n numeric(6,2));
 CREATE TABLE heap (a int);
 INSERT INTO t SELECT g, 'v' || g, g, g FROM generate_series(1, 5) AS g;
 INSERT INTO heap VALUES (1), (1);
+CREATE TABLE s (id int PRIMARY KEY, v text, secret text);
+INSERT INTO s VALUES (1, 'a', 'secret');
 CREATE TABLE k (id int PRIMARY KEY, v text, n int DEFAULT 1, w varchar(5), d numeric(6,2), x int);
 INSERT INTO k SELECT g, g, g, 'w' || g, g / 4.0, g FROM generate_series(1, 5) AS g
 """
@@ -107,9 +109,15 @@ def columns(maria_server, database, table):
 
 
 def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, maria_server):
-    world = maria(DDL, ["public.*"], slaves=("zurich",))
+    world = maria(DDL, ["public.*"], slaves=("zurich",), update=False)
     database = world.infos["zurich"].database
+    otherwise = {"as": f"{database}.seen", "columns": {"v": "w"}, "exclude_columns": ["secret", "twice"]}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables={"public.s": otherwise}))
+    world.update()
+    world.verify(initial=True)
     for statement in (
+        "ALTER TABLE s ADD n int DEFAULT 3, DROP secret, ADD twice int GENERATED ALWAYS AS (id * 2) STORED",
+        "ALTER TABLE s RENAME v TO x; INSERT INTO s VALUES (2, 'b', 4); ALTER TABLE s ADD secret int, ALTER n TYPE text",
         "CREATE TABLE made (id int PRIMARY KEY, b bytea, at timestamptz DEFAULT now() CHECK (at > '1900-01-01'));"
         "INSERT INTO made VALUES (1, '\\x00ff', now())",
         "INSERT INTO heap VALUES (2); CREATE TABLE heaped AS SELECT * FROM heap; INSERT INTO heap VALUES (2)",
@@ -135,11 +143,16 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, ma
         world.master.execute("INSERT INTO t (id, v) SELECT max(id) + 1, 'more' FROM t")
     assert world.verify() == {"zurich": 0}
     assert {row[0] for row in maria_server.execute(f"SHOW TABLES FROM {database}")} == {
-        *("t", "k", "heap", "heaped", "gone"),
+        *("t", "k", "heap", "heaped", "gone", "seen"),
         *("sluice_position", "sluice_loaded", "sluice_intent"),
     }
     assert not [row for row in columns(maria_server, database, "t") if row[3] not in (None, "NULL")]
     assert maria_server.execute(f"SELECT * FROM {database}.sluice_intent") == []
+    assert [row[:2] for row in columns(maria_server, database, "seen")] == [
+        ("id", "int(11)"),
+        ("n", "longtext"),
+        ("x", "longtext"),
+    ]
     shown = [(name, kind, nullable, key) for name, kind, nullable, _, key in columns(maria_server, database, "k")]
     assert shown == [
         ("id", "int(11)", "NO", "PRI"),
