@@ -20,6 +20,8 @@ _CATALOG = {
     "catalog/character_set": [("AL32UTF8",)],
     "catalog/obstacles": [],
     "catalog/references": [],
+    "catalog/rights": [("CREATE TABLE",)],
+    "catalog/room": [(1,)],
     "write/transaction": [("1.2.3",)],
     "capture/queue/scn": [("900",)],
     "position/tables": [("SLUICE_POSITION",), ("SLUICE_LOADED",)],

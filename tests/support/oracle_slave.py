@@ -106,11 +106,16 @@ def server(**answers) -> RecordedSession:
         "position/holders": [],
         "position/advance": 1,
         "capture/queue/scn": [("900",)],
+        "catalog/rights": [("CREATE TABLE",)],
+        "catalog/room": [(1,)],
     }
     texts = {text: name for name, text in statements().items()}
     texts |= {
         composed(name): name
-        for name in ("catalog/columns", "catalog/primary_key", "catalog/table", "capture/queue/scn")
+        for name in (
+            *("catalog/columns", "catalog/primary_key", "catalog/table", "catalog/rights", "catalog/room"),
+            "capture/queue/scn",
+        )
     }
     texts[composed("write/empty", table=STAGE)] = "write/empty of the stage"
     texts[composed("capture/queue/commit_durably")] = "durable commit"

@@ -8,7 +8,7 @@ from support.oracle_slave import LAYOUT, NAME, PAIR, SCHEMA, depot, server
 
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
-from sluice.errors import ConfigError, FencedError
+from sluice.errors import ConfigError, FencedError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position, Snapshot
@@ -107,3 +107,15 @@ def test_the_vendor_offers_such_a_slave_with_its_rights():
     assert found.is_ours([], TableName(SCHEMA, "SLUICE_POSITION"))
     assert not found.is_ours([], NAME)
     assert isinstance(found.slave(INFO, PAIR, SCHEMA, Mapper({}, {}), []).capabilities().transactional_ddl, bool)
+
+
+@pytest.mark.parametrize(
+    ("answers", "lacking"),
+    [({"catalog__rights": [("CREATE SESSION",)]}, "lacks CREATE TABLE"), ({"catalog__room": []}, "QUOTA")],
+)
+def test_a_right_that_the_user_lacks_is_named_before_anything_is_emptied(monkeypatch, answers, lacking):
+    session, slave = depot(monkeypatch, **answers)
+    with pytest.raises(SluiceError, match=lacking) as error:
+        slave.loadable([PlainTable(Layout(7, TableName(SCHEMA, "T"), LAYOUT.columns, (0,)))])
+    assert error.value.code == 593
+    assert not any(one.startswith(("write/", "CREATE", "DELETE")) for one in session.said)

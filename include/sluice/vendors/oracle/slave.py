@@ -83,6 +83,8 @@ class OracleSlave(BatchesAlone):
         with translated("looking at the slave's tables"):
             session = self._open()
             slave_refusals.expect_fit(session, self.pair, self.schema)
+            if keyed:
+                slave_refusals.expect_rights(session, self.pair)
             for layout in layouts:
                 seen = view(self.mapper, layout).layout
                 slave_refusals.expect_own(self.pair, self.schema, seen.name)

@@ -69,6 +69,20 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
         raise _of_another(pair, f"has its position tables in the schema {schema}", str(user), "`schema`")
 
 
+def expect_rights(session: oracledb.Connection, pair: Pair) -> None:
+    """See that tables and stages can be made, before others are emptied. Raises SluiceError SLC-593."""
+    held = {str(privilege) for (privilege,) in execute(session, composed("catalog/rights"))}
+    lacking = [] if "CREATE TABLE" in held else ["CREATE TABLE"]
+    if not execute(session, composed("catalog/room")):
+        lacking.append("room that is left in a table space (QUOTA)")
+    if lacking:
+        raise SluiceError(
+            593,
+            f"the user of slave {pair.slave} lacks {' and '.join(lacking)}",
+            f"nothing was written; let a DBA run the script of `{shell.sluice('grants', pair.slave, '--slave')}`",
+        )
+
+
 def _expect_change_number(session: oracledb.Connection, pair: Pair, user: str) -> None:
     """See that a comparison can read the slave at a point, without which an initial update never ends (R10)."""
     try:
