@@ -11,7 +11,7 @@ from sluice.monitor.status import brief
 from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.signals import Teller
-from sluice.spark.steps import steps
+from sluice.spark.step_factory import steps
 
 
 def parser() -> argparse.ArgumentParser:

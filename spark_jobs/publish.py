@@ -8,7 +8,7 @@ from sluice.monitor.signals import of_publisher
 from sluice.publish.run import publish
 from sluice.spark.job import arguments, run
 from sluice.spark.signals import Teller
-from sluice.spark.steps import steps
+from sluice.spark.step_factory import steps
 
 
 def parser() -> argparse.ArgumentParser:

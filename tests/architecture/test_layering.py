@@ -51,15 +51,20 @@ def modules(*folders: str) -> list[Path]:
     return sorted(file for folder in folders for file in (PROJECT / folder).rglob("*.py"))
 
 
+def imported_by(node: ast.AST) -> list[str]:
+    """The modules that a statement imports, and each name taken from one."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
+
+
 def imported(file: Path) -> Iterator[str]:
     """Every module that a file imports, also inside functions, and each name taken from one."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{file} has a relative import"
-            yield str(node.module)
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        assert not getattr(node, "level", 0), f"{file} has a relative import"
+        yield from imported_by(node)
 
 
 def top(name: str) -> str:
@@ -140,6 +145,27 @@ def test_airflow_is_imported_in_dags_and_plugins_alone():
 def test_pyspark_is_imported_in_the_spark_package_and_in_jobs_alone():
     files = [file for file in modules("include", "plugins", "dags") if CORE / "spark" not in file.parents]
     assert not [file for file in files if {"pyspark", "py4j"} & set(map(top, imported(file)))]
+
+
+@pytest.mark.parametrize("name", ["drain", "publish"])
+def test_a_job_that_was_given_no_spark_does_not_wait_for_the_import_of_pyspark(name):
+    waiting, seen = [PROJECT / "spark_jobs" / f"{name}.py"], set()
+    while waiting:
+        file = waiting.pop()
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            names = imported_by(node)
+            assert not {"pyspark", "py4j"} & set(map(top, names)), file
+            paths = {path for one in names for path in module_files(one)} - seen
+            seen |= paths
+            waiting += paths
+    assert CORE / "spark" / "step_factory.py" in seen
+
+
+def module_files(name: str) -> list[Path]:
+    """The files of ours that are executed when a module is imported, of those above it, too."""
+    parts = name.split(".")
+    above = [PROJECT.joinpath("include", *parts[:n]) for n in range(1, len(parts) + 1)]
+    return [file for path in above for file in (path.with_suffix(".py"), path / "__init__.py") if file.is_file()]
 
 
 def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_work():

@@ -91,14 +91,14 @@ def _filled(server: Server, many: int) -> tuple[ConnectionInfo, dict[str, Connec
 
 
 def _publish(context: Context, over: Event) -> None:
-    from sluice.spark.steps import steps
+    from sluice.spark.step_factory import steps
 
     while not over.is_set():
         publish(context, SOURCE, steps=steps(context))
 
 
 def _drain(context: Context, over: Event, slave: str) -> None:
-    from sluice.spark.steps import steps
+    from sluice.spark.step_factory import steps
 
     while not over.is_set():
         drain(context, Pair(SOURCE, slave), steps=steps(context))

@@ -10,16 +10,9 @@ from pyspark.sql import SparkSession
 
 from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
 
-# Set in a process that spark-submit started.
-_SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
 # A server that does not answer is asked again for about half a minute; by default it would be for ten.
 _RETRIES = 9
 _MOST_PAUSE_MS = 2_000
-
-
-def is_there() -> bool:
-    """Whether this process was started with a Spark of its own, or with the address of one."""
-    return bool(os.environ.get(REMOTE_ENV) or os.environ.get(_SUBMITTED_ENV))
 
 
 @cache

@@ -20,18 +20,13 @@ from sluice.log import event, recorded, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
 from sluice.spark.tasks import collected
-from sluice.steps import LocalSteps, Result, RunningStep, Steps, ThreadStep, Work
+from sluice.steps import Result, RunningStep, ThreadStep, Work
 
 # For how long a lost step is asked for again; each of these asks a server that does not answer for half a minute.
 _PATIENCE_S = 60.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
 _Task = Callable[[int], Iterator[dict[str, object]]]
-
-
-def steps(context: Context) -> Steps:
-    """Steps as Spark tasks; in this process if it has no Spark."""
-    return SparkSteps(context) if session.is_there() else LocalSteps(context)
 
 
 class StepCrashed(Exception):
