@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 
 from sluice.paths import PROJECT
@@ -40,20 +39,22 @@ _CONF = {
 }
 
 
-@cache
 def short_lived(java: Path) -> str:
     """The options of a JVM of this JAVA_HOME that lives for seconds or minutes."""
     _KEPT.mkdir(parents=True, exist_ok=True)
     archive = _KEPT / f"{_what_is_loaded(java)}.jsa"
+    # A Java that cannot make one is not asked again and again.
+    tried = archive.with_suffix(".tried")
     with (_KEPT / "making").open("w") as lock:
-        if not archive.exists():
+        if not tried.exists():
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 # Somebody makes it: who comes meanwhile goes without.
                 return SHORT_LIVED
-            if not archive.exists():
+            if not tried.exists():
                 _make(archive, java)
+                tried.touch()
     # Java says on its output what does not fit: nobody is to read that as a result of a job.
     how = f'-Xshare:auto -Xlog:cds*=error -XX:SharedArchiveFile="{archive}"'
     return f"{SHORT_LIVED} {how}" if archive.exists() else SHORT_LIVED
@@ -61,7 +62,11 @@ def short_lived(java: Path) -> str:
 
 def _what_is_loaded(java: Path) -> str:
     """A name for an archive that fits: Java compares the jars by their paths, sizes and times."""
-    facts = [os.path.realpath(java), (java / "release").read_text() if (java / "release").exists() else ""]
+    program, release = java / "bin" / "java", java / "release"
+    # A wrapper is made by each session anew, and names the same Java each time.
+    is_script = program.read_bytes()[:2] == b"#!"
+    facts = [program.read_text() if is_script else str(program.resolve())]
+    facts += [release.read_text()] if release.exists() else []
     facts += [f"{jar} {jar.stat().st_size} {jar.stat().st_mtime_ns}" for jar in sorted(jars().iterdir())]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
 
@@ -71,7 +76,7 @@ def _make(archive: Path, java: Path) -> None:
     script, unfinished = archive.with_suffix(".py"), archive.with_suffix(".new")
     script.write_text(_TRAINING)
     for old in archive.parent.glob("*.jsa"):
-        old.unlink()
+        old.unlink(missing_ok=True)
     unfinished.unlink(missing_ok=True)
     options = f'{SHORT_LIVED} -XX:ArchiveClassesAtExit="{unfinished}"'
     conf = {**_CONF, "spark.driver.extraJavaOptions": options}
