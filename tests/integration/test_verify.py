@@ -181,6 +181,23 @@ def test_only_the_tables_named_are_compared(world):
     assert set(recorded(world)) == {("public.heap", "zurich"), ("public.heap", "geneva")}
 
 
+def test_a_table_that_is_locked_for_a_while_is_compared_again_at_the_same_point(normal):
+    tables = []
+
+    def locked(jobs):
+        tables.append([job.view.master.name for job in jobs])
+        if len(tables) > 1:
+            return compare_here(jobs)
+        with normal.session("zurich") as other, other.transaction():
+            other.execute("LOCK TABLE keyed")
+            return compare_here(jobs)
+
+    before = normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0]
+    assert normal.verify("zurich", compare=locked) == {"zurich": 0}
+    assert sorted(map(sorted, tables)) == [[HEAP, KEYED], [KEYED]]
+    assert normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0] == before + 1
+
+
 def test_a_sample_takes_about_its_percent_of_the_keys_and_others_each_time(world):
     world.reader("zurich").execute("UPDATE keyed SET amount = amount + 1")
     samples = []
@@ -227,23 +244,6 @@ def test_a_table_rewritten_after_the_point_is_no_difference(updating, statement)
     for slave, schema in (("zurich", "public"), ("geneva", "branch")):
         world.reader(slave).execute(f"ALTER TABLE {schema}.bare ALTER a TYPE bigint")
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
-
-
-def test_a_table_that_is_locked_for_a_while_is_compared_again_at_the_same_point(normal):
-    tables = []
-
-    def locked(jobs):
-        tables.append([job.view.master.name for job in jobs])
-        if len(tables) > 1:
-            return compare_here(jobs)
-        with normal.session("zurich") as other, other.transaction():
-            other.execute("LOCK TABLE keyed")
-            return compare_here(jobs)
-
-    before = normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0]
-    assert normal.verify("zurich", compare=locked) == {"zurich": 0}
-    assert sorted(map(sorted, tables)) == [[HEAP, KEYED], [KEYED]]
-    assert normal.reader("control").execute("SELECT max(id) FROM point").fetchone()[0] == before + 1
 
 
 def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
