@@ -117,7 +117,8 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, ma
     world.verify(initial=True)
     for statement in (
         "ALTER TABLE s ADD n int DEFAULT 3, DROP secret, ADD twice int GENERATED ALWAYS AS (id * 2) STORED",
-        "ALTER TABLE s RENAME v TO x; INSERT INTO s VALUES (2, 'b', 4); ALTER TABLE s ADD secret int, ALTER n TYPE text",
+        "ALTER TABLE s RENAME v TO x; INSERT INTO s VALUES (2, 'b', 4); "
+        "ALTER TABLE s ADD secret int, ALTER n TYPE text",
         "CREATE TABLE made (id int PRIMARY KEY, b bytea, at timestamptz DEFAULT now() CHECK (at > '1900-01-01'));"
         "INSERT INTO made VALUES (1, '\\x00ff', now())",
         "INSERT INTO heap VALUES (2); CREATE TABLE heaped AS SELECT * FROM heap; INSERT INTO heap VALUES (2)",
