@@ -288,6 +288,7 @@ def test_the_barrier_of_a_verifier_that_died_expires(normal):
 
 def test_a_slave_that_does_not_arrive_is_named_and_holds_nobody_up(normal):
     normal.master.execute("INSERT INTO heap VALUES (1, 'not delivered', 1)")
+    normal.publish()
     with (
         background(normal.publish),
         pytest.raises(TransientError, match=r"SLC-091: slave zurich is at transaction") as caught,
