@@ -59,12 +59,12 @@ def hasty_session(world):
 
 
 def test_jobs_are_killed_at_every_point():
-    """Those of the initial update, of a slave that is told to Iceberg, and of a source that changes over, elsewhere."""
+    """Those of the initial update, of Iceberg, of DDL that commits by itself, and of changing over elsewhere."""
     elsewhere = set()
-    places = ("integration/test_update_outcomes.py", "integration/test_iceberg.py", "faults/test_killed_handovers.py")
-    for name in places:
-        text = (Path(__file__).parents[1] / name).read_text()
-        named = re.findall(r"(?:parametrize\(\"point\"|kill_drain\(|killed_dump\(|killed\().*", text)
+    places = ("integration/test_update_outcomes", "integration/test_iceberg", "integration/test_mariadb_ddl")
+    for name in (*places, "faults/test_killed_handovers"):
+        text = (Path(__file__).parents[1] / f"{name}.py").read_text()
+        named = re.findall(r"(?:parametrize\(\"point\"|KILLED = |kill_drain\(|killed_dump\(|killed\().*", text)
         elsewhere |= {CrashPoint[point] for line in named for point in re.findall(r"CrashPoint\.(\w+)", line)}
     assert set(KILLED) | elsewhere == set(CrashPoint)
 

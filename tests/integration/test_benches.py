@@ -29,7 +29,9 @@ BENCHES = [
     ),
     pytest.param("decode", 0.01, {"t_mb_per_s", "j_mb_per_s", "b_mb_per_s", "equal"}, id="decode"),
     pytest.param("apply", 0.01, {"changes_per_s", "one_to_one_changes_per_s", "equal"}, id="apply"),
-    pytest.param("drain log", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
+    pytest.param("publish log", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_rss_mb", "equal"}, id="publish-by-log"),
+    pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
+    pytest.param("drain log", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain-by-log"),
     pytest.param("slaves", 0.01, {"publish_ratio", "drain_ratio", "equal"}, id="slaves"),
     pytest.param(
         "initial-update",

@@ -11,7 +11,9 @@ from sluice.pages import html
 
 TEMPLATES = sorted((html.HERE / "templates").glob("*.html"))
 ITEM = re.compile(
-    r'<(?:button|dt|th scope="col"|a class="button)(?:[^>{]|\{[{%].*?[%}]\})*>[^<]*(?:<a [^>]*>)?', re.DOTALL
+    r'<(?:button|dt|th scope="col"|a class="button|select|textarea|input(?! type="hidden"))'
+    r"(?:[^>{]|\{[{%].*?[%}]\})*>[^<]*(?:<a [^>]*>)?",
+    re.DOTALL,
 )
 # Buttons that stand in for script, names of columns that an answer has, and columns whose name is heard alone.
 PLAIN = re.compile(

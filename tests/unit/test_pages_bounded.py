@@ -59,8 +59,9 @@ async def holding(app: Bounded) -> list[tuple[Reader, asyncio.Task[None]]]:
     """So many readers as may be, in the middle of a file."""
     readers = [Reader() for _ in range(MOST)]
     asked = [(one, one.ask(app)) for one in readers]
-    while not all(one.took for one in readers):
-        await asyncio.sleep(0)
+    async with asyncio.timeout(60):
+        while not all(one.took for one in readers):
+            await asyncio.sleep(0)
     return asked
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ from sluice.store.standings import standings
 MOST = 50
 # A segment is copied and hashed before one row of it is believed.
 _MOST_BYTES = 64 * 1024**2
-# Of a value.
+# Characters of a value that are shown.
 _MOST_LETTERS = 2_000
-# Those behind the position: the first of them may have nothing that is left.
+# Segments that are read: the slave may have all of the first one.
 _SEGMENTS = 3
 
 
@@ -78,11 +79,13 @@ def waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
     (found,) = standings(context.store, [pair]).values()
     position, manifest = found.known.position, context.manifest(pair.source)
     listed = manifest.since(position.segment, _SEGMENTS) if found.holdback else []
-    segments = [one for one in listed if one.last_ordinal > position.ordinal]
+    waits = [one for one in listed if one.last_ordinal > position.ordinal]
+    segments = list(takewhile(lambda one: one.written.bytes <= _MOST_BYTES, waits))
     at, count = str(position), found.holdback
-    if segments and segments[0].written.bytes > _MOST_BYTES:
-        size = f"{segments[0].written.bytes / 1024**2:,.0f} MB"
+    if waits and not segments:
+        size = f"{waits[0].written.bytes / 1024**2:,.0f} MB"
         return WaitingChanges(at, count, [], more=True, unread=f"their segment has {size}, too much for a page")
+    read_to = segments[-1].last_ordinal if segments else position.ordinal
     rows: list[dict[str, Any]] = []
     for one in _rows(context, segments, position):
         rows.append(one)
@@ -90,14 +93,12 @@ def waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
             break
     layouts = manifest.layouts({one["layout"] for one in rows})
     shown = [_change(one, layouts, values=values) for one in rows[:MOST]]
-    return WaitingChanges(at, count, shown, more=len(rows) > MOST)
+    return WaitingChanges(at, count, shown, more=len(rows) > MOST or read_to < position.ordinal + count)
 
 
 def _rows(context: Context, segments: Sequence[Segment], position: Position) -> Iterator[dict[str, Any]]:
     files = context.files()
     for segment in segments:
-        if segment.written.bytes > _MOST_BYTES:
-            return
         for record in files.read(segment.written, position.ordinal):
             begin = int(np.searchsorted(record.column("ordinal").to_numpy(), position.ordinal, side="right"))
             for at in range(begin, len(record), MOST):
