@@ -94,6 +94,11 @@ class TriggerCapture(QueueCapture):
                 handover.abandon(self._session.open(), self.parts, rest)
         return incarnation
 
+    def close(self) -> None:
+        """End the sessions, with those that the slot was read by."""
+        super().close()
+        self._log.close()
+
     def _rest(self) -> Way | None:
         """The source, if it still changes over from the log."""
         way = self._way()
