@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from dataclasses import replace
 
@@ -9,16 +10,20 @@ import pymysql
 import pytest
 from support import traffic
 from support.lake import CHANGES
-from support.updating import background
+from support.updating import background, compare_here
+from support.world import SOURCE
 
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.crash import CrashPoint
-from sluice.errors import FencedError, SluiceError
+from sluice.errors import FencedError, RowsDiffer, SluiceError
 from sluice.model.names import Resources
+from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Status
+from sluice.vendors import net_repair
 from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.grants import for_source
 from sluice.vendors.mariadb.session import connect, hold_lock, our_tables
+from sluice.vendors.mariadb.write import repair as repairing
 
 pytestmark = [pytest.mark.postgres]
 
@@ -33,6 +38,17 @@ INSERT INTO keyed (id, note) VALUES (302, NULL), (303, '');
 INSERT INTO heap SELECT g % 7, 'b' || g % 3 FROM generate_series(1, 100) AS g;
 """
 TABLES = ["public.keyed", "public.heap"]
+# Keys that a server which folds case, or looks at no blanks, would take for one another.
+PRICED = """
+CREATE TABLE priced (name varchar(9), price numeric(12,4), note text, PRIMARY KEY (name, price));
+INSERT INTO priced SELECT (ARRAY['a', 'A', 'a ', 'é'])[1 + g % 4], g / 8.0, 'n' || g FROM generate_series(1, 1200) AS g
+"""
+HARM = """
+DELETE FROM {}.priced WHERE MOD(price * 8, 3) = 1;
+UPDATE {}.priced SET note = NULL WHERE MOD(price * 8, 3) = 2;
+INSERT INTO {}.priced SELECT CONCAT(name, ' '), price, 'extra' FROM {}.priced WHERE price < 20;
+UPDATE {}.priced SET name = 'E' WHERE name = 'é' AND price < 20
+"""
 FITTING = CHANGES.replace("0044-03-15 BC", "0044-03-15").replace("-infinity", "1000-01-01")
 
 
@@ -111,6 +127,58 @@ def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, maria_server):
     maria_server.execute(f"UPDATE {database}.keyed SET id = 5000 WHERE id = 6")
     with pytest.raises(SluiceError, match=r"keyed on zurich: 1 missing, 1 extra, 1 changed"):
         world.verify()
+
+
+def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_ended(maria, maria_server, monkeypatch):
+    world = maria(PRICED, ["public.priced"], slaves=("zurich",))
+    database, turns, sessions = world.infos["zurich"].database, itertools.count(), []
+    monkeypatch.setattr(repairing, "connect", lambda *at: sessions.append(connect(*at)) or sessions[-1])
+    ends = [CrashPoint.COMMITTED, CrashPoint.MERGED, CrashPoint.STAGED]
+
+    def end_session(at):
+        if ends[-1:] == [at]:
+            ends.pop()
+            maria_server.execute(f"KILL CONNECTION {sessions[-1].thread_id()}")
+
+    monkeypatch.setattr(net_repair, "reached", end_session)
+    session = world.session()
+
+    def write():
+        price = next(turns) * 7 % 400 / 8
+        session.execute("UPDATE priced SET note = 'turn' WHERE price BETWEEN %s AND %s", [price, price + 2])
+        session.execute("DELETE FROM priced WHERE price = %s", [price + 0.125])
+        session.execute("INSERT INTO priced VALUES ('a ', %s), ('a', %s) ON CONFLICT DO NOTHING", [price, price + 0.25])
+
+    def mend(**more):
+        with world.running():
+            return repair(world.context, RepairRequest(SOURCE, "zurich", **more), compare_here, patience_s=60)
+
+    maria_server.run(HARM.replace("{}", database))
+    with background(write, pause_s=0.002):
+        found = mend()
+    assert "compared again: equal" in found["note"]
+    assert found["deleted"] > 100
+    assert found["written"] > 480, "those which nobody else wrote to"
+    assert not ends
+    assert next(turns) > 20
+    assert world.verify() == {"zurich": 0}
+    maria_server.execute(f"UPDATE {database}.priced SET note = 'x' LIMIT 3")
+    with pytest.raises(RowsDiffer) as differ:
+        world.verify()
+    for act, undo in (
+        ("TRIGGER {}.own BEFORE UPDATE ON {}.priced FOR EACH ROW SET NEW.note = 'y'", "TRIGGER {}.own"),
+        (
+            "TABLE {}.own (a varchar(9) COLLATE utf8mb4_nopad_bin, b decimal(12,4), "
+            "FOREIGN KEY (a, b) REFERENCES {}.priced (name, price) ON DELETE CASCADE)",
+            "TABLE {}.own",
+        ),
+    ):
+        maria_server.execute(f"CREATE {act}".replace("{}", database))
+        with pytest.raises(SluiceError, match=r"SLC-433"):
+            mend(report=differ.value.report)
+        maria_server.execute(f"DROP {undo}".replace("{}", database))
+    assert maria_server.execute(f"SELECT COUNT(*) FROM {database}.priced WHERE note = 'x'") == [(3,)]
+    assert mend(report=differ.value.report)["written"] == 3
 
 
 def test_a_trigger_that_is_made_later_stops_the_slave_and_so_does_a_lack_of_the_right_to_see_it(maria, maria_server):

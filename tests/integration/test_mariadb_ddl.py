@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import signal
+from contextlib import closing
 
 import pymysql
 import pytest
 
 from sluice.capture.grants import slave_grants
+from sluice.changelog.points import PointWait
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.mariadb import slave
 from sluice.vendors.mariadb.read.compare import aligned
 from sluice.vendors.mariadb.session import command_lock, connect, execute, our_tables
+from sluice.vendors.mariadb.write.repair import MariaRepair
 
 pytestmark = [pytest.mark.postgres]
 
@@ -197,11 +200,16 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
     world.master.execute("CREATE TABLE k (id int PRIMARY KEY); INSERT INTO k VALUES (7)")
     world.publish()
 
+    def mending():
+        return MariaRepair(world.infos["zurich"], pair, database, world.context.mapper(pair), [])
+
     def overtaken(at):
         monkeypatch.setattr(slave, "reached", lambda _: None)
         assert at is CrashPoint.INTENDED
         with pytest.raises(TransientError, match=rf"SLC-092.*at {earlier.position.ordinal + 1}"):
             aligned(reader, parts, pair, earlier.position, 1).__enter__()
+        with pytest.raises(TransientError, match="SLC-092"), closing(mending()) as rows:
+            rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
         delivered(world)
 
     monkeypatch.setattr(slave, "reached", overtaken)

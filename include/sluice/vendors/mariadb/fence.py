@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pymysql
 
-from sluice.errors import FencedError
+from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Pair
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.mariadb.errors import number_of
@@ -20,7 +20,7 @@ from sluice.vendors.mariadb.session import (
     transaction,
 )
 
-_LOCK_WAIT = 1205
+_LOCK_WAIT, _NO_TABLE = 1205, 1146
 # Who waits for one that hangs ends it after so long. A comparison, which holds the row, too, is waited for.
 _PATIENCE_S = 2
 
@@ -80,6 +80,28 @@ def advance(session: Connection, parts: Mapping[str, str], pair: Pair, moved: Ma
     changed(session, composed("position/advance", **parts), {**names, **moved})
 
 
+def ordinal(session: Connection, parts: Mapping[str, str], pair: Pair, look: str) -> int:
+    """Where a slave is; 0 if it has no position. With a command of the master that was begun it is beyond its position.
+
+    Args:
+        look: the statement that reads the row of the position, and may hold it.
+    """
+    names = {"source": pair.source, "slave": pair.slave}
+    rows = execute(session, composed(look, **parts), names)
+    # It is read after the position: a slave that has moved on in between is beyond that one, too.
+    return int(rows[0][2]) + _has_begun(session, parts, names) if rows else 0
+
+
+def _has_begun(session: Connection, parts: Mapping[str, str], names: Mapping[str, str]) -> bool:
+    """Whether a command was begun. A drain makes the table that says so; this role may only read."""
+    try:
+        return bool(execute(session, composed("ddl/intended", **parts), names))
+    except pymysql.err.ProgrammingError as error:
+        if number_of(error) != _NO_TABLE:
+            raise
+        return False
+
+
 def fenced(pair: Pair, epoch: int) -> FencedError:
     """Somebody took over a slave, or set its position."""
     return FencedError(
@@ -87,3 +109,25 @@ def fenced(pair: Pair, epoch: int) -> FencedError:
         f"somebody took over slave {pair.slave} of {pair.source} (our epoch was {epoch}), or set its position back: it "
         "is not where the last transaction left it",
     )
+
+
+def expect_durable(session: Connection, pair: Pair) -> None:
+    """See that a commit is on the disk when it returns: the log is trimmed below it then (R3).
+
+    Raises:
+        SluiceError: SLC-441, it is not; SLC-038, the server is read_only.
+    """
+    ((flushes, read_only),) = execute(session, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.read_only")
+    if flushes != "1":
+        raise SluiceError(
+            441,
+            f"the server of slave {pair.slave} has innodb_flush_log_at_trx_commit = {flushes}: a commit that it loses "
+            "in a crash could not come again",
+            "nothing was written; set it to 1",
+        )
+    if read_only == "1":
+        raise SluiceError(
+            38,
+            f"the server of slave {pair.slave} is read_only",
+            "point the connection at the primary, or set `read_only` off there",
+        )

@@ -68,7 +68,7 @@ class MariaSlave(BatchesAlone):
         """See `BatchesAlone`."""
         with translated("looking at the slave's tables"):
             session = self._open()
-            _expect_durable(session, self.pair)
+            fence.expect_durable(session, self.pair)
             for layout in layouts:
                 seen = view(self.mapper, layout).layout
                 # Who asks by the columns alone does not say which of them are the key.
@@ -79,7 +79,7 @@ class MariaSlave(BatchesAlone):
         """Raise the fence, ending sessions that hold it; how far the slave is."""
         with translated(f"taking over {self.pair}"):
             session = self._open()
-            _expect_durable(session, self.pair)
+            fence.expect_durable(session, self.pair)
             execute(session, composed("position/position", **self.parts))
             execute(session, composed("position/loaded", **self.parts))
             position, snapshot = fence.raised(session, self.parts, self.pair, epoch)
@@ -188,21 +188,3 @@ class MariaSlave(BatchesAlone):
             self._commands = None
             hold_lock(self._session, self.pair)
         return self._session
-
-
-def _expect_durable(session: Connection, pair: Pair) -> None:
-    """See that a commit is on the disk when it returns: the log is trimmed below it then (R3)."""
-    ((flushes, read_only),) = execute(session, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.read_only")
-    if flushes != "1":
-        raise SluiceError(
-            441,
-            f"the server of slave {pair.slave} has innodb_flush_log_at_trx_commit = {flushes}: a commit that it loses "
-            "in a crash could not come again",
-            "nothing was written; set it to 1",
-        )
-    if read_only == "1":
-        raise SluiceError(
-            38,
-            f"the server of slave {pair.slave} is read_only",
-            "point the connection at the primary, or set `read_only` off there",
-        )

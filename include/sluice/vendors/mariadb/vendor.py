@@ -22,6 +22,7 @@ from sluice.vendors.mariadb.session import PORT, composed, connect, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
+from sluice.vendors.mariadb.write.repair import MariaRepair
 from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
@@ -90,6 +91,7 @@ VENDOR = Vendor(
     ),
     database_id=_database_id,
     remove=remove,
+    repair=MariaRepair,
     grants=for_slave,
     altering=for_altering,
 )

@@ -7,10 +7,9 @@ which a drain would move: while it does, what any session reads is the slave exa
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-import pymysql
 from pymysql.cursors import SSCursor
 
 from sluice.changelog.points import PointWait
@@ -18,8 +17,9 @@ from sluice.connections import ConnectionInfo, open_sealed
 from sluice.errors import AGAIN, TransientError
 from sluice.model.names import Pair
 from sluice.model.position import Position
+from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of, no_table
-from sluice.vendors.mariadb.errors import number_of, translated
+from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import Connection, composed, connect, execute, qualified, transaction
 from sluice.vendors.mariadb.types import canonical
 from sluice.vendors.protocol.compare import Comparison
@@ -28,7 +28,6 @@ from sluice.verify.difference import Difference
 
 _LOOK_S = 0.2
 _FETCHED = 10_000
-_NO_TABLE = 1146
 
 
 @contextmanager
@@ -39,10 +38,7 @@ def aligned(info: ConnectionInfo, parts: dict[str, str], pair: Pair, at: Positio
     with translated(f"waiting for {pair.slave}"), closing(connect(info, f"verify {pair}")) as session:
         while True:
             session.begin()
-            ((_, _, ordinal, _),) = execute(session, composed("position/share", **parts), names) or [(0, 0, 0, None)]
-            # With a command that was begun the slave is beyond its position.
-            beyond = int(ordinal) == at.ordinal and _has_begun(session, parts, names)
-            if waiting.over(int(ordinal) + beyond):
+            if waiting.over(fence.ordinal(session, parts, pair, "position/share")):
                 break
             session.rollback()
             time.sleep(_LOOK_S)
@@ -53,16 +49,6 @@ def aligned(info: ConnectionInfo, parts: dict[str, str], pair: Pair, at: Positio
         finally:
             if session.open:
                 session.rollback()
-
-
-def _has_begun(session: Connection, parts: Mapping[str, str], names: Mapping[str, str]) -> bool:
-    """Whether a command was begun. A drain makes the table that says so; this role may only read."""
-    try:
-        return bool(execute(session, composed("ddl/intended", **parts), names))
-    except pymysql.err.ProgrammingError as error:
-        if number_of(error) != _NO_TABLE:
-            raise
-        return False
 
 
 def compare_table(job: Comparison) -> Difference:
