@@ -63,7 +63,7 @@ class Intent:
 
     Attributes:
         done: how many commands at the same place come before it. Several may be moved to one place.
-        before, after: see `Plan`; None behind it, once it is known to be done.
+        before, after: see `Plan`; `after` is None once the command is known to be done.
     """
 
     ordinal: int
@@ -131,7 +131,7 @@ class CommittedDdl(ABC):
         return self.intent.place if self.intent else None
 
     def begin_batch(self) -> None:
-        """Commands are met from the beginning."""
+        """Count the commands of the batch from its first one."""
         self._met.clear()
 
     def due(self, command: Command) -> tuple[Plan, Intent] | None:

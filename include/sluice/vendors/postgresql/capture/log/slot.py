@@ -29,7 +29,7 @@ _LONGEST = 63
 _WAIT = "60s"
 # A slot is read by one session at a time. Ours look for moments: the publisher, and `status` beside it.
 _PATIENCE_S, _PAUSE_S = 15.0, 0.05
-# So much is read again each time.
+# The server notes its place when more than this is decoded again.
 _APART_BYTES = 2 * 1024 * 1024
 # How the server calls a slot whose log it may remove at the next checkpoint.
 _UNRESERVED = "unreserved"
