@@ -62,6 +62,11 @@ OBSTACLES = {
         "SLC-433.*a is a longtext",
     ),
     "engine": ("id int PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY) ENGINE = MyISAM", "SLC-433.*MyISAM"),
+    "part of a key": (
+        "name varchar(9) PRIMARY KEY",
+        "CREATE TABLE {}.t (name varchar(9) COLLATE utf8mb4_nopad_bin, PRIMARY KEY (name(3)))",
+        "SLC-433.*the primary key of the first 3 characters of name",
+    ),
     "unique": ("id int PRIMARY KEY, a int", "CREATE TABLE {}.t (id int PRIMARY KEY, a int UNIQUE)", "SLC-433.*UNIQUE"),
 }
 
@@ -87,7 +92,7 @@ def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, maria
         world.inhibit()
     there = maria_server.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = %s", database)
     assert {name for (name,) in there} == {
-        tables[name].removeprefix("public.") for name in ("narrow", "collation", "unique")
+        tables[name].removeprefix("public.") for name in ("narrow", "collation", "part of a key", "unique")
     }
 
 

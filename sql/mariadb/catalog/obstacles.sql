@@ -19,3 +19,8 @@ LEFT JOIN information_schema.table_constraints AS shown
     ON shown.table_schema = held.table_schema AND shown.table_name = held.table_name
     AND shown.constraint_name = held.constraint_name
 WHERE held.table_schema = %(schema)s AND held.table_name = %(table)s AND shown.constraint_name IS NULL
+UNION ALL
+-- Rows that differ behind them would be one row.
+SELECT CONCAT('the primary key of the first ', sub_part, ' characters of ', column_name)
+FROM information_schema.statistics
+WHERE table_schema = %(schema)s AND table_name = %(table)s AND index_name = 'PRIMARY' AND sub_part IS NOT NULL
