@@ -111,7 +111,7 @@ def install(
 
 def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> None:
     """DbResources of an older version, brought up to this one; committed before anybody looks what changed unseen, and
-    before a trigger is made.
+    before a trigger is made. The source is captured as it was: `install` changes it over, under locks.
 
     Raises:
         ConfigError: SLC-059 if a newer Sluice made what is there.
@@ -119,7 +119,7 @@ def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> Non
     parts = {**parts_of(resources), **items_view.parts_of(wanted.appearance)}
     found = _found(connection, resources, parts)
     if found not in (None, migrations.newest()):
-        _make(connection, resources, parts, wanted)
+        _make(connection, resources, parts, wanted, keeps_way=True)
         migrations.compare(connection, found, parts)
     connection.commit()
 
@@ -138,8 +138,19 @@ def _captured_otherwise(connection: Connection, parts: Mapping[str, sql.Composab
     return way is not None and way.by_log is not wanted.by_log
 
 
-def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
-    """All but what is of single tables."""
+def _make(
+    connection: Connection,
+    resources: Resources,
+    parts: Mapping[str, sql.Composable],
+    wanted: Wanted,
+    *,
+    keeps_way: bool = False,
+) -> None:
+    """All but what is of single tables.
+
+    Args:
+        keeps_way: how the source is captured stays as it is, whatever is wanted.
+    """
     ownership.make_schema(connection, resources)
     names = [resources.name(name) for name in RESOURCES]
     known = ownership.existing(connection, resources.schema, names)
@@ -153,6 +164,9 @@ def _make(connection: Connection, resources: Resources, parts: Mapping[str, sql.
     ownership.refuse_strange(connection, resources)
     event_triggers.watch_ddl(connection, resources, parts)
     connection.execute(composed("capture/registry/stale_triggers", **parts))
+    if keeps_way:
+        recorded = handover.way(connection, parts)
+        wanted = replace(wanted, by_log=recorded is not None and recorded.by_log)
     event_triggers.want(connection, parts, wanted)
     if wanted.by_log:
         connection.execute(composed("capture/log/publications", **parts))
