@@ -19,6 +19,7 @@ from sluice.context import Context
 from sluice.errors import ConfigError, TransientError
 from sluice.monitor.check import findings
 from sluice.publish.run import publish
+from sluice.store import watched_tables
 
 pytestmark = [pytest.mark.postgres]
 
@@ -64,6 +65,27 @@ def test_a_source_of_an_older_version_changes_over_in_the_bootstrap_that_upgrade
         write(world, 10 * n + 5)
         expect_equal(world)
         assert world.master.execute(SLOTS).fetchone() == (1 if capture == TO_LOG else 0,)
+
+
+def test_a_table_that_is_made_while_bootstrap_looks_is_changed_over_by_the_next_try(world, monkeypatch):
+    record, made = watched_tables.record, iter(("made", "too"))
+
+    def looked(*arguments):
+        if name := next(made, None):
+            world.master.execute(f"CREATE TABLE {name} (a int)".encode())
+        record(*arguments)
+
+    write(world, 1)
+    for capture in (TO_LOG, TO_TRIGGERS):
+        change(world, capture)
+        with monkeypatch.context() as patched:
+            patched.setattr(watched_tables, "record", looked)
+            with pytest.raises(TransientError, match="SLC-551"):
+                bootstrap(world.context, SOURCE)
+        world.master.execute("INSERT INTO made VALUES (1), (1)")
+        assert over(world, capture)
+        world.master.execute("INSERT INTO made VALUES (2)")
+        expect_equal(world)
 
 
 def checked(world):

@@ -208,6 +208,9 @@ def _reconcile(
         for name, entry in known.items()
         if name not in wanted and not event_triggers.wants(connection, parts, name)
     ]
+    # While a source changes over nothing may: it would be captured in the other way.
+    if changes and known.keys() - wanted.keys() - {entry.name for entry in removed}:
+        raise handover.changed_meanwhile()
     surplus = {
         entry.name: names
         for entry in added
