@@ -18,7 +18,7 @@ from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.table_size import TableSize
 from sluice.vendors.protocol.capabilities import CaptureWay
-from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.protocol.compare import Comparison, GivesWay
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
@@ -133,7 +133,7 @@ class Vendor:
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName]], str] | None = None
     altering: Callable[[Collection[str]], str] | None = None
     silencing: Callable[[ConnectionInfo], str] | None = None
-    giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[object]] | None = None
+    giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[GivesWay]] | None = None
     is_ours: Callable[[Collection[Resources], TableName], bool] = _nothing
     is_one_piece: bool = False
     cut: Callable[[list[Comparison], int], list[Comparison]] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.throttle import Throttle, active
-from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.protocol.compare import Comparison, GivesWay
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
 
@@ -113,16 +113,29 @@ def giving_way(context: Context, compare_all: CompareAll, after_s: float | None)
 
     def compared(jobs: list[Comparison]) -> Sequence[Difference | SluiceError]:
         with ExitStack() as stack:
+            yields: dict[tuple[str, str], GivesWay] = {}
             if after_s and jobs:
                 # A session that reads at a point bears the name of the master's snapshot.
                 snapshot_id = jobs[0].master.snapshot_id
                 sides = {(side.vendor, side.connection) for job in jobs for side in (job.master, job.replica)}
                 for name, connection in sides:
                     if give_way := vendor(name).giving_way:
-                        stack.enter_context(give_way(context.connection(connection), snapshot_id, after_s))
-            return compare_all(jobs)
+                        yields[name, connection] = stack.enter_context(
+                            give_way(context.connection(connection), snapshot_id, after_s)
+                        )
+            return [_explained(job, found, yields) for job, found in zip(jobs, compare_all(jobs), strict=True)]
 
     return compared
+
+
+def _explained(
+    job: Comparison, found: Difference | SluiceError, yields: Mapping[tuple[str, str], GivesWay]
+) -> Difference | SluiceError:
+    """An outcome; of a session that was ended on purpose it is the purpose."""
+    if not isinstance(found, TransientError):
+        return found
+    sides = [yields.get((side.vendor, side.connection)) for side in (job.master, job.replica)]
+    return next((one.reason for one in sides if one and one.reason), found)
 
 
 def _outcomes(compare_all: CompareAll, jobs: list[Comparison]) -> Sequence[Difference | SluiceError]:

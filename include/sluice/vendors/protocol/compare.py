@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from secrets import randbits
+from typing import Protocol
 
 from sluice.apply.mapping.table_view import TableView
+from sluice.errors import TransientError
 from sluice.model.key_sample import SEED_BITS, KeySample
 from sluice.verify.difference import Keeping
 
@@ -65,3 +67,11 @@ class Comparison:
     checksums: bool = True
     within: KeyColumnRange | None = None
     seeds: tuple[int, int] = field(default_factory=lambda: (randbits(SEED_BITS), randbits(SEED_BITS)))
+
+
+class GivesWay(Protocol):
+    """Ends sessions that read a table if a statement of others waits for it too long."""
+
+    @property
+    def reason(self) -> TransientError | None:
+        """Why it ended them; None if it did not."""

@@ -48,6 +48,11 @@ class LockYield:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="giving way", daemon=True)
 
+    @property
+    def reason(self) -> TransientError | None:
+        """Why it ended the sessions; None if it did not."""
+        return self._reason
+
     def __enter__(self) -> LockYield:
         if self._after_s:
             self._thread.start()
