@@ -15,6 +15,7 @@ from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.model.sample_bound import SampleBound
+from sluice.monitor.comparison_status import shown
 from sluice.monitor.status import statuses
 from sluice.state.replication import Status
 from sluice.store import comparison_list
@@ -160,9 +161,11 @@ def test_a_sample_says_how_many_rows_can_differ_in_a_table_with_a_key(normal):
     )
     assert found["slaves"]["zurich"]["sample"] == {"public.keyed": known["public.keyed"]}
     one_in = int(1 / known["public.keyed"]["below"])
-    assert f"; with 95 % confidence fewer than 1 row in {one_in} differs; " in found["note"]
+    sure = f"with 95 % confidence fewer than 1 row in {one_in} differs; of 1 table without a key nothing can be said"
+    assert f"; {sure}; " in found["note"]
     (listed,) = comparison_list.page(normal.context.store, SOURCE, most=1)[0]
     assert (listed.percent, listed.bound) == (50, SampleBound(**known["public.keyed"]))
+    assert listed.sure == shown(normal.context, normal.pair("zurich"), listed.report).sure == sure
 
 
 def test_a_sample_has_as_many_keys_as_say_what_is_wanted(normal):

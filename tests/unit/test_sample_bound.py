@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import comb
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from sluice.errors import TransientError
 from sluice.model.key_sample import PARTS, KeySample
-from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, weakest
+from sluice.model.names import TableName
+from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, told, weakest
 from sluice.verify.difference import Difference
-from sluice.verify.record import expect_enough
+from sluice.verify.record import bounded, expect_enough
 
 
 def exactly_at_most(different: int, drawn: int, probability: float) -> Fraction:
@@ -95,6 +98,20 @@ def test_people_read_it_rounded_to_the_sure_side(confidence, below):
 
 def test_nothing_drawn_says_nothing_and_more_different_rows_than_keys_neither():
     assert bound(0, 0, 0.99).below == bound(3, 5, 0.99).below == bound(3, 3, 0.99).below == 1
+
+
+def test_rows_that_are_the_slaves_alone_say_nothing_of_the_masters():
+    keyed = SimpleNamespace(master=SimpleNamespace(name=TableName("public", "t")), layout=SimpleNamespace(key=(0,)))
+    job = cast(Any, SimpleNamespace(sample=KeySample.drawn(5), slave="zurich", view=keyed))
+    assert bounded(job, Difference(compared=50_050, own=50_000), 0.99) == bound(50, 0, 0.99)
+
+
+def test_tables_without_a_bound_are_told_beside_the_weakest():
+    some = SampleBound(0.99, 0.0001)
+    assert told(some, 0) == some.text
+    assert told(some, 1) == f"{some.text}; of 1 table without a key nothing can be said"
+    assert told(None, 2) == "of 2 tables without a key nothing can be said"
+    assert not told(None, 0)
 
 
 def test_the_weakest_bound_is_that_of_each_table():

@@ -55,6 +55,13 @@ def weakest(bounds: Iterable[SampleBound | None]) -> SampleBound | None:
     return max((one for one in bounds if one), key=lambda one: one.below, default=None)
 
 
+def told(known: SampleBound | None, unknown: int) -> str:
+    """The weakest bound of several tables as people read it, and how many sampled ones have none."""
+    tables = "1 table" if unknown == 1 else f"{unknown:,} tables"
+    parts = [known.text] if known else []
+    return "; ".join(parts + [f"of {tables} without a key nothing can be said"] * bool(unknown))
+
+
 def needed(below: float, confidence: float) -> int:
     """The keys to draw: if none of them differs, fewer than this share do."""
     count = ceil(log(1 - confidence) / log1p(-below))

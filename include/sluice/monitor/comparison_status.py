@@ -14,7 +14,7 @@ from sluice.context import Context
 from sluice.errors import UnknownName
 from sluice.model.names import Pair
 from sluice.model.row_difference import KINDS, RowDifference, Values
-from sluice.model.sample_bound import SampleBound, weakest
+from sluice.model.sample_bound import SampleBound, told, weakest
 from sluice.store import comparison_list, comparisons
 from sluice.store.comparison_list import ComparisonTotals
 from sluice.store.comparisons import TableReport
@@ -57,6 +57,11 @@ class TableOutcome:
     percent: float
     bound: SampleBound | None
 
+    @property
+    def sure(self) -> str:
+        """The sample's statement as people read it; empty if all rows were compared."""
+        return told(self.bound, self.percent < 100 and not self.bound)
+
 
 @dataclass(frozen=True)
 class ComparisonReport:
@@ -64,7 +69,8 @@ class ComparisonReport:
 
     Attributes:
         percent: the share of keys that was compared, of the table of which it was least.
-        bound: of the rows that differ, by samples; of the table of which they say least.
+        bound: of the rows that differ, by samples; of the table with a key of which they say least.
+        unknown: sampled tables without a key, which have no bound.
         position: where both sides were compared, as segment/transaction.
     """
 
@@ -74,6 +80,7 @@ class ComparisonReport:
     at: datetime
     percent: float
     bound: SampleBound | None
+    unknown: int
     position: str
     tables: Sequence[TableOutcome]
 
@@ -81,6 +88,11 @@ class ComparisonReport:
     def different(self) -> int:
         """Of all tables."""
         return sum(one.different for one in self.tables)
+
+    @property
+    def sure(self) -> str:
+        """The samples' statement as people read it; empty if all rows were compared."""
+        return told(self.bound, self.unknown)
 
 
 @dataclass(frozen=True)
@@ -172,6 +184,7 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> Comparison
         max(one.at for one in found),
         min(one.percent for one in found),
         weakest(one.bound for one in found),
+        sum(one.percent < 100 and not one.bound for one in found),
         str(found[0].position),
         [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )

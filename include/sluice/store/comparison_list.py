@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Double, func, select, tuple_
 
 from sluice.model.row_difference import KINDS
-from sluice.model.sample_bound import SampleBound
+from sluice.model.sample_bound import SampleBound, told
 from sluice.store.engine import Store
 from sluice.store.tables import comparison
 
@@ -24,7 +24,8 @@ class ComparisonTotals:
     Attributes:
         report: its number, that of its point.
         percent: the share of keys that was compared, of the table of which it was least.
-        bound: of the rows that differ, by samples; of the table of which they say least.
+        bound: of the rows that differ, by samples; of the table with a key of which they say least.
+        unknown: sampled tables without a key, which have no bound.
         more: rows that differ and were not kept.
     """
 
@@ -40,6 +41,12 @@ class ComparisonTotals:
     more: int
     percent: float
     bound: SampleBound | None
+    unknown: int
+
+    @property
+    def sure(self) -> str:
+        """The samples' statement as people read it; empty if all rows were compared."""
+        return told(self.bound, self.unknown)
 
 
 def page(
@@ -52,6 +59,7 @@ def page(
         before: older than this one; of the same number, those of slaves whose names come before.
     """
     which, body = (comparison.c.point, comparison.c.slave), comparison.c.body
+    percent = body["percent"].astext.cast(Double)
     wanted = select(
         comparison.c.point.label("report"),
         comparison.c.slave,
@@ -59,7 +67,8 @@ def page(
         func.count().label("tables"),
         *(_sum(comparison.c[name]).label(name) for name in ("compared", "different")),
         *(_sum(body["counts"][name].astext.cast(BigInteger)).label(name) for name in (*KINDS, "more")),
-        func.coalesce(func.min(body["percent"].astext.cast(Double)), 100).label("percent"),
+        func.coalesce(func.min(percent), 100).label("percent"),
+        func.count().filter(percent < 100, body["bound"]["below"].astext.is_(None)).label("unknown"),
         *(func.max(body["bound"][name].astext.cast(Double)).label(name) for name in ("confidence", "below")),
     ).where(comparison.c.source == source)
     if slave:

@@ -102,6 +102,11 @@ class Difference:
         return self.missing + self.extra + self.changed
 
     @property
+    def drawn(self) -> int:
+        """Rows that were compared, without those that may be on the slave alone: these say nothing of the master's."""
+        return self.compared - self.own
+
+    @property
     def more(self) -> int:
         """Rows that differ and are not among `rows`."""
         return self.different - len(self.rows)

@@ -23,8 +23,8 @@ def bounded(job: Comparison, found: Difference, confidence: float) -> SampleBoun
     """
     if job.sample.whole or not job.view.layout.key:
         return None
-    made = bound(found.compared, found.different, confidence)
-    event("sampled", slave=job.slave, table=job.view.master.name, keys=found.compared, bound=made.text)
+    made = bound(found.drawn, found.different, confidence)
+    event("sampled", slave=job.slave, table=job.view.master.name, keys=found.drawn, bound=made.text)
     return made
 
 
@@ -35,7 +35,7 @@ def expect_enough(at_most: float | None, results: Mapping[str, Mapping[str, Diff
             if at_most and found.bound and found.bound.below > at_most:
                 raise TransientError(
                     575,
-                    f"the sample of {table} on {slave} had too few keys: {found.compared:,}; {found.bound.text}",
+                    f"the sample of {table} on {slave} had too few keys: {found.drawn:,}; {found.bound.text}",
                     "nothing differs so far, nothing was changed; the run tries again by itself, with another sample",
                 )
 

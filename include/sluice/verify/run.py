@@ -23,7 +23,7 @@ from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
-from sluice.model.sample_bound import CONFIDENCE, needed, weakest
+from sluice.model.sample_bound import CONFIDENCE, needed, told, weakest
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
@@ -108,7 +108,7 @@ def verify(
     for error in [*passing, *late.values()]:
         raise error
     return {
-        "note": "; ".join(_outcome(context, Pair(request.source, slave), found) for slave, found in results.items()),
+        "note": "; ".join(_outcome(context, request, slave, found) for slave, found in results.items()),
         "slaves": {
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
@@ -123,15 +123,16 @@ def verify(
     }
 
 
-def _outcome(context: Context, pair: Pair, tables: Mapping[str, Difference]) -> str:
+def _outcome(context: Context, request: VerifyRequest, slave: str, tables: Mapping[str, Difference]) -> str:
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
     moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
-    sample = weakest(one.bound for one in tables.values())
-    sure = f"; {sample.text}" if sample else ""
+    unknown = sum(not one.bound for one in tables.values()) if request.percent < 100 else 0
+    text = told(weakest(one.bound for one in tables.values()), unknown)
+    sure = text and f"; {text}"
     share = f"; {moved / size:.1%} of the data moved" if size else ""
-    left = ", ".join(map(str, blocked.left_out(context.store, pair)))
+    left = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
     gone = left and f"; left out: {left}"
-    return f"{pair.slave}: {compared:,} rows compared, {different:,} different{sure}{share}{gone}"
+    return f"{slave}: {compared:,} rows compared, {different:,} different{sure}{share}{gone}"
 
 
 def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
