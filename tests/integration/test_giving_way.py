@@ -144,3 +144,29 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
         assert told().text.startswith("active sessions of others: 2;")
         assert "master: 2," in throttle.Throttle(world.context, SOURCE, 1).why_not()
     assert throttle.Throttle(world.context, SOURCE, 1).why_not() == ""
+
+
+def test_a_pace_of_comparisons_is_kept_to_by_the_role_of_the_source_beside_one_that_only_reads(world):
+    """The one ends initial updates, the other compares at any time."""
+    role = f"blind {world.infos['master'].database}"
+    names = {"role": sql.Identifier(role), "database": sql.Identifier(world.infos["master"].database)}
+    made = "CREATE ROLE {role} LOGIN PASSWORD 'canary'; GRANT CONNECT ON DATABASE {database} TO {role}"
+    world.master.execute(sql.SQL(made).format(**names))
+    world.infos["reads"] = replace(world.infos["master"], login=role, password="canary")
+
+    def compare_slowly(plain):
+        paced = {"verification": {"max_active": 1}, "reading_connection": "reads"}
+        plain["sources"][SOURCE] = {**plain["sources"][SOURCE], **paced, "blocks": {}}
+
+    def found():
+        (told,) = [one for one in findings(world.context) if one.subject == f"pace of comparisons of {SOURCE}"]
+        return told.good, "SLC-236" in told.text
+
+    world.configure(compare_slowly)
+    assert "GRANT pg_read_all_stats" in grants(world.context, SOURCE)
+    assert found() == (False, True)
+    own, reading = world.context.connections["master"], world.context.connections["reads"]
+    world.context.connections.update(master=reading, reads=own)
+    assert found() == (False, True)
+    world.context.connections["master"] = own
+    assert found() == (True, False)

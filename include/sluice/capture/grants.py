@@ -16,8 +16,8 @@ def grants(context: Context, source: str) -> str:
     try:
         settings = context.config.source(source)
         schemas = {one.schema for one in settings.patterns if one.wildcard}
-        read_here = settings.verification.max_active is not None and settings.reading_connection is None
-        activity = settings.blocks.max_active is not None or read_here
+        # Also beside a role that only reads: what ends an initial update, and `repair`, compare by this one.
+        activity = settings.blocks.max_active is not None or settings.verification.max_active is not None
         return database.capture.grants(list(context.watched(source)), schemas=schemas, activity=activity)
     finally:
         database.close()

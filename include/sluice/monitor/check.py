@@ -317,9 +317,11 @@ def _activity(context: Context, name: str) -> Iterator[Look]:
     if (most := settings.blocks.max_active) is not None:
         yield Look(f"blocks of {name}", lambda: text.format(active(context, name), most))
     if (limit := settings.verification.max_active) is not None:
-        asked = context.reading(name, ())
+        # The one ends initial updates and repairs, the other compares at any time.
+        both = context, context.reading(name, ())
         waits = text.replace("an initial update begins no block", "a comparison begins no range")
-        yield Look(f"pace of comparisons of {name}", lambda: waits.format(active(asked, name), limit))
+        pace = f"pace of comparisons of {name}"
+        yield Look(pace, lambda: waits.format(max(active(one, name) for one in both), limit))
 
 
 def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Look]:
