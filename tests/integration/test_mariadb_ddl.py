@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import signal
 from contextlib import closing
+from dataclasses import replace
 
 import pymysql
 import pytest
@@ -203,11 +204,17 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
     def mending():
         return MariaRepair(world.infos["zurich"], pair, database, world.context.mapper(pair), [])
 
-    def overtaken(at):
+    def overtaken(here):
         monkeypatch.setattr(slave, "reached", lambda _: None)
-        assert at is CrashPoint.INTENDED
-        with pytest.raises(TransientError, match=rf"SLC-092.*at {earlier.position.ordinal + 1}"):
-            aligned(reader, parts, pair, earlier.position, 1).__enter__()
+        assert here is CrashPoint.INTENDED
+        at = earlier.position
+        # It is beyond where it was, and has not arrived where the command's transaction ends.
+        for point, match in (
+            (at, rf"SLC-092.*at {at.ordinal}, and in"),
+            (replace(at, ordinal=at.ordinal + 1), "SLC-091"),
+        ):
+            with pytest.raises(TransientError, match=match):
+                aligned(reader, parts, pair, point, 0.1).__enter__()
         with pytest.raises(TransientError, match="SLC-092"), closing(mending()) as rows:
             rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
         delivered(world)

@@ -46,16 +46,20 @@ class PointWait:
         self._seen: int | None = None
         self._deadline = time.monotonic() + patience_s
 
-    def over(self, ordinal: int) -> bool:
+    def over(self, ordinal: int, *, part_way: bool = False) -> bool:
         """Whether a slave that is there has arrived.
+
+        Args:
+            part_way: it has some of the next transaction already, so it is at no point.
 
         Raises:
             TransientError: SLC-091 if it does not arrive in time, SLC-092 if it is beyond.
         """
-        if ordinal > self._at.ordinal:
+        if ordinal + part_way > self._at.ordinal:
+            here = f"{ordinal}, and in the next transaction" if part_way else f"{ordinal}"
             raise TransientError(
                 92,
-                f"slave {self._pair.slave} is at {ordinal}, beyond the point {self._at.ordinal}",
+                f"slave {self._pair.slave} is at {here}, beyond the point {self._at.ordinal}",
                 "run verify again",
             )
         if self._nearing and ordinal != self._seen:

@@ -60,11 +60,14 @@ class NetRepair(ABC, Generic[T]):
         """A transaction: committed at the end of the block, and on the disk then, unless that fails."""
 
     @abstractmethod
-    def ordinal(self, *, held: bool) -> int:
-        """Where the slave is; 0 if it has no position.
+    def arrived(self, at: PointWait, *, held: bool) -> bool:
+        """Whether the slave is at a point.
 
         Args:
             held: within a transaction, until whose end nobody moves it.
+
+        Raises:
+            TransientError: SLC-091 and SLC-092, see `PointWait.over`.
         """
 
     @abstractmethod
@@ -97,11 +100,11 @@ class NetRepair(ABC, Generic[T]):
         """Make the slave's rows of these keys those that were written."""
         with self.translated(self._doing):
             while True:
-                while not at.over(self.ordinal(held=False)):
+                while not self.arrived(at, held=False):
                     time.sleep(_LOOK_S)
                 reached(CrashPoint.STAGED)
                 with self.transaction():
-                    if at.over(self.ordinal(held=True)):
+                    if self.arrived(at, held=True):
                         expect_allowed()
                         repaired = self._repaired(keys)
                         reached(CrashPoint.MERGED)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pymysql
 
+from sluice.changelog.points import PointWait
 from sluice.errors import FencedError, SluiceError
 from sluice.model.names import Pair
 from sluice.model.position import Position, Snapshot
@@ -80,20 +81,23 @@ def advance(session: Connection, parts: Mapping[str, str], pair: Pair, moved: Ma
     changed(session, composed("position/advance", **parts), {**names, **moved})
 
 
-def ordinal(session: Connection, parts: Mapping[str, str], pair: Pair, look: str) -> int:
-    """Where a slave is; 0 if it has no position. With a command of the master that was begun it is beyond its position.
+def arrived(session: Connection, parts: Mapping[str, str], pair: Pair, at: PointWait, look: str) -> bool:
+    """Whether a slave is at a point. With a command of the master that was begun it is at none.
 
     Args:
         look: the statement that reads the row of the position, and may hold it.
+
+    Raises:
+        TransientError: SLC-091 and SLC-092, see `PointWait.over`.
     """
     names = {"source": pair.source, "slave": pair.slave}
     rows = execute(session, composed(look, **parts), names)
-    # It is read after the position: a slave that has moved on in between is beyond that one, too.
-    return int(rows[0][2]) + _has_begun(session, parts, names) if rows else 0
+    # Read after the position: a slave that has moved on in between is not at that one any more, either.
+    return at.over(int(rows[0][2]) if rows else 0, part_way=bool(rows) and _has_begun(session, parts, names))
 
 
 def _has_begun(session: Connection, parts: Mapping[str, str], names: Mapping[str, str]) -> bool:
-    """Whether a command was begun. A drain makes the table that says so; this role may only read."""
+    """Whether a command was begun. A drain makes the table that says so, where it needs it."""
     try:
         return bool(execute(session, composed("ddl/intended", **parts), names))
     except pymysql.err.ProgrammingError as error:

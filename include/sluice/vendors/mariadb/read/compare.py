@@ -38,7 +38,7 @@ def aligned(info: ConnectionInfo, parts: dict[str, str], pair: Pair, at: Positio
     with translated(f"waiting for {pair.slave}"), closing(connect(info, f"verify {pair}")) as session:
         while True:
             session.begin()
-            if waiting.over(fence.ordinal(session, parts, pair, "position/share")):
+            if fence.arrived(session, parts, pair, waiting, "position/share"):
                 break
             session.rollback()
             time.sleep(_LOOK_S)

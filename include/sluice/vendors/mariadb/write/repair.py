@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
+from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo
 from sluice.model.layout import Layout
 from sluice.vendors.mariadb import fence
@@ -41,11 +42,12 @@ class MariaRepair(NetRepair[SlaveTable]):
             yield
             fence.expect_durable(self._session, self.pair)
 
-    def ordinal(self, *, held: bool) -> int:
+    def arrived(self, at: PointWait, *, held: bool) -> bool:
         """See `NetRepair`."""
         if held:
             expect_pinned(self._session)
-        return fence.ordinal(self._session, self._parts, self.pair, "position/lock" if held else "position/where")
+        look = "position/lock" if held else "position/where"
+        return fence.arrived(self._session, self._parts, self.pair, at, look)
 
     def key_types(self, table: SlaveTable, layout: Layout) -> list[str]:
         """See `NetRepair`. A column of a key has the one type that holds the values of its type exactly."""

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import oracledb
 
+from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo
 from sluice.model.layout import Layout
 from sluice.vendors.net_repair import NetRepair
@@ -43,11 +44,11 @@ class OracleRepair(NetRepair[SlaveTable]):
             yield
             execute(self._session, composed("capture/queue/commit_durably"))
 
-    def ordinal(self, *, held: bool) -> int:
+    def arrived(self, at: PointWait, *, held: bool) -> bool:
         """See `NetRepair`."""
         names = {"source": self.pair.source, "slave": self.pair.slave}
         rows = execute(self._session, composed("position/lock" if held else "position/where", **self._parts), names)
-        return int(rows[0][2 if held else 0]) if rows else 0
+        return at.over(int(rows[0][2 if held else 0]) if rows else 0)
 
     def key_types(self, table: SlaveTable, layout: Layout) -> list[str]:
         """See `NetRepair`."""
