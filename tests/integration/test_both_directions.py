@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 import pytest
 from psycopg.errors import LockNotAvailable
+from support.waiting import until
 from support.world import CAPTURES
 
 from sluice.crash import CrashPoint
@@ -252,3 +254,27 @@ def keys_of_queues(world, name):
 def test_only_a_queue_that_drains_take_rows_out_of_has_an_index(several):
     world = several(PLAIN, {("east", "west"): {"block_loop": True}, ("west", "far"): {}}, ["public.t"])
     assert [keys_of_queues(world, name) for name in ("east", "west")] == [0, 1]
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_a_statement_that_waits_holds_up_neither_another_nor_a_drain(several, capture):
+    world = several(DDL, BOTH, TABLES, source={"capture": capture})
+    world.at("east").execute("INSERT INTO t VALUES (1, 'east'); INSERT INTO heap VALUES (1, 'x')")
+    world.until_quiet()
+    world.at("east").execute("INSERT INTO heap VALUES (2, 'y')")
+    world.publish("east")
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    holder, west = world.at("west", "holder"), world.at("west")
+    with ThreadPoolExecutor(3) as pool:
+        with holder.transaction():
+            holder.execute("SELECT FROM t WHERE id = 1 FOR UPDATE")
+            first = pool.submit(issue, world.context, "west", "UPDATE t SET v = 'waits' WHERE id = 1")
+            until(lambda: west.execute(waiting).fetchone() == (1,), "the statement does not wait")
+            another = pool.submit(issue, world.context, "west", "INSERT INTO late VALUES (40, 'e')")
+            drained = pool.submit(world.drain, "east", "west")
+            wait([another, drained], timeout=30)
+            ended = another.done(), drained.done()
+        assert ended == (True, True)
+        assert (first.exception(60), another.exception(60), drained.result(60)) == (None, None, 1)
+    world.until_quiet()
+    assert equal(world)
