@@ -60,6 +60,13 @@ GRANT EXECUTE ON sys.dbms_flashback TO "REPL"
 -- grants/quota
 ALTER USER "REPL" QUOTA UNLIMITED ON "USERS"
 /
+-- load/apart
+DECLARE
+    PRAGMA AUTONOMOUS_TRANSACTION;
+BEGIN
+    EXECUTE IMMEDIATE 'DROP VIEW "APP"."IT''S"';
+END;
+/
 -- load/begin_again
 UPDATE "REPL"."SLUICE_LOADED" held SET held.copied = NULL
 WHERE held.source = :source AND held.slave = :slave AND held.load_id = :load_id AND held.copied > 0
@@ -82,11 +89,16 @@ ORDER BY held.sid
 -- load/drop
 DROP VIEW "APP"."V"
 /
--- load/drop_table
-DROP TABLE "APP"."T" CASCADE CONSTRAINTS
+-- load/drop_key
+ALTER TABLE "APP"."T" DROP CONSTRAINT "T_KEY"
 /
 -- load/expect
 INSERT INTO "REPL"."SLUICE_LOADED" (source, slave, load_id, chunk, copied) VALUES (:source, :slave, :load_id, :chunk, :copied)
+/
+-- load/foreign_keys
+SELECT known.table_name, known.constraint_name FROM user_constraints known
+WHERE known.constraint_type = 'R'
+ORDER BY known.table_name, known.constraint_name
 /
 -- load/forget
 DELETE FROM "REPL"."SLUICE_LOADED" held WHERE held.source = :source AND held.slave = :slave
@@ -123,6 +135,13 @@ WHERE made.object_type IN ('TRIGGER', 'MATERIALIZED VIEW', 'VIEW', 'SYNONYM', 'P
         AND (ordering.index_type LIKE 'IOT%' OR ordering.index_type = 'LOB')
   )
   AND NOT EXISTS (SELECT 1 FROM user_constraints known WHERE made.object_type = 'INDEX' AND known.index_name = made.object_name)
+  AND (
+      made.object_type <> 'TRIGGER' OR EXISTS (
+          SELECT 1 FROM user_triggers acting
+          WHERE acting.trigger_name = made.object_name AND acting.table_owner = :schema
+            AND TRIM(acting.base_object_type) IN ('TABLE', 'VIEW')
+      )
+  )
 ORDER BY made.object_type, made.object_name
 /
 -- position/advance

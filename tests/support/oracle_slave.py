@@ -14,7 +14,7 @@ from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle import fence, slave
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, making, names_of, table_of
 from sluice.vendors.oracle.load import tables
-from sluice.vendors.oracle.names import composed, qualified
+from sluice.vendors.oracle.names import composed, literal, qualified
 from sluice.vendors.oracle.read import compare
 from sluice.vendors.oracle.read.slave_rows import selecting
 from sluice.vendors.oracle.slave import OracleSlave
@@ -68,7 +68,8 @@ def statements() -> dict[str, str]:
         "write/insert": insert,
         "write/stage": {"columns": staged_columns(table)},
         "load/drop": {"kind": "VIEW", "name": '"APP"."V"'},
-        "load/drop_table": {"name": '"APP"."T"'},
+        "load/drop_key": {"key": '"T_KEY"'},
+        "load/apart": {"statement": literal(composed("load/drop", kind="VIEW", name='"APP"."IT\'S"'))},
     }
     folders = ("position", "load", "write", "grants", "compare")
     # Without a piece of another.

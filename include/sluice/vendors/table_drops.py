@@ -18,15 +18,30 @@ def drop(tables: Sequence[TableName], dropped: Callable[[TableName], bool]) -> S
     return drop(kept, dropped) if 0 < len(kept) < len(tables) else kept
 
 
-def expect_free(tables: Sequence[TableName], referring: Callable[[TableName], Iterable[TableName]]) -> None:
-    """See that no table which stays refers to one that goes. Raises SluiceError SLC-535."""
+def _not_free(table: TableName, other: TableName) -> SluiceError:
+    return SluiceError(
+        535,
+        f"{table} cannot be dropped: a foreign key of {other} refers to it",
+        "nothing was changed; drop that foreign key, or let the tables stay: remove without `--tables`",
+    )
+
+
+def expect_free(
+    tables: Sequence[TableName],
+    referring: Callable[[TableName], Iterable[TableName]],
+    refused: Callable[[TableName, TableName], SluiceError] = _not_free,
+) -> None:
+    """See that no table which stays refers to one that goes.
+
+    Args:
+        refused: the error for one that goes and one that stays.
+
+    Raises:
+        SluiceError: SLC-535, or what `refused` gives.
+    """
     for name in tables:
         if others := [other for other in referring(name) if other not in tables]:
-            raise SluiceError(
-                535,
-                f"{name} cannot be dropped: a foreign key of {others[0]} refers to it",
-                "nothing was changed; drop that foreign key, or let the tables stay: remove without `--tables`",
-            )
+            raise refused(name, others[0])
 
 
 def staying(pair: Pair, kept: Sequence[TableName], statement: str) -> SluiceError:

@@ -60,6 +60,8 @@ _CODES: dict[str, Known] = {
 }
 # Errors for what the user may not use: it looks as if it were not there.
 NO_RIGHT = ("ORA-00904", "ORA-00942", "ORA-01031", "ORA-06550", "ORA-41900")
+# A foreign key refers to a table that is to go.
+REFERRED_TO = "ORA-02449"
 # No room is left that the user may take; rows cannot be shown any more as they were.
 _NO_QUOTA = ("ORA-01536", "ORA-01950", "ORA-30041")
 _NOT_AS_IT_WAS = ("ORA-01466", "ORA-01555", "ORA-08180", "ORA-22924")

@@ -16,12 +16,12 @@ import oracledb
 from sluice.connections import ConnectionInfo
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle import fence
-from sluice.vendors.oracle.errors import code_of, translated
+from sluice.vendors.oracle.catalog.slave_tables import referring
+from sluice.vendors.oracle.errors import REFERRED_TO, code_of, translated
 from sluice.vendors.oracle.names import composed, qualified
 from sluice.vendors.oracle.session import connect, execute, transaction
 from sluice.vendors.table_drops import drop, expect_free, staying
 
-_REFERRED_TO = "ORA-02449"
 _NOT_THERE, _BUSY = "ORA-00942", "ORA-00054"
 
 
@@ -45,7 +45,7 @@ def remove(
         closing(connect(info, f"remove {pair.slave}")) as session,
     ):
         there = [name for name in tables or () if _is_there(session, name)]
-        expect_free(there, partial(_referring, session))
+        expect_free(there, partial(referring, session))
         with transaction(session):
             fence.lock_fence(session, parts, pair, epoch)
             # Whoever loads holds a row, and is waited for, but not without end.
@@ -65,16 +65,11 @@ def _is_there(session: oracledb.Connection, name: TableName) -> bool:
     return bool(execute(session, composed("catalog/table"), {"schema": name.schema, "name": name.table}))
 
 
-def _referring(session: oracledb.Connection, name: TableName) -> list[TableName]:
-    rows = execute(session, composed("catalog/references"), {"schema": name.schema, "name": name.table})
-    return [TableName(*row) for row in rows]
-
-
 def _dropped(session: oracledb.Connection, table: TableName) -> bool:
     try:
         execute(session, _dropping(table))
     except oracledb.DatabaseError as error:
-        if code_of(error) != _REFERRED_TO:
+        if code_of(error) != REFERRED_TO:
             raise
         return False
     return True

@@ -73,6 +73,12 @@ def no_table(name: TableName) -> SluiceError:
     )
 
 
+def referring(session: oracledb.Connection, name: TableName) -> list[TableName]:
+    """Other tables whose foreign keys refer to a table, as far as the user sees them."""
+    rows = execute(session, composed("catalog/references"), {"schema": name.schema, "name": name.table})
+    return [TableName(*row) for row in rows]
+
+
 def existing(session: oracledb.Connection, layout: Layout) -> SlaveTable | None:
     """The table that is there under the name of a layout; None if none is.
 

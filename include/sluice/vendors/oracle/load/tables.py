@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 import oracledb
@@ -58,11 +59,13 @@ class OracleTables(FencedTables[oracledb.Connection, SlaveTable]):
             with translated("wiping out the schema"):
                 session = self._fenced()
 
-                def expect_ours() -> None:
+                @contextmanager
+                def held() -> Iterator[None]:
                     with transaction(session):
                         self.lock(session)
+                        yield
 
-                wipe_out(session, wiped(session, self._wiped, self._schema), expect_ours)
+                wipe_out(session, wiped(session, self._wiped, self._schema), held)
         super().prepare(tables, staying, in_parts)
 
     @staticmethod

@@ -1,12 +1,15 @@
 """Wiping out the user's schema of a slave before it is filled: what that takes, and taking it.
 
-Each DROP commits, so the fence is looked at before each (R6), and an update that is tried again drops what is left.
-What Sluice has there stays. Indexes and triggers of a table that goes go with it, whatever their switches say.
+Each DROP commits, so each is in a transaction apart while the session's own holds the fence (R6): who takes over waits
+for it. An update that is tried again drops what is left. What Sluice has there stays. Indexes and triggers of a table
+that goes go with it, whatever their switches say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import NamedTuple
 
 import oracledb
@@ -16,9 +19,11 @@ from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.vendors.oracle import fence
-from sluice.vendors.oracle.errors import NO_RIGHT, code_of
-from sluice.vendors.oracle.names import composed, qualified
+from sluice.vendors.oracle.catalog.slave_tables import referring
+from sluice.vendors.oracle.errors import NO_RIGHT, REFERRED_TO, code_of
+from sluice.vendors.oracle.names import composed, literal, qualified, quoted
 from sluice.vendors.oracle.session import execute
+from sluice.vendors.table_drops import drop, expect_free
 
 # The switches by the types of the catalog, in the order in which these go: what uses others goes first.
 _SWITCHES = {
@@ -36,6 +41,9 @@ _SWITCHES = {
 _ORDER = list(_SWITCHES)
 # It went with something else.
 _GONE = ("ORA-00942", "ORA-01418", "ORA-04043", "ORA-04080", "ORA-12003")
+
+
+Held = AbstractContextManager[None]
 
 
 class Dropped(NamedTuple):
@@ -69,33 +77,55 @@ def wiped(session: oracledb.Connection, wanted: WipeOut, schema: str) -> list[Dr
     ours = set(map(fence.name_of, fence.TABLES))
     found = [
         Dropped(str(kind), TableName(schema, str(name)))
-        for kind, name in execute(session, composed("load/wipeable"))
+        for kind, name in execute(session, composed("load/wipeable"), {"schema": schema})
         if _SWITCHES[kind] in wanted.kinds and name not in ours
     ]
-    _expect_free(session, [one.name for one in found if one.kind == "TABLE"])
+    tables = [one.name for one in found if one.kind == "TABLE"]
+    expect_free(tables, partial(referring, session), lambda table, other: _referred_to(table, f"{other}, which stays,"))
     return sorted(found, key=lambda one: (_ORDER.index(one.kind), one.name))
 
 
-def wipe_out(session: oracledb.Connection, gone: Sequence[Dropped], expect_ours: Callable[[], None]) -> None:
+def wipe_out(session: oracledb.Connection, gone: Sequence[Dropped], held: Callable[[], Held]) -> None:
     """Drop what `wiped` gave.
 
     Args:
-        expect_ours: called before each, in a transaction of its own; it raises if another job took over.
+        held: holds the fence in the session's transaction during each DROP; it raises if another job took over.
+
+    Raises:
+        SluiceError: SLC-592, a table that is not shown to us refers to one that goes; all the rest is dropped.
     """
     for one in gone:
-        expect_ours()
-        event("wipes out", kind=one.kind.lower(), name=one.name)
-        where = qualified(one.name)
-        statement = (
-            composed("load/drop_table", name=where)
-            if one.kind == "TABLE"
-            else composed("load/drop", kind=one.kind, name=where)
-        )
-        try:
-            execute(session, statement)
-        except oracledb.DatabaseError as error:
-            if code_of(error) not in _GONE:
-                raise
+        if one.kind != "TABLE":
+            _dropped(session, one, held)
+    by_name = {one.name: one for one in gone if one.kind == "TABLE"}
+    kept = drop(list(by_name), lambda name: _dropped(session, by_name[name], held))
+    if kept:
+        # They refer to each other in a circle. Only what the user has goes: no table of others loses a constraint.
+        for table, key in execute(session, composed("load/foreign_keys")):
+            if (name := TableName(kept[0].schema, str(table))) in kept:
+                statement = composed("load/drop_key", table=qualified(name), key=quoted(str(key)))
+                _execute_apart(session, statement, held)
+        kept = drop(kept, lambda name: _dropped(session, by_name[name], held))
+    if kept:
+        raise _referred_to(kept[0], "a table that the user is not shown")
+
+
+def _dropped(session: oracledb.Connection, one: Dropped, held: Callable[[], Held]) -> bool:
+    """Drop it; False if a foreign key refers to it."""
+    event("wipes out", kind=one.kind.lower(), name=one.name)
+    try:
+        _execute_apart(session, composed("load/drop", kind=one.kind, name=qualified(one.name)), held)
+    except oracledb.DatabaseError as error:
+        if code_of(error) == REFERRED_TO:
+            return False
+        if code_of(error) not in _GONE:
+            raise
+    return True
+
+
+def _execute_apart(session: oracledb.Connection, statement: str, held: Callable[[], Held]) -> None:
+    with held():
+        execute(session, composed("load/apart", statement=literal(statement)))
 
 
 def _expect_alone(session: oracledb.Connection, wanted: WipeOut) -> None:
@@ -120,13 +150,9 @@ def _expect_alone(session: oracledb.Connection, wanted: WipeOut) -> None:
         event("others are connected", who=who)
 
 
-def _expect_free(session: oracledb.Connection, tables: Sequence[TableName]) -> None:
-    for name in tables:
-        rows = execute(session, composed("catalog/references"), {"schema": name.schema, "name": name.table})
-        if others := [other for row in rows if (other := TableName(*row)) not in tables]:
-            raise SluiceError(
-                592,
-                f"the schema {name.schema} cannot be wiped out: a foreign key of {others[0]}, which stays, refers to "
-                f"{name.table}",
-                "nothing was changed; drop that foreign key, or set `tables: false` in `wipe_out`",
-            )
+def _referred_to(table: TableName, who: str) -> SluiceError:
+    return SluiceError(
+        592,
+        f"{table} cannot be dropped, so {table.schema} cannot be wiped out: a foreign key of {who} refers to it",
+        "drop that foreign key, or set `tables: false` in `wipe_out`; each run drops what is left",
+    )

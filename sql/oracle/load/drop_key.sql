@@ -1,0 +1,2 @@
+-- Commits. Manual: SQL Language Reference, "ALTER TABLE", "drop_constraint_clause".
+ALTER TABLE {table} DROP CONSTRAINT {key}
