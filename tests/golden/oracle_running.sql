@@ -165,7 +165,7 @@ SELECT COUNT(*) FROM "REPL"."REPL_ITEMS" item WHERE ROWNUM <= :most
 UPDATE "REPL"."REPL_FLUSHED" SET times = times + 1
 /
 -- capture/queue/long
-SELECT kept."L" FROM "APP"."T" AS OF SCN :scn kept WHERE kept.ROWID = CHARTOROWID(:place)
+SELECT kept."L", kept."ID" FROM "APP"."T" AS OF SCN :scn kept WHERE kept.ROWID = CHARTOROWID(:place)
 /
 -- capture/queue/named
 SELECT made.owner, made.object_name

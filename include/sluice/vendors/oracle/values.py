@@ -28,6 +28,11 @@ def canonical(how: Captured) -> Callable[[str], str]:
     return _FORMS[how.form](how)
 
 
+def as_text(value: object) -> str:
+    """What the driver gave, as a text of which `canonical` makes the log's."""
+    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
+
+
 def _number(how: Captured) -> Callable[[str], str]:
     scale = how.scale
 

@@ -1,3 +1,3 @@
--- The LONG of a row as of the sweep. Manual: SQL Language Reference, "ROWID Pseudocolumn", "CHARTOROWID", "LONG Data Type",
--- "flashback_query_clause".
-SELECT kept.{column} FROM {table} AS OF SCN :scn kept WHERE kept.ROWID = CHARTOROWID(:place)
+-- The LONG of the row at an address as of the sweep, and its key. Manual: SQL Language Reference, "ROWID Pseudocolumn", "CHARTOROWID",
+-- "LONG Data Type", "flashback_query_clause".
+SELECT {values} FROM {table} AS OF SCN :scn kept WHERE kept.ROWID = CHARTOROWID(:place)

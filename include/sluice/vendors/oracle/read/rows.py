@@ -24,7 +24,7 @@ from sluice.vendors.oracle.read.snapshot_id import SnapshotId
 from sluice.vendors.oracle.refusals import no_blocks
 from sluice.vendors.oracle.session import connect
 from sluice.vendors.oracle.types import Captured
-from sluice.vendors.oracle.values import canonical
+from sluice.vendors.oracle.values import as_text, canonical
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
 # Rows that the driver gives at a time; fewer if they have large objects.
@@ -207,7 +207,7 @@ def moved(name: TableName, why: str) -> TransientError:
 def _texts(column: pa.ChunkedArray, how: Captured) -> pa.Array:
     text = canonical(how)
     try:
-        return pa.array([None if one is None else text(_plain(one)) for one in column.to_pylist()], pa.string())
+        return pa.array([None if one is None else text(as_text(one)) for one in column.to_pylist()], pa.string())
     except ValueError as error:
         shown = f": {error}" if os.environ.get(VALUES_ENV) else ""
         raise SluiceError(
@@ -220,7 +220,3 @@ def _texts(column: pa.ChunkedArray, how: Captured) -> pa.Array:
 
 def _emptied(text: str, values: pa.Array, empty: pa.ChunkedArray) -> pa.Array:
     return pc.if_else(pc.is_valid(empty.combine_chunks()), pa.scalar(text, pa.string()), values)
-
-
-def _plain(value: object) -> str:
-    return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)

@@ -12,6 +12,7 @@ from sluice.errors import AlteredMeanwhile, SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.vendors.oracle.capture.queue.longs import KeyValue
 from sluice.vendors.oracle.capture.queue.row_images import Cell, cells, reader
 from sluice.vendors.oracle.catalog.recorded import RecordedTable
 from sluice.vendors.oracle.visibility import transaction
@@ -20,8 +21,8 @@ _ROWS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELE
 _TRUNCATE = "TRUNCATE"
 _ALTER = "ALTER"
 
-# The LONG of a row by the number of its table, its newest name, a column and an address; None if there is none.
-Fetch = Callable[[int, TableName, str, str], Cell]
+# The LONG of a row by the number of its table, its newest name, a column, an address and a key; None if there is none.
+Fetch = Callable[[int, TableName, str, str, Sequence[KeyValue]], Cell]
 
 
 @dataclass(frozen=True)
@@ -107,17 +108,18 @@ class Changes:
             if table is None or (new is None and old is None):
                 raise ValueError(f"it has the columns {', '.join(named)}")
             read = self._readers.setdefault(table.number, _reader(table))
-            longs = self._longs(item, table) if new else {}
-            made = (None if new is None else read(new, longs), None if old is None else read(old, {}))
+            made = [None if image is None else read(image, {}) for image in (new, old)]
+            if new and made[0] and item.guid and table.table.longs:
+                made[0] = read(new, self._longs(item, item.guid, table, made[0]))
         except ValueError as error:
             raise self._unreadable(item, f"its image does not fit the recorded columns of {name}: {error}") from None
-        return table, *made
+        return table, made[0], made[1]
 
-    def _longs(self, item: Item, table: RecordedTable) -> dict[str, Cell]:
-        if item.guid is None:
-            return {}
+    def _longs(self, item: Item, place: str, table: RecordedTable, row: Sequence[Cell]) -> dict[str, Cell]:
         name = self._known[item.relation][-1].table.name
-        return {one: self._fetch(item.relation, name, one, item.guid) for one in table.table.longs}
+        kinds = table.table.kinds
+        key = [KeyValue(table.table.columns[at].name, kinds[at], row[at]) for at in table.layout.key]
+        return {one: self._fetch(item.relation, name, one, place, key) for one in table.table.longs}
 
     def _unreadable(self, item: Item, why: str) -> SluiceError:
         return SluiceError(

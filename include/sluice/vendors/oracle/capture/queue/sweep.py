@@ -12,7 +12,7 @@ from sluice.model.layout import Layout
 from sluice.model.position import Snapshot
 from sluice.vendors.oracle.capture import registry
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item, deletion
-from sluice.vendors.oracle.capture.queue.longs import Longs
+from sluice.vendors.oracle.capture.queue.longs import LongReader
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import changed, changed_by_all, execute, transaction
 from sluice.vendors.oracle.visibility import id_of, read_snapshot, text_of
@@ -79,7 +79,7 @@ class OracleSweep:
                 ((beyond,),) = execute(self._session, composed("capture/queue/beyond", **self._parts), self._values)
                 self.more = beyond > 0
         known = registry.layouts(self._session, self._parts)
-        longs = Longs(self._session, shown)
+        longs = LongReader(self._session, shown, self._parts)
         self._changes = Changes(scn, known, longs.read, self._polled, self._parts["items"])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
