@@ -34,7 +34,7 @@ class CrashPoint(StrEnum):
     CHUNK_LOADED = "chunk_loaded"
     DUMPED = "dumped"
     SLOT_MADE = "slot_made"
-    HANDED_OVER = "handed_over"
+    CHANGED_OVER = "changed_over"
     SLOT_READ = "slot_read"
 
 

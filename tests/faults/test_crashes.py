@@ -62,7 +62,7 @@ def test_jobs_are_killed_at_every_point():
     """Those of the initial update, of Iceberg, of DDL that commits by itself, and of changing over elsewhere."""
     elsewhere = set()
     places = ("integration/test_update_outcomes", "integration/test_iceberg", "integration/test_mariadb_ddl")
-    for name in (*places, "faults/test_killed_handovers"):
+    for name in (*places, "faults/test_killed_changes_over"):
         text = (Path(__file__).parents[1] / f"{name}.py").read_text()
         named = re.findall(r"(?:parametrize\(\"point\"|KILLED = |kill_drain\(|killed_dump\(|killed\().*", text)
         elsewhere |= {CrashPoint[point] for line in named for point in re.findall(r"CrashPoint\.(\w+)", line)}

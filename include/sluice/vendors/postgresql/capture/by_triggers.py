@@ -9,9 +9,10 @@ from sluice.crash import CrashPoint, reached
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.postgresql.capture.log import handover, slot
+from sluice.vendors.postgresql.capture import change_over
+from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
+from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
-from sluice.vendors.postgresql.capture.log.handover import FirstSweep, Phase, Way
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.session import translated
 from sluice.vendors.postgresql.source_session import SourceSession
@@ -36,15 +37,15 @@ class TriggerCapture(QueueCapture):
         notice: Callable[[str], None] | None = None,
     ) -> Installed:
         """Install or reconcile everything in one transaction; in it, change over from the log."""
-        way = self._way()
-        if way and way.by_log:
-            handover.expect_over(way)
-        elif way and way.slot is None:
+        state = self._capture_state()
+        if state and state.by_log:
+            change_over.expect_over(state)
+        elif state and state.slot is None:
             with translated("dropping a slot that is not used"):
-                handover.drop_unused(self._session.open(), self.resources, self.parts)
+                change_over.drop_unused(self._session.open(), self.resources, self.parts)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         if installed.changed_over:
-            reached(CrashPoint.HANDED_OVER)
+            reached(CrashPoint.CHANGED_OVER)
         return installed
 
     def remove(self, before: Callable[[], None]) -> list[str]:
@@ -64,15 +65,15 @@ class TriggerCapture(QueueCapture):
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[Sweep]:
         """Read ITEMS in one snapshot; before that, what the slot has of the time when the source was captured by it."""
-        rest = self._rest()
+        rest = self._changing_from_log()
         with translated("reading what is left in the slot"):
-            ended = rest is None or handover.end_slot(self._session.open(), self.resources, self.parts, rest)
+            ended = rest is None or change_over.end_slot(self._session.open(), self.resources, self.parts, rest)
         if rest and not ended:
             with self._log.read_slot(epoch, max_changes, rest.shown, rest) as first:
                 yield FirstSweep(first)
             return
         with super().sweep(epoch, max_changes, until) as sweep:
-            self._expect_as(Way(by_log=False))
+            self._expect_as(CaptureState(by_log=False))
             yield sweep
 
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
@@ -83,15 +84,15 @@ class TriggerCapture(QueueCapture):
 
     def forget_layouts(self) -> None:
         """Forget the columns of relations that are gone; not while the slot may have rows of them."""
-        if self._rest() is None:
+        if self._changing_from_log() is None:
             super().forget_layouts()
 
     def accept(self, epoch: int, segment: int, sha256: str) -> str:
         """Take this source as the one whose log ends with `segment`; of a slot nothing is published any more."""
         incarnation = super().accept(epoch, segment, sha256)
-        if rest := self._rest():
+        if rest := self._changing_from_log():
             with translated("dropping the slot"):
-                handover.abandon(self._session.open(), self.parts, rest)
+                change_over.abandon(self._session.open(), self.parts, rest)
         return incarnation
 
     def close(self) -> None:
@@ -99,11 +100,11 @@ class TriggerCapture(QueueCapture):
         super().close()
         self._log.close()
 
-    def _rest(self) -> Way | None:
+    def _changing_from_log(self) -> CaptureState | None:
         """The source, if it still changes over from the log."""
-        way = self._way()
-        return way if way and way.phase and not way.by_log else None
+        state = self._capture_state()
+        return state if state and state.phase and not state.by_log else None
 
     def _reads_slot(self) -> bool:
-        rest = self._rest()
+        rest = self._changing_from_log()
         return rest is not None and rest.phase is Phase.SLOT

@@ -12,8 +12,7 @@ from sluice.apply.table_order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName, home_of
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql import install_lock, migrations, ownership, planned_code
-from sluice.vendors.postgresql.capture import event_triggers, items_view, registry, unwatched
-from sluice.vendors.postgresql.capture.log import handover
+from sluice.vendors.postgresql.capture import change_over, event_triggers, items_view, registry, unwatched
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.registry import RegistryEntry
 from sluice.vendors.postgresql.catalog import relations
@@ -100,7 +99,7 @@ def install(
         execute(composed("capture/registry/forget_images", **parts), {"relation": relation})
     left = tuple(unwatched.among(connection, parts, wanted.named))
     if changes:
-        handover.record(connection, parts, by_log=wanted.by_log, new_slot=new_slot)
+        change_over.record(connection, parts, by_log=wanted.by_log, new_slot=new_slot)
     connection.commit()
     storage.key(connection, resources, parts, wanted=wanted.drained_into)
     storage.keep_uncompressed(connection, resources, parts)
@@ -134,8 +133,8 @@ def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql
 
 def _captured_otherwise(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wanted) -> bool:
     """Whether the source is captured in another way than it is to be."""
-    way = handover.way(connection, parts)
-    return way is not None and way.by_log is not wanted.by_log
+    state = change_over.recorded_state(connection, parts)
+    return state is not None and state.by_log is not wanted.by_log
 
 
 def _make(
@@ -165,7 +164,7 @@ def _make(
     event_triggers.watch_ddl(connection, resources, parts)
     connection.execute(composed("capture/registry/stale_triggers", **parts))
     if keeps_way:
-        recorded = handover.way(connection, parts)
+        recorded = change_over.recorded_state(connection, parts)
         wanted = replace(wanted, by_log=recorded is not None and recorded.by_log)
     event_triggers.want(connection, parts, wanted)
     if wanted.by_log:
@@ -210,7 +209,7 @@ def _reconcile(
     ]
     # While a source changes over nothing may: it would be captured in the other way.
     if changes and known.keys() - wanted.keys() - {entry.name for entry in removed}:
-        raise handover.changed_meanwhile()
+        raise change_over.changed_meanwhile()
     surplus = {
         entry.name: names
         for entry in added
@@ -227,7 +226,7 @@ def _reconcile(
     triggers.lock(connection, sorted(among), mode, unwritten=ours)
     triggers.lock(connection, list(surplus), "ACCESS EXCLUSIVE")
     if changes and registry.registered(connection, parts) != known:
-        raise handover.changed_meanwhile()
+        raise change_over.changed_meanwhile()
     # A table that is gone has none.
     there = relations.existing(connection, list(surplus))
     surplus = {name: names for name, names in surplus.items() if existing[name] or name in there}

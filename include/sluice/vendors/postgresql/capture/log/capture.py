@@ -20,9 +20,9 @@ from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
-from sluice.vendors.postgresql.capture import event_triggers
-from sluice.vendors.postgresql.capture.log import handover, slot
-from sluice.vendors.postgresql.capture.log.handover import FirstSweep, Phase, Way
+from sluice.vendors.postgresql.capture import change_over, event_triggers, install
+from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
+from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
@@ -58,9 +58,9 @@ class LogCapture(QueueCapture):
         Raises:
             ConfigError: SLC-400, it cannot be captured by its log; SLC-452, nobody sees its DDL.
         """
-        installed, way = self.is_installed(), self._way()
+        installed, state = self.is_installed(), self._capture_state()
         with translated("asking for capabilities"):
-            if not installed or (way and way.slot is None):
+            if not installed or (state and state.slot is None):
                 slot.expect_possible(self._session.open())
         if installed and not self._sees_ddl():
             raise _unseen()
@@ -92,10 +92,10 @@ class LogCapture(QueueCapture):
         Raises:
             ConfigError: SLC-400 or SLC-401, it cannot be captured by its log; SLC-452, nobody sees its DDL.
         """
-        session, is_new, way = self._session.open(), not self.is_installed(), self._way()
-        changes = way is not None and not way.by_log
-        if changes and way:
-            handover.expect_over(way)
+        session, is_new, state = self._session.open(), not self.is_installed(), self._capture_state()
+        changes = state is not None and not state.by_log
+        if changes and state:
+            change_over.expect_over(state)
             if not self._sees_ddl():
                 raise _unseen()
         with translated("looking whether the log tells all"):
@@ -121,37 +121,44 @@ class LogCapture(QueueCapture):
     ) -> Installed:
         session = self._session.open()
         with translated("making the slot"):
-            self._new_slot = handover.make_slot(session, self.resources, self.parts)
+            new_slot = change_over.make_slot(session, self.resources, self.parts)
         reached(CrashPoint.SLOT_MADE)
         try:
-            installed = super().install(watched, wanted, unreadable=unreadable, notice=notice)
+            with self._installing(notice) as connection:
+                installed = install.install(
+                    connection,
+                    self.resources,
+                    watched,
+                    wanted,
+                    recreate=False,
+                    unreadable=unreadable,
+                    new_slot=new_slot,
+                )
         except BaseException:
             # What came to pass is asked of the source: a commit may be done, and its answer lost.
             with suppress(SluiceError):
-                if (way := self._way()) and way.slot is None:
+                if (state := self._capture_state()) and state.slot is None:
                     with translated("dropping the slot"):
-                        handover.drop_unused(self._session.open(), self.resources, self.parts)
+                        change_over.drop_unused(self._session.open(), self.resources, self.parts)
             raise
-        finally:
-            self._new_slot = None
-        reached(CrashPoint.HANDED_OVER)
+        reached(CrashPoint.CHANGED_OVER)
         return installed
 
     def is_installed(self) -> bool:
         """Whether the DbResources are there, and a slot was made, if the source is captured by it."""
         if not super().is_installed():
             return False
-        way = self._way()
-        return way is not None and (way.slot is not None or not way.by_log)
+        state = self._capture_state()
+        return state is not None and (state.slot is not None or not state.by_log)
 
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction, and then the slot."""
-        way = self._way()
-        removed = self._remove(before, composed("capture/log/remove", **self.parts) if way else None)
+        state = self._capture_state()
+        removed = self._remove(before, composed("capture/log/remove", **self.parts) if state else None)
         with translated("dropping the slot"):
             session = self._session.open()
             # A bootstrap that was killed may have left one that is not recorded.
-            names = {slot.name_of(session, self.resources), *([way.slot] if way and way.slot else [])}
+            names = {slot.name_of(session, self.resources), *([state.slot] if state and state.slot else [])}
             removed += [f"SLOT {name}" for name in sorted(names) if slot.drop(session, name)]
         return removed
 
@@ -226,18 +233,20 @@ class LogCapture(QueueCapture):
         self._expect_way()
         with translated("looking what the triggers captured"):
             if self._reads_queue():
-                handover.end_queue(self._session.open(), self.parts)
-        way = self._way() or Way(by_log=True)
-        if way.phase is not Phase.QUEUE:
-            with self.read_slot(epoch, max_changes, until, Way(by_log=True)) as sweep:
+                change_over.end_queue(self._session.open(), self.parts)
+        state = self._capture_state() or CaptureState(by_log=True)
+        if state.phase is not Phase.QUEUE:
+            with self.read_slot(epoch, max_changes, until, CaptureState(by_log=True)) as sweep:
                 yield sweep
             return
-        with super().sweep(epoch, max_changes, way.shown) as first:
-            self._expect_as(way)
+        with super().sweep(epoch, max_changes, state.shown) as first:
+            self._expect_as(state)
             yield FirstSweep(first)
 
     @contextmanager
-    def read_slot(self, epoch: int, max_changes: int | None, until: str | None, expected: Way) -> Iterator[LogSweep]:
+    def read_slot(
+        self, epoch: int, max_changes: int | None, until: str | None, expected: CaptureState
+    ) -> Iterator[LogSweep]:
         """Read the slot, of a source that is captured as expected.
 
         Raises:
@@ -278,8 +287,8 @@ class LogCapture(QueueCapture):
 
     def _reads_queue(self) -> bool:
         """Whether what triggers captured is published first."""
-        way = self._way()
-        return way is not None and way.by_log and way.phase is Phase.QUEUE
+        state = self._capture_state()
+        return state is not None and state.by_log and state.phase is Phase.QUEUE
 
     def forget_layouts(self) -> None:
         """Those of relations that are gone are kept: rows that the slot still has are read by them."""

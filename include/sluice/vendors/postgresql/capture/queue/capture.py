@@ -17,6 +17,7 @@ from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql import encoding, grants, migrations, ownership
 from sluice.vendors.postgresql.capture import (
+    change_over,
     ddl_polling,
     event_triggers,
     install,
@@ -24,8 +25,7 @@ from sluice.vendors.postgresql.capture import (
     unwatched,
     warnings,
 )
-from sluice.vendors.postgresql.capture.log import handover
-from sluice.vendors.postgresql.capture.log.handover import Phase, Way
+from sluice.vendors.postgresql.capture.change_over import CaptureState, Phase
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.queue.backlog import Backlog
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
@@ -33,6 +33,7 @@ from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.fence import raised
 from sluice.vendors.postgresql.session import (
     PURGE,
+    Connection,
     composed,
     connect,
     refuse_read_only,
@@ -50,8 +51,6 @@ class QueueCapture:
 
     # Whether rows are read from the server's log.
     _by_log = False
-    # The slot that rows are read from, once the source changes over to it.
-    _new_slot: str | None = None
 
     def __init__(self, session: SourceSession) -> None:
         self._session = session
@@ -90,19 +89,18 @@ class QueueCapture:
         notice: Callable[[str], None] | None = None,
     ) -> Installed:
         """Install or reconcile everything in one transaction. Idempotent."""
+        with self._installing(notice) as connection:
+            return install.install(
+                connection, self.resources, watched, wanted, recreate=recreate, unreadable=unreadable
+            )
+
+    @contextmanager
+    def _installing(self, notice: Callable[[str], None] | None) -> Iterator[Connection]:
         with translated("installing the DbResources"), connect(self.info, "bootstrap") as connection:
             encoding.expect_known(connection)
             if notice:
                 connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
-            return install.install(
-                connection,
-                self.resources,
-                watched,
-                wanted,
-                recreate=recreate,
-                unreadable=unreadable,
-                new_slot=self._new_slot,
-            )
+            yield connection
 
     def upgrade(self, wanted: Wanted) -> None:
         """Bring DbResources of an older version up to this one, in one transaction."""
@@ -133,20 +131,20 @@ class QueueCapture:
                 "is gone for good, trigger the DAG bootstrap with rebase, then initial_update for all slaves",
             )
 
-    def _way(self) -> Way | None:
+    def _capture_state(self) -> CaptureState | None:
         """How the source is captured; None where nothing of this version is installed."""
         with translated("looking how the source is captured"):
             session = self._session.open()
             if not self._is_newest:
                 self._is_newest = migrations.version(session, self.resources, self.parts) == migrations.newest()
-            return handover.way(session, self.parts) if self._is_newest else None
+            return change_over.recorded_state(session, self.parts) if self._is_newest else None
 
     def _expect_way(self) -> None:
         """See that this is how the source is captured. Raises ConfigError SLC-406."""
-        if (found := self._way()) and found.by_log is not self._by_log:
-            raise handover.other_way(Way(self._by_log).name, found)
+        if (found := self._capture_state()) and found.by_log is not self._by_log:
+            raise change_over.other_way(CaptureState(self._by_log).name, found)
 
-    def _expect_as(self, expected: Way) -> None:
+    def _expect_as(self, expected: CaptureState) -> None:
         """See in the snapshot of a sweep that the source is captured as it was before, or it would take what another
         publishes.
 
@@ -154,11 +152,11 @@ class QueueCapture:
             ConfigError: SLC-406, it has changed over.
             TransientError: SLC-551, it has done so more than once.
         """
-        found = handover.way(self._session.open(), self.parts)
+        found = change_over.recorded_state(self._session.open(), self.parts)
         if found and found.by_log is not expected.by_log:
-            raise handover.other_way(expected.name, found)
+            raise change_over.other_way(expected.name, found)
         if found and found.phase not in (expected.phase, Phase.OVER):
-            raise handover.changed_meanwhile()
+            raise change_over.changed_meanwhile()
 
     def unreadable(self) -> list[TableName]:
         """Watched tables whose columns changed and nobody recorded it."""
@@ -216,8 +214,8 @@ class QueueCapture:
         """Remarks on these tables before they are replicated, in sentences."""
         with translated("looking at the watched tables"):
             found = warnings.warnings(self._session.open(), self.resources, self.parts, tables)
-        way = self._way()
-        return [*found, way.remark] if way and way.remark else found
+        state = self._capture_state()
+        return [*found, state.remark] if state and state.remark else found
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
         """Those of these tables whose updates say nothing of what a row was if its key stayed."""

@@ -36,7 +36,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True)
-class Way:
+class CaptureState:
     """How a source is captured.
 
     Attributes:
@@ -67,16 +67,16 @@ class Way:
         return f"it changes over to `{self.name}`: what {before} is published first"
 
 
-def way(connection: Connection, parts: Mapping[str, sql.Composable]) -> Way | None:
+def recorded_state(connection: Connection, parts: Mapping[str, sql.Composable]) -> CaptureState | None:
     """How the source is captured, where DbResources of this version are; None where bootstrap has not yet ended."""
     row = connection.execute(composed("capture/log/way", **parts)).fetchone()
     if row is None:
         return None
     by_log, phase, shown, ends, name = row
-    return Way(by_log, Phase(phase) if phase else None, shown or "", int(ends or 0), name)
+    return CaptureState(by_log, Phase(phase) if phase else None, shown or "", int(ends or 0), name)
 
 
-def expect_over(found: Way) -> None:
+def expect_over(found: CaptureState) -> None:
     """See that a source may change over. Raises ConfigError SLC-550, the last time is not over."""
     if found.phase:
         raise ConfigError(
@@ -137,7 +137,7 @@ def changed_meanwhile() -> TransientError:
     )
 
 
-def other_way(said: str, found: Way) -> ConfigError:
+def other_way(said: str, found: CaptureState) -> ConfigError:
     """An error: the configuration has another way than the source."""
     return ConfigError(
         406,
@@ -152,7 +152,9 @@ def end_queue(connection: Connection, parts: Mapping[str, sql.Composable]) -> bo
     return connection.execute(composed("capture/log/end_queue", **parts)).rowcount > 0
 
 
-def end_slot(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], found: Way) -> bool:
+def end_slot(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], found: CaptureState
+) -> bool:
     """Go on with the queue, and drop the slot, if nothing is left in it of what is published from there; whether that
     is so.
 
@@ -170,13 +172,13 @@ def end_slot(connection: Connection, resources: Resources, parts: Mapping[str, s
     return True
 
 
-def abandon(connection: Connection, parts: Mapping[str, sql.Composable], found: Way) -> None:
+def abandon(connection: Connection, parts: Mapping[str, sql.Composable], found: CaptureState) -> None:
     """Go on with the queue, whatever the slot has; where all slaves are filled anew."""
     connection.execute(composed("capture/log/abandon", **parts))
     _drop(connection, parts, found)
 
 
-def _drop(connection: Connection, parts: Mapping[str, sql.Composable], found: Way) -> None:
+def _drop(connection: Connection, parts: Mapping[str, sql.Composable], found: CaptureState) -> None:
     # If somebody looks at it at this moment, it is dropped another time.
     with suppress(psycopg.errors.ObjectInUse):
         if found.slot:

@@ -28,7 +28,7 @@ def test_killed_on_the_way_to_the_log(build):
     assert not over(world, "triggers")
     assert world.master.execute(SLOTS).fetchone() == (0,)
     change(world, "log")
-    killed(world, CrashPoint.HANDED_OVER, "bootstrap")
+    killed(world, CrashPoint.CHANGED_OVER, "bootstrap")
     write(world, 7)
     # The queue is published, then the slot.
     killed(world, CrashPoint.LISTED, "publish", "--once")
@@ -42,7 +42,7 @@ def test_killed_on_the_way_to_triggers(build):
     write(world, 1)
     world.master.execute("ALTER TABLE t ADD more int DEFAULT 1")
     change(world, "triggers")
-    killed(world, CrashPoint.HANDED_OVER, "bootstrap")
+    killed(world, CrashPoint.CHANGED_OVER, "bootstrap")
     write(world, 3)
     # The slot is published, then the queue.
     killed(world, CrashPoint.LISTED, "publish", "--once")
