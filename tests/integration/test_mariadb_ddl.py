@@ -15,6 +15,7 @@ from sluice.changelog.points import PointWait
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.vendors.mariadb import slave
+from sluice.vendors.mariadb.ddl import commands
 from sluice.vendors.mariadb.read.compare import aligned
 from sluice.vendors.mariadb.session import command_lock, connect, execute, our_tables
 from sluice.vendors.mariadb.write.repair import MariaRepair
@@ -154,7 +155,7 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, ma
         *("sluice_position", "sluice_loaded", "sluice_intent"),
     }
     assert not [row for row in columns(maria_server, database, "t") if row[3] not in (None, "NULL")]
-    assert maria_server.execute(f"SELECT * FROM {database}.sluice_intent") == []
+    assert maria_server.execute(f"SELECT source FROM {database}.sluice_intent") == [("",)]
     assert [row[:2] for row in columns(maria_server, database, "seen")] == [
         ("id", "int(11)"),
         ("n", "longtext"),
@@ -226,11 +227,22 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
     maria_server.execute(f"DROP TABLE {parts['intent']}")
     with aligned(reader, parts, pair, position, 1):
         pass
-    hanging = connect(world.infos["zurich"], "hanging")
-    execute(hanging, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": command_lock(pair)})
+    tenant, hanging = connect(maria_server.create_account(), "tenant"), connect(world.infos["zurich"], "hanging")
+    # A name that anybody could make is of no use to him.
+    held = "SELECT GET_LOCK(%(lock)s, 0)"
+    assert execute(tenant, held, {"lock": command_lock(pair, "command")}) == [("1",)]
     world.drainer()
+    ((word,),) = maria_server.execute(f"SELECT command FROM {parts['intent']}")
+    execute(hanging, held, {"lock": command_lock(pair, word)})
+    world.drainer()
+    assert maria_server.execute(f"SELECT command FROM {parts['intent']}") == [(word,)]
     with pytest.raises(pymysql.err.OperationalError):
         hanging.ping(reconnect=False)
+    monkeypatch.setattr(commands, "_ENDED_S", 0)
+    execute(tenant, held, {"lock": command_lock(pair, word)})
+    with pytest.raises(TransientError, match=rf"SLC-569: session {tenant.thread_id()} "):
+        world.drainer()
+    tenant.close()
     world.let_leases_expire()
     assert world.verify() == {"zurich": 0}
 

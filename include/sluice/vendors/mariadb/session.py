@@ -150,9 +150,14 @@ def end_others(session: Connection, pair: Pair) -> None:
             end_session(session, int(holder))
 
 
-def command_lock(pair: Pair) -> str:
-    """The name of the lock under which commands are executed on a slave."""
-    return _lock(pair, "command")
+def command_lock(pair: Pair, word: str) -> str:
+    """The name of the lock under which commands are executed on a slave.
+
+    Args:
+        word: no account that may not read the slave's position knows it. A lock needs no right, so whichever could make
+            the name could hold it against us for ever.
+    """
+    return _lock(pair, word)
 
 
 def end_session(session: Connection, number: int) -> None:

@@ -6,6 +6,7 @@ takes over waits for it: that one raises the epoch first, and a job that gets th
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -37,6 +38,8 @@ from sluice.vendors.protocol.ddl_errors import failed
 _PATIENCE_S = 5
 # How long a command of an earlier job is waited for. Then its session is ended, which takes a while.
 _OTHERS_S, _ENDED_S = 2, 60
+# The name of a lock has 64 letters at most.
+_WORD_BYTES = 8
 
 
 class MariaCommands(CommittedDdl):
@@ -48,6 +51,7 @@ class MariaCommands(CommittedDdl):
         self._parts = parts
         self._names = {"source": pair.source, "slave": pair.slave}
         self._planner = Planner(session, mapper)
+        self._lock_name = ""
 
     def begin(self) -> None:
         """Wait for a command of a job that was overtaken, and read what it began. The fence is raised.
@@ -56,6 +60,9 @@ class MariaCommands(CommittedDdl):
             LockTimeout: SLC-569, the session of that job does not end.
         """
         execute(self._session, composed("ddl/intents", **self._parts))
+        execute(self._session, composed("ddl/make_word", **self._parts), {"word": secrets.token_hex(_WORD_BYTES)})
+        ((word,),) = execute(self._session, composed("ddl/word", **self._parts))
+        self._lock_name = command_lock(self.pair, str(word))
         with self._lock(_OTHERS_S, ending=True):
             rows = execute(self._session, composed("ddl/intended", **self._parts), self._names)
         self.intent = Intent.from_json(str(rows[0][0])) if rows else None
@@ -115,16 +122,19 @@ class MariaCommands(CommittedDdl):
 
     @contextmanager
     def _lock(self, patience_s: int, *, ending: bool = False) -> Iterator[None]:
-        name = {"lock": command_lock(self.pair)}
-        got = _got(self._session, name["lock"], patience_s)
-        if not got and ending:
+        name = {"lock": self._lock_name}
+        got, holder = _got(self._session, name["lock"], patience_s), None
+        if not got:
             ((holder,),) = execute(self._session, "SELECT IS_USED_LOCK(%(lock)s)", name)
-            if holder is not None:
+            if holder is not None and ending:
                 end_session(self._session, int(holder))
-            got = _got(self._session, name["lock"], _ENDED_S)
+            got = ending and _got(self._session, name["lock"], _ENDED_S)
         if not got:
             raise LockTimeout(
-                569, f"another session executes a command of the master on slave {self.pair.slave}", AGAIN
+                569,
+                f"session {holder or 'that has ended by now'} executes a command of the master on slave "
+                f"{self.pair.slave}, or holds the lock for that",
+                AGAIN,
             )
         try:
             yield

@@ -1,0 +1,1 @@
+SELECT command FROM {intent} WHERE source = '' AND slave = ''
