@@ -15,13 +15,11 @@ def parser() -> argparse.ArgumentParser:
     options = arguments(__doc__, slaves="+")
     table_options(options)
     key_options(options)
-    options.add_argument(
-        "--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of the keys"
-    )
+    options.add_argument("--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of keys")
     options.add_argument(
         "--confidence", type=confidence, default=CONFIDENCE, metavar="PART", help="of what a sample says, as 0.99"
     )
-    options.add_argument("--at-most", type=share, metavar="1/N", help="draw as many keys as say that fewer rows differ")
+    options.add_argument("--at-most", type=share, metavar="1/N", help="as many as it takes to say that fewer differ")
     options.add_argument("--initial", action="store_true", help="end an initial update: NORMAL if nothing differs")
     options.add_argument("--update", type=int, default=0, help="the initial update that may end; else any")
     return options
@@ -31,9 +29,16 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The request that the arguments stand for."""
     # What was not to be filled may differ as well, in the tables of these keys.
     tables = {*options.tables, *(KeyInterval.parsed(text).table for text in options.keys)}
-    slaves, named = tuple(options.slaves), tuple(sorted(tables))
-    sample = (options.sample, options.initial, options.update, options.confidence, options.at_most)
-    request = VerifyRequest(options.source, slaves, named, *sample)
+    request = VerifyRequest(
+        options.source,
+        tuple(options.slaves),
+        tuple(sorted(tables)),
+        percent=options.sample,
+        initial=options.initial,
+        update=options.update,
+        confidence=options.confidence,
+        at_most=options.at_most,
+    )
     # After an initial update, a role that may only read has perhaps no right on new tables yet.
     reading = context if options.initial else context.reading(request.source, request.slaves)
     return verify(reading, request, compare_all)

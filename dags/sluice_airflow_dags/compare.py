@@ -12,8 +12,8 @@ from sluice_airflow.operator import SluiceSparkOperator
 DOC = """
 ### Compare the slaves of `{source}` with it, at {when} (UTC)
 
-{scope} compared, of all watched tables, at one point of the stream, while everything keeps
-running. If rows differ, the run **fails** with SLC-090, and what you have for failed runs tells you. The page
+{scope}, of all watched tables, at one point of the stream, while everything keeps running.
+If rows differ, the run **fails** with SLC-090, and what you have for failed runs tells you. The page
 *Comparisons* shows the rows, and leads to their repair.
 
 A slave that is being filled, or that is INCONSISTENT, is not compared: the run fails with SLC-093, after the others
@@ -46,5 +46,5 @@ def _compare(settings: Config, source: str, names: tuple[str, ...], when: str, a
 
 def _scope(asked: Mapping[str, object]) -> str:
     if "at_most" in asked:
-        return f"As many keys as say that fewer than {asked['at_most']} of the rows differ are"
-    return f"{asked['sample']} percent of the keys are" if "sample" in asked else "All rows are"
+        return f"As many keys are compared as it takes to say that fewer than {asked['at_most']} of the rows differ"
+    return f"{asked['sample']} percent of the keys are compared" if "sample" in asked else "All rows are compared"

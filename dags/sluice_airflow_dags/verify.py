@@ -46,8 +46,8 @@ def verify(settings: Config) -> DAG:
                 "string",
                 pattern=rf"^\s*({SHARE[1:-1]})?\s*$",
                 title="At most",
-                description="In place of a sample's size: 1/10000 draws as many keys as say that fewer than 1 row in "
-                "10,000 differs.",
+                description="In place of a sample's size: 1/10000 draws as many keys as it takes to say that fewer "
+                "than 1 row in 10,000 differs.",
             ),
             "confidence": trigger_form.optional(
                 "number",

@@ -1,4 +1,4 @@
-"""Throttles what reads a master much, loads in blocks and comparisons, by the activity of other sessions there."""
+"""Lets loads in blocks and comparisons wait while other sessions are busy on the master."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ class Verification(Part):
     sampled_at: Annotated[Cron | None, Field(description="when a sample is compared, in UTC, as `0 2 * * 1-6`")] = None
     sample: Annotated[int, Field(ge=1, le=100, description="percent of the keys that a sample has")] = 5
     at_most: Annotated[
-        str | None, Field(pattern=SHARE, description="as many keys instead as say that fewer rows differ, as 1/10000")
+        str | None, Field(pattern=SHARE, description="as many keys as it takes to say that fewer differ, as 1/10000")
     ] = None
     confidence: Annotated[
         float, Field(ge=LEAST_CONFIDENCE, le=MOST_CONFIDENCE, description="of what a sample says of all rows")

@@ -313,15 +313,16 @@ def _kept_log(context: Context, name: str) -> str | Finding:
 
 def _activity(context: Context, name: str) -> Iterator[Look]:
     settings = context.config.source(name)
-    text = "active sessions of others: {}; an initial update begins no block while there are more than {}"
+    text = "active sessions of others: {}; {} while there are more than {}"
     if (most := settings.blocks.max_active) is not None:
-        yield Look(f"blocks of {name}", lambda: text.format(active(context, name), most))
+        waits = "an initial update begins no block"
+        yield Look(f"blocks of {name}", lambda: text.format(active(context, name), waits, most))
     if (limit := settings.verification.max_active) is not None:
         # The one ends initial updates and repairs, the other compares at any time.
         both = context, context.reading(name, ())
-        waits = text.replace("an initial update begins no block", "a comparison begins no range")
+        rests = "a comparison begins no range"
         pace = f"pace of comparisons of {name}"
-        yield Look(pace, lambda: waits.format(max(active(one, name) for one in both), limit))
+        yield Look(pace, lambda: text.format(max(active(one, name) for one in both), rests, limit))
 
 
 def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Look]:

@@ -35,7 +35,7 @@ class Pace:
 
     at_once: int | None = None
     rows_per_s: float | None = None
-    why_not: Callable[[], str] = str
+    why_not: Callable[[], str] = lambda: ""
 
     @classmethod
     def configured(cls, context: Context, source: str) -> Pace:
