@@ -13,8 +13,8 @@ from sluice import shell
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
-from sluice.model.layout import Layout
 from sluice.model.names import Pair
+from sluice.model.row_image import MOST_LETTERS, cut, named
 from sluice.store import rejected_changes
 from sluice.store.rejected_changes import KeptChange
 
@@ -32,7 +32,8 @@ class KeptRow:
         table: by its name on the slave; None if it belongs to none.
         action: such as UPDATE.
         why: the conflict, or that somebody removed it.
-        old, new: the values of the row by their columns; None if there is none, and for who may not see them.
+        old, new: the values of the row by their columns, long ones cut; None if there is none, and for who may not
+            see them.
         command: the text of a command; None if it is none, and for who may not see it.
     """
 
@@ -71,7 +72,9 @@ def kept(context: Context, pair: Pair, after: int, *, values: bool) -> KeptRows:
         values: whether they may be seen.
     """
     context.config.replication(pair.source, pair.slave)
-    found = rejected_changes.page(context.store, pair, PAGE + 1, after)
+    # One letter more, which says that some are left out.
+    letters = MOST_LETTERS + 1 if values else 0
+    found = rejected_changes.page(context.store, pair, PAGE + 1, after, letters=letters)
     count = rejected_changes.counts(context.store, pair).get(pair, 0)
     rows = [_row(one, values=values) for one in found[:PAGE]]
     newest = rejected_changes.newest(context.store, pair)
@@ -101,13 +104,7 @@ def _row(one: KeptChange, *, values: bool) -> KeptRow:
         str(change.layout.name) if change.layout else None,
         Action(change.action).name,
         str(why),
-        _named(change.layout, change.old) if shown else None,
-        _named(change.layout, change.new) if shown else None,
-        "".join(filter(None, change.new or ())) if values and is_command else None,
+        named(change.layout, change.old) if shown else None,
+        named(change.layout, change.new) if shown else None,
+        cut("".join(filter(None, change.new or ()))) if values and is_command else None,
     )
-
-
-def _named(layout: Layout | None, image: Sequence[str | None] | None) -> dict[str, str | None] | None:
-    if layout is None or image is None:
-        return None
-    return dict(zip((column.name for column in layout.columns), image, strict=True))

@@ -18,13 +18,12 @@ from sluice.model.action import COMMANDS, Action
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
+from sluice.model.row_image import cut, named
 from sluice.store.standings import standings
 
 MOST = 50
 # A segment is copied and hashed before one row of it is believed.
 _MOST_BYTES = 64 * 1024**2
-# Characters of a value that are shown.
-_MOST_LETTERS = 2_000
 # Segments that are read: the slave may have all of the first one.
 _SEGMENTS = 3
 
@@ -113,18 +112,7 @@ def _change(one: Mapping[str, Any], layouts: Mapping[int, Layout], *, values: bo
         one["trans_key"],
         str(layout.name) if layout else None,
         Action(one["action"]).name,
-        _named(layout, one["old"]) if shown else None,
-        _named(layout, one["new"]) if shown else None,
-        _cut("".join(filter(None, one["new"] or ()))) if values and is_command else None,
+        named(layout, one["old"]) if shown else None,
+        named(layout, one["new"]) if shown else None,
+        cut("".join(filter(None, one["new"] or ()))) if values and is_command else None,
     )
-
-
-def _named(layout: Layout | None, image: Sequence[str | None] | None) -> dict[str, str | None] | None:
-    if layout is None or image is None:
-        return None
-    names = (column.name for column in layout.columns)
-    return {name: None if value is None else _cut(value) for name, value in zip(names, image, strict=True)}
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, null, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import Column, ColumnElement, Connection, Select, case, func, null, select
+from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by, insert
 
 from sluice import shell
 from sluice.errors import SluiceError
@@ -20,6 +20,7 @@ from sluice.store import replications
 from sluice.store.engine import Store
 from sluice.store.tables import REMOVED, REMOVED_UNSEEN, for_pair, rejected
 
+_IMAGES = (rejected.c.new, rejected.c.old)
 _IN_ORDER = (rejected.c.ordinal, rejected.c.repl_key, rejected.c.part)
 
 
@@ -81,10 +82,17 @@ def counts(store: Store, pair: Pair | None = None) -> dict[Pair, int]:
     return {Pair(source, slave): number for source, slave, number in rows}
 
 
-def page(store: Store, pair: Pair, most: int, after: int) -> list[KeptChange]:
-    """Some of the rejected changes of a slave, in the order of the stream: those behind the first `after` ones."""
+def page(store: Store, pair: Pair, most: int, after: int, *, letters: int) -> list[KeptChange]:
+    """Some of the rejected changes of a slave, in the order of the stream: those behind the first `after` ones.
+
+    Args:
+        letters: so many of each value are read; none if zero, and the images are None.
+    """
+    wanted = select(rejected.c.id).where(for_pair(rejected, pair)).order_by(*_IN_ORDER).limit(most).offset(after)
+    others = [column for column in rejected.c if column not in _IMAGES]
+    images = [(_beginnings(one, letters) if letters else null()).label(one.name) for one in _IMAGES]
     with store.begin() as connection:
-        return _kept(connection, select(rejected).limit(most).offset(after), pair)
+        return _kept(connection, select(*others, *images).where(rejected.c.id.in_(wanted)), pair)
 
 
 def newest(store: Store, pair: Pair) -> int:
@@ -136,6 +144,14 @@ def chosen(
         yield named, everything
         connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in named])))
         replications.note(connection, pair, done, ", ".join(str(one.id) for one in named), who)
+
+
+def _beginnings(image: Column[Any], letters: int) -> ColumnElement[Any]:
+    """The values of an image, cut where they are stored: they may be larger than who asks for them can hold."""
+    values = func.jsonb_array_elements_text(image).table_valued("value", with_ordinality="place").render_derived()
+    each = func.jsonb_agg(aggregate_order_by(func.left(values.c.value, letters), values.c.place), type_=JSONB)
+    # No image may be a null of JSON as well.
+    return case((func.jsonb_typeof(image) == "array", select(each).scalar_subquery()))
 
 
 def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[KeptChange]:
