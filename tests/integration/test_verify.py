@@ -100,6 +100,12 @@ def normal(server, tmp_path_factory):
     server.drop_databases(world.infos.values())
 
 
+@pytest.fixture(autouse=True)
+def connections(normal, monkeypatch):
+    """Comparisons here are given those of this world, also behind a test that made another one."""
+    monkeypatch.setenv(SEALED_ENV, seal(normal.infos))
+
+
 @pytest.fixture
 def world(normal):
     """The same; what a test does to zurich is undone."""

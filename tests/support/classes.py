@@ -43,7 +43,7 @@ def short_lived(java: Path) -> str:
     """The options of a JVM of this JAVA_HOME that lives for seconds or minutes."""
     _KEPT.mkdir(parents=True, exist_ok=True)
     archive = _KEPT / f"{_what_is_loaded(java)}.jsa"
-    # A Java that cannot make one is not asked again and again.
+    # A Java that made none is not asked again and again.
     tried = archive.with_suffix(".tried")
     with (_KEPT / "making").open("w") as lock:
         if not tried.exists():
@@ -75,7 +75,8 @@ def _make(archive: Path, java: Path) -> None:
     """Run a small job, whose JVM writes the archive at its end. Without one all works as well."""
     script, unfinished = archive.with_suffix(".py"), archive.with_suffix(".new")
     script.write_text(_TRAINING)
-    for old in archive.parent.glob("*.jsa"):
+    # The mark goes with the archive: else who takes turns with another Java would be without one for good.
+    for old in (*archive.parent.glob("*.jsa"), *archive.parent.glob("*.tried")):
         old.unlink(missing_ok=True)
     unfinished.unlink(missing_ok=True)
     options = f'{SHORT_LIVED} -XX:ArchiveClassesAtExit="{unfinished}"'
