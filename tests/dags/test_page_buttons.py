@@ -34,9 +34,7 @@ def browser(pages_world, address, people):
     assert not faults, "\n".join(faults)
 
 
-def test_a_person_settles_what_was_rejected_clears_a_queue_and_fills_all_again(
-    browser, pages_world, people, visit, tmp_path
-):
+def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit, tmp_path):
     page, world, dialog = browser, pages_world, browser.get_by_role("dialog")
     another = replace(REJECTED, repl_key=42, old=None, new=["9"], action="I", conflict=RowConflict.DUPLICATE)
     rejected_changes.keep(world.context.store, world.pair("zurich"), [REJECTED, another])
@@ -78,6 +76,10 @@ def test_a_person_settles_what_was_rejected_clears_a_queue_and_fills_all_again(
         ("ada", "rejected changes carried out"),
         ("ada", "rejected changes dropped"),
     ]
+
+
+def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pages_world, people, visit, tmp_path):
+    page, world, dialog = browser, pages_world, browser.get_by_role("dialog")
     # Each in a segment of its own; the page reads the first three.
     for number in range(1, 5):
         world.master.execute(f"INSERT INTO t VALUES ({number})")
