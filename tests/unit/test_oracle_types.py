@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.oracle import COLUMNS
 from support.oracle_values import VALUES
@@ -25,16 +27,16 @@ REFUSED = {
     "a type to come": OracleColumn("C", "QUATERNION"),
 }
 NO_VALUES = {
-    "NUMBER(10,2)": "1.005",
-    "NUMBER": "1,5",
-    "FLOAT(126)": "NaN",
-    "NUMBER(9)": "1_0",
-    "DATE": "01-JAN-24",
-    "INTERVAL YEAR(2) TO MONTH": "1_0",
-    "INTERVAL DAY(2) TO SECOND(6)": "0 86400",
-    "INTERVAL DAY(9) TO SECOND(9)": "+01 02:03:04",
-    "BINARY_DOUBLE": "0.1",
-    "BINARY_FLOAT": "3DCC",
+    "NUMBER(10,2)": ("1.005", "1.005 has more than 2 digits behind the point"),
+    "NUMBER": ("1,5", "'1,5' is no number"),
+    "FLOAT(126)": ("NaN", "'NaN' is no number"),
+    "NUMBER(9)": ("1_0", "'1_0' is no number"),
+    "DATE": ("01-JAN-24", "'01-JAN-24' is no moment"),
+    "INTERVAL YEAR(2) TO MONTH": ("1_0", "'1_0' is no number of months"),
+    "INTERVAL DAY(2) TO SECOND(6)": ("0 86400", "'0 86400' is no interval of days and seconds"),
+    "INTERVAL DAY(9) TO SECOND(9)": ("+01 02:03:04", "'+01 02:03:04' is no interval of days and seconds"),
+    "BINARY_DOUBLE": ("0.1", "'0.1' has not 64 bits"),
+    "BINARY_FLOAT": ("3DCC", "'3DCC' has not 32 bits"),
 }
 
 
@@ -60,8 +62,9 @@ def test_a_type_has_one_logical_type_and_its_values_one_text(kind):
 
 @pytest.mark.parametrize("kind", NO_VALUES)
 def test_what_is_no_value_of_a_type_is_not_taken_for_one(kind):
-    with pytest.raises(ValueError, match=r"'|hex|digits"):
-        canonical(how(kind))(NO_VALUES[kind])
+    given, why = NO_VALUES[kind]
+    with pytest.raises(ValueError, match=f"^{re.escape(why)}$"):
+        canonical(how(kind))(given)
 
 
 @pytest.mark.parametrize("kind", REFUSED)

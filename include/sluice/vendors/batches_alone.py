@@ -1,7 +1,7 @@
 """Members of the port of a slave that are the same where a database takes batches and whole tables, and nothing else.
 
-It takes no statement, and no change that is looked at one by one. DDL it refuses, unless a vendor carries it out by
-`committed_ddl`.
+It takes no statement, and no change that is looked at one by one. A vendor carries out DDL by `committed_ddl`, or
+refuses it by `NoDdl`.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import WritePolicies
-from sluice.vendors.protocol.absent_features import AtPosition
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
-from sluice.vendors.protocol.slave import Replayed, StepsOf
+from sluice.vendors.protocol.slave import AtPosition, Replayed, StepsOf
 
 
 class Unguarded:
@@ -47,7 +46,25 @@ class Unguarded:
         """Every commit is."""
 
 
-class BatchesAlone(AtPosition, Unguarded, ABC):
+class NoDdl(AtPosition, ABC):
+    """A `SlaveDatabase` that carries out no CREATE, ALTER or DROP of the master."""
+
+    @abstractmethod
+    def no_ddl(self, command: Command) -> SluiceError:
+        """The error that refuses one."""
+
+    def refuse_ddl(self, command: Command) -> None:
+        """Refuse a command that is no statement."""
+        if command.action is not Action.STATEMENT:
+            raise self.no_ddl(command)
+
+    def doubts(self, command: Command) -> tuple[str, ...]:
+        """A command is refused, also one that a person approved."""
+        self.refuse_ddl(command)
+        return ()
+
+
+class BatchesAlone(Unguarded, ABC):
     """A `SlaveDatabase` that refuses all else by name, before anything is written."""
 
     pair: Pair
@@ -56,10 +73,6 @@ class BatchesAlone(AtPosition, Unguarded, ABC):
     @abstractmethod
     def not_supported(self, what: str, hint: str) -> SluiceError:
         """The error that refuses a setting or a command."""
-
-    def no_ddl(self, command: Command) -> SluiceError:
-        """The error that refuses a CREATE, ALTER or DROP of the master, where none is carried out."""
-        raise NotImplementedError
 
     @abstractmethod
     def no_statement(self) -> SluiceError:
@@ -105,15 +118,8 @@ class BatchesAlone(AtPosition, Unguarded, ABC):
         """Rows without a key are compared as a whole, which no index does."""
         return not layout.key
 
-    def doubts(self, command: Command) -> tuple[str, ...]:
-        """A command is refused, also one that a person approved."""
-        self.refuse(command, None)
-        return ()
-
-    def refuse(self, command: Command, answered: Answered | None) -> None:
-        """Refuse a command; a statement only if this slave is to answer it."""
-        if command.action is not Action.STATEMENT:
-            raise self.no_ddl(command)
+    def refuse_statement(self, answered: Answered | None) -> None:
+        """Refuse a statement if this slave is to answer it."""
         if answered is not None:
             raise self.no_statement()
 

@@ -140,7 +140,7 @@ class MariaSlave(BatchesAlone):
                     self.expect_plain(step, policies)
                     tolerated += writer.write(step)
                 elif step.action is Action.STATEMENT:
-                    self.refuse(step, answered)
+                    self.refuse_statement(answered)
                 elif due := commands.due(step):
                     commands.intend(*due)
                     if due[0].commits:

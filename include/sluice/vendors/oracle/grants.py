@@ -1,12 +1,16 @@
-"""The scripts that give the user of a source, or of a slave, the rights that it needs, and no more; a DBA runs them."""
+"""The rights of the user of a source, or of a slave: scripts that give them and no more, which a DBA runs; and
+those that are missing."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+
+import oracledb
 
 from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.vendors.oracle.names import composed, qualified, quoted
+from sluice.vendors.oracle.session import execute
 
 # The room for tables, unless the DBA takes another one.
 TABLE_SPACE = "USERS"
@@ -38,6 +42,13 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
         composed("grants/quota", user=user, table_space=quoted(TABLE_SPACE)),
     ]
     return ";\n".join(statements)
+
+
+def missing(session: oracledb.Connection, privileges: Sequence[str]) -> list[str]:
+    """Those of these system privileges that the user of a session does not have, and room for tables."""
+    held = {str(privilege) for (privilege,) in execute(session, composed("catalog/rights"))}
+    room = [] if execute(session, composed("catalog/room")) else ["room that is left in a table space (QUOTA)"]
+    return [one for one in privileges if one not in held] + room
 
 
 def _user(login: str) -> str:

@@ -22,7 +22,7 @@ from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.batches_alone import BatchesAlone
+from sluice.vendors.batches_alone import BatchesAlone, NoDdl
 from sluice.vendors.oracle import fence, slave_refusals
 from sluice.vendors.oracle.catalog.slave_tables import existing, table_of
 from sluice.vendors.oracle.errors import translated
@@ -35,7 +35,7 @@ from sluice.vendors.oracle.write.writer import TableWriter
 from sluice.vendors.protocol.load import TableDefinition, TableFit
 
 
-class OracleSlave(BatchesAlone):
+class OracleSlave(NoDdl, BatchesAlone):
     """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(
@@ -56,7 +56,7 @@ class OracleSlave(BatchesAlone):
         return slave_refusals.not_supported(self.pair, what, hint)
 
     def no_ddl(self, command: Command) -> SluiceError:
-        """See `BatchesAlone`."""
+        """See `NoDdl`."""
         return slave_refusals.ddl(self.pair, command)
 
     def no_statement(self) -> SluiceError:
@@ -126,7 +126,8 @@ class OracleSlave(BatchesAlone):
                 fence.lock_fence(session, self.parts, self.pair, self._epoch)
                 for step in steps:
                     if isinstance(step, Command):
-                        self.refuse(step, answered)
+                        self.refuse_ddl(step)
+                        self.refuse_statement(answered)
                     else:
                         self.expect_plain(step, policies)
                         tolerated += writer.write(step)

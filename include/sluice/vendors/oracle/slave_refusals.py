@@ -10,6 +10,7 @@ from sluice.model.action import Command
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.errors import NO_RIGHT, code_of
+from sluice.vendors.oracle.grants import missing
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import execute, numbers
 
@@ -71,11 +72,7 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
 
 def expect_rights(session: oracledb.Connection, pair: Pair) -> None:
     """See that tables and stages can be made, before others are emptied. Raises SluiceError SLC-593."""
-    held = {str(privilege) for (privilege,) in execute(session, composed("catalog/rights"))}
-    lacking = [] if "CREATE TABLE" in held else ["CREATE TABLE"]
-    if not execute(session, composed("catalog/room")):
-        lacking.append("room that is left in a table space (QUOTA)")
-    if lacking:
+    if lacking := missing(session, ["CREATE TABLE"]):
         raise SluiceError(
             593,
             f"the user of slave {pair.slave} lacks {' and '.join(lacking)}",

@@ -32,10 +32,9 @@ from sluice.vendors.parquet.versions import Table, Version, Versions
 from sluice.vendors.parquet.write.commit import Commit
 from sluice.vendors.parquet.write.data_files import TableFiles
 from sluice.vendors.parquet.write.mode import WriteMode
-from sluice.vendors.protocol.absent_features import AtPosition
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
-from sluice.vendors.protocol.slave import Replayed, StepsOf
+from sluice.vendors.protocol.slave import AtPosition, Replayed, StepsOf
 
 
 class ParquetSlave(AtPosition):

@@ -54,11 +54,10 @@ from sluice.vendors.postgresql.session import (
 from sluice.vendors.postgresql.write import commands, side_effects
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
-from sluice.vendors.protocol.absent_features import AtPosition
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
 from sluice.vendors.protocol.read import TakenFormats
-from sluice.vendors.protocol.slave import Replayed, StepsOf
+from sluice.vendors.protocol.slave import AtPosition, Replayed, StepsOf
 
 
 class PostgresSlave(AtPosition):

@@ -8,17 +8,8 @@ from types import TracebackType
 
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.model.position import PartWay
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.vendors.protocol.read import Key, KeyRange
-
-
-class AtPosition:
-    """A `SlaveDatabase` that carries out commands in the transaction of their batch, or none."""
-
-    def part_way(self) -> PartWay | None:
-        """None: it is at its position."""
-        return None
 
 
 class NoStatements(ABC):

@@ -206,3 +206,11 @@ class SlaveDatabase(Protocol):
 
     def close(self) -> None:
         """End the session."""
+
+
+class AtPosition:
+    """A `SlaveDatabase` that carries out commands in the transaction of their batch, or none."""
+
+    def part_way(self) -> PartWay | None:
+        """None: it is at its position."""
+        return None

@@ -1,4 +1,4 @@
-"""What the user of a source needs, looked at before anything is made: each right that lacks is named (R8).
+"""The rights of a source's user: those that are missing are named before anything is made (R8).
 
 Source: Database Error Messages; PL/SQL Language Reference, "CREATE TRIGGER Statement", "Prerequisites".
 """
@@ -13,6 +13,7 @@ from sluice import shell
 from sluice.errors import SluiceError
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.errors import NO_RIGHT, code_of
+from sluice.vendors.oracle.grants import missing
 from sluice.vendors.oracle.names import OracleResources, composed
 from sluice.vendors.oracle.session import execute
 
@@ -30,16 +31,11 @@ _SYSTEM = (
 
 def expect_rights(session: oracledb.Connection) -> None:
     """See that the user may make what capturing takes. Raises SluiceError SLC-587."""
-    held = {str(privilege) for (privilege,) in execute(session, composed("catalog/rights"))}
-    lacking = [one for one in _SYSTEM if one not in held]
     asked: dict[str, Callable[[], object]] = {
         "EXECUTE ON sys.dbms_flashback": lambda: newest_scn(session),
         "SELECT ON sys.dba_objects": lambda: execute(session, composed("catalog/every_object")),
     }
-    lacking += [name for name, ask in asked.items() if not _may(ask)]
-    if not execute(session, composed("catalog/room")):
-        lacking.append("room that is left in a table space (QUOTA)")
-    if lacking:
+    if lacking := missing(session, _SYSTEM) + [name for name, ask in asked.items() if not _may(ask)]:
         raise SluiceError(
             587,
             f"the user {session.username} of the source lacks {', '.join(lacking)}",
