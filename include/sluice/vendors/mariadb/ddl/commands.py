@@ -122,14 +122,13 @@ class MariaCommands(CommittedDdl):
 
     @contextmanager
     def _lock(self, patience_s: int, *, ending: bool = False) -> Iterator[None]:
-        name = {"lock": self._lock_name}
-        got, holder = _got(self._session, name["lock"], patience_s), None
+        got = _got(self._session, self._lock_name, patience_s)
+        if not got and ending:
+            if holder := _holder(self._session, self._lock_name):
+                end_session(self._session, holder)
+            got = _got(self._session, self._lock_name, _ENDED_S)
         if not got:
-            ((holder,),) = execute(self._session, "SELECT IS_USED_LOCK(%(lock)s)", name)
-            if holder is not None and ending:
-                end_session(self._session, int(holder))
-            got = ending and _got(self._session, name["lock"], _ENDED_S)
-        if not got:
+            holder = _holder(self._session, self._lock_name)
             raise LockTimeout(
                 569,
                 f"session {holder or 'that has ended by now'} executes a command of the master on slave "
@@ -141,7 +140,7 @@ class MariaCommands(CommittedDdl):
         finally:
             if self._session.open:
                 try:
-                    execute(self._session, "SELECT RELEASE_LOCK(%(lock)s)", name)
+                    execute(self._session, "SELECT RELEASE_LOCK(%(lock)s)", {"lock": self._lock_name})
                 except pymysql.Error:
                     # A session that has ended holds nothing.
                     self._session.close()
@@ -149,3 +148,9 @@ class MariaCommands(CommittedDdl):
 
 def _got(session: Connection, lock: str, patience_s: int) -> bool:
     return execute(session, "SELECT GET_LOCK(%(lock)s, %(s)s)", {"lock": lock, "s": patience_s}) == [("1",)]
+
+
+def _holder(session: Connection, lock: str) -> int | None:
+    """The number of the session that has it."""
+    ((number,),) = execute(session, "SELECT IS_USED_LOCK(%(lock)s)", {"lock": lock})
+    return None if number is None else int(number)
