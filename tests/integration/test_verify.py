@@ -172,6 +172,10 @@ def test_a_sample_says_how_many_rows_can_differ_in_a_table_with_a_key(normal):
     (listed,) = comparison_list.page(normal.context.store, SOURCE, most=1)[0]
     assert (listed.percent, listed.bound) == (50, SampleBound(**known["public.keyed"]))
     assert listed.sure == shown(normal.context, normal.pair("zurich"), listed.report).sure == sure
+    normal.reader("control").execute("UPDATE comparison SET body = body - 'bound' WHERE point = %s", [listed.report])
+    (older,) = comparison_list.page(normal.context.store, SOURCE, most=1)[0]
+    report = shown(normal.context, normal.pair("zurich"), older.report)
+    assert older.sure == report.sure == "of 1 table without a key nothing can be said"
 
 
 def test_a_sample_has_as_many_keys_as_say_what_is_wanted(normal):

@@ -12,7 +12,7 @@ import pytest
 from sluice.errors import TransientError
 from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.names import TableName
-from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, told, weakest
+from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, statement, weakest
 from sluice.verify.difference import Difference
 from sluice.verify.record import bounded, expect_enough
 
@@ -108,10 +108,10 @@ def test_rows_that_are_the_slaves_alone_say_nothing_of_the_masters():
 
 def test_tables_without_a_bound_are_told_beside_the_weakest():
     some = SampleBound(0.99, 0.0001)
-    assert told(some, 0) == some.text
-    assert told(some, 1) == f"{some.text}; of 1 table without a key nothing can be said"
-    assert told(None, 2) == "of 2 tables without a key nothing can be said"
-    assert not told(None, 0)
+    assert statement(some, 0) == some.text
+    assert statement(some, 1) == f"{some.text}; of 1 table without a key nothing can be said"
+    assert statement(None, 2) == "of 2 tables without a key nothing can be said"
+    assert not statement(None, 0)
 
 
 def test_the_weakest_bound_is_that_of_each_table():

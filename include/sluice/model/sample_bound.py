@@ -55,11 +55,12 @@ def weakest(bounds: Iterable[SampleBound | None]) -> SampleBound | None:
     return max((one for one in bounds if one), key=lambda one: one.below, default=None)
 
 
-def told(known: SampleBound | None, unknown: int) -> str:
-    """The weakest bound of several tables as people read it, and how many sampled ones have none."""
-    tables = "1 table" if unknown == 1 else f"{unknown:,} tables"
+def statement(known: SampleBound | None, unknown: int) -> str:
+    """The weakest bound of several tables as people read it, and how many sampled ones have no key, and so none."""
     parts = [known.text] if known else []
-    return "; ".join(parts + [f"of {tables} without a key nothing can be said"] * bool(unknown))
+    if unknown:
+        parts.append(f"of {unknown:,} {'table' if unknown == 1 else 'tables'} without a key nothing can be said")
+    return "; ".join(parts)
 
 
 def needed(below: float, confidence: float) -> int:

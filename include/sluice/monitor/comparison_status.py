@@ -14,7 +14,7 @@ from sluice.context import Context
 from sluice.errors import UnknownName
 from sluice.model.names import Pair
 from sluice.model.row_difference import KINDS, RowDifference, Values
-from sluice.model.sample_bound import SampleBound, told, weakest
+from sluice.model.sample_bound import SampleBound, statement, weakest
 from sluice.store import comparison_list, comparisons
 from sluice.store.comparison_list import ComparisonTotals
 from sluice.store.comparisons import TableReport
@@ -45,6 +45,7 @@ class TableOutcome:
         more: rows that differ and were not kept.
         percent: the share of keys that was compared.
         bound: of the rows that differ, by a sample of a table with a key.
+        unknown: 1 if it was sampled and has no key, and so no bound.
     """
 
     table: str
@@ -56,11 +57,12 @@ class TableOutcome:
     more: int
     percent: float
     bound: SampleBound | None
+    unknown: int
 
     @property
     def sure(self) -> str:
         """The sample's statement as people read it; empty if all rows were compared."""
-        return told(self.bound, self.percent < 100 and not self.bound)
+        return statement(self.bound, self.unknown)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ class ComparisonReport:
     @property
     def sure(self) -> str:
         """The samples' statement as people read it; empty if all rows were compared."""
-        return told(self.bound, self.unknown)
+        return statement(self.bound, self.unknown)
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> Comparison
         max(one.at for one in found),
         min(one.percent for one in found),
         weakest(one.bound for one in found),
-        sum(one.percent < 100 and not one.bound for one in found),
+        sum(_unknown_rest(one) for one in found),
         str(found[0].position),
         [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )
@@ -251,8 +253,19 @@ def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Name
 def _outcome(one: TableReport) -> TableOutcome:
     counts = {kind: one.counts.get(kind, 0) for kind in KINDS}
     return TableOutcome(
-        str(one.table), one.compared, one.different, **counts, more=one.more, percent=one.percent, bound=one.bound
+        str(one.table),
+        one.compared,
+        one.different,
+        **counts,
+        more=one.more,
+        percent=one.percent,
+        bound=one.bound,
+        unknown=_unknown_rest(one),
     )
+
+
+def _unknown_rest(one: TableReport) -> int:
+    return int(one.percent < 100 and not (one.key or one.bound))
 
 
 def _unknown(pair: Pair, report: int, what: str = "") -> UnknownName:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Double, func, select, tuple_
 
 from sluice.model.row_difference import KINDS
-from sluice.model.sample_bound import SampleBound, told
+from sluice.model.sample_bound import SampleBound, statement
 from sluice.store.engine import Store
 from sluice.store.tables import comparison
 
@@ -46,7 +46,7 @@ class ComparisonTotals:
     @property
     def sure(self) -> str:
         """The samples' statement as people read it; empty if all rows were compared."""
-        return told(self.bound, self.unknown)
+        return statement(self.bound, self.unknown)
 
 
 def page(
@@ -68,7 +68,7 @@ def page(
         *(_sum(comparison.c[name]).label(name) for name in ("compared", "different")),
         *(_sum(body["counts"][name].astext.cast(BigInteger)).label(name) for name in (*KINDS, "more")),
         func.coalesce(func.min(percent), 100).label("percent"),
-        func.count().filter(percent < 100, body["bound"]["below"].astext.is_(None)).label("unknown"),
+        func.count().filter(percent < 100, func.jsonb_array_length(body["key"]) == 0).label("unknown"),
         *(func.max(body["bound"][name].astext.cast(Double)).label(name) for name in ("confidence", "below")),
     ).where(comparison.c.source == source)
     if slave:

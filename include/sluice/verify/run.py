@@ -23,7 +23,7 @@ from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
-from sluice.model.sample_bound import CONFIDENCE, needed, told, weakest
+from sluice.model.sample_bound import CONFIDENCE, needed, statement, weakest
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
@@ -127,7 +127,7 @@ def _outcome(context: Context, request: VerifyRequest, slave: str, tables: Mappi
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
     moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
     unknown = sum(not one.bound for one in tables.values()) if request.percent < 100 else 0
-    text = told(weakest(one.bound for one in tables.values()), unknown)
+    text = statement(weakest(one.bound for one in tables.values()), unknown)
     sure = text and f"; {text}"
     share = f"; {moved / size:.1%} of the data moved" if size else ""
     left = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
