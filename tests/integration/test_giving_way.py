@@ -118,13 +118,20 @@ def test_a_load_that_gives_way_can_be_cancelled(begun):
     assert begun.status("zurich") is Status.INCONSISTENT
 
 
-def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_changed(world):
+@pytest.fixture
+def blind(world):
+    """A role that does not see what others do."""
     database = world.infos["master"].database
     role = f"blind {database}"
     names = {"role": sql.Identifier(role), "database": sql.Identifier(database)}
     made = "CREATE ROLE {role} LOGIN PASSWORD 'canary'; GRANT CONNECT ON DATABASE {database} TO {role}"
     world.master.execute(sql.SQL(made).format(**names))
-    world.context.connections["master"] = replace(world.infos["master"], login=role, password="canary")
+    yield replace(world.infos["master"], login=role, password="canary")
+    world.master.execute(sql.SQL("DROP OWNED BY {role}; DROP ROLE {role}").format(**names))
+
+
+def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_changed(world, blind):
+    world.context.connections["master"] = blind
     before = world.status("zurich")
 
     def told():
@@ -146,13 +153,9 @@ def test_a_role_that_does_not_see_what_others_do_is_told_before_anything_is_chan
     assert throttle.Throttle(world.context, SOURCE, 1).why_not() == ""
 
 
-def test_a_pace_of_comparisons_is_kept_to_by_the_role_of_the_source_beside_one_that_only_reads(world):
+def test_a_pace_of_comparisons_is_kept_to_by_the_role_of_the_source_beside_one_that_only_reads(world, blind):
     """The one ends initial updates, the other compares at any time."""
-    role = f"blind {world.infos['master'].database}"
-    names = {"role": sql.Identifier(role), "database": sql.Identifier(world.infos["master"].database)}
-    made = "CREATE ROLE {role} LOGIN PASSWORD 'canary'; GRANT CONNECT ON DATABASE {database} TO {role}"
-    world.master.execute(sql.SQL(made).format(**names))
-    world.infos["reads"] = replace(world.infos["master"], login=role, password="canary")
+    world.infos["reads"] = blind
 
     def compare_slowly(plain):
         paced = {"verification": {"max_active": 1}, "reading_connection": "reads"}
