@@ -73,6 +73,9 @@ SELECT entry.lost FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :sche
 -- capture/registry/lock_state
 SELECT epoch FROM "REPL"."REPL_STATE" FOR UPDATE
 /
+-- capture/registry/lose
+UPDATE "REPL"."REPL_TABLES" SET lost = 'Y' WHERE relid = :relation AND lost = 'N'
+/
 -- capture/registry/next_key
 SELECT "REPL"."REPL_SEQ".NEXTVAL FROM dual
 /

@@ -173,17 +173,20 @@ def test_tables_that_exchange_their_names_both_have_a_trigger_and_are_lost(monke
     assert [given["lost"] for given in session.values_of("capture/registry/register_again")] == ["Y", "Y"]
 
 
-def test_a_table_that_becomes_one_that_cannot_be_watched_holds_nobody_up(monkeypatch):
+@pytest.mark.parametrize(("actions", "lost"), [("IUD", [{"relation": 7}]), ("NONE", [])])
+def test_a_table_that_becomes_one_that_cannot_be_watched_is_lost_and_holds_nobody_up(monkeypatch, actions, lost):
     """Such as one on which somebody makes a materialized view: its trigger fires on, and the other tables go on."""
     second = [("APP", "S", *row[2:3], "REPL_CAP8", *row[4:8], 8, *row[9:]) for row in registered(TABLE)]
     session, capture, _ = known(
         monkeypatch,
         **catalog_named({"T": 7, "S": 9}),
         catalog__unwatchable=lambda values: [("the rows of a view",)] if values["name"] == "T" else [],
-        capture__registry__registered=[*registered(TABLE), *second],
+        capture__registry__registered=[(*row[:2], actions, *row[3:]) for row in registered(TABLE)] + second,
+        capture__registry__lose=1,
     )
     with recorded() as lines:
         capture.poll_ddl()
+    assert session.values_of("capture/registry/lose") == lost
     assert any("not watched as it is now" in line and "table=APP.T" in line for _, line in lines)
     assert firing_at_the_end(session) == {"S": "REPL_CAP9"}
     assert 'DROP TRIGGER "REPL"."REPL_CAP7"' not in session.said

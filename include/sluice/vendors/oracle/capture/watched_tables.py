@@ -19,7 +19,10 @@ from sluice.vendors.oracle.names import OracleResources, composed, qualified, qu
 from sluice.vendors.oracle.session import Row, changed, execute, transaction
 
 # Why changes of a table are not known.
-_LOST = "a trigger could not write a change, or a command took rows away or disabled triggers"
+_LOST = (
+    "a trigger could not write a change, a command took rows away or disabled triggers, or the table became one that "
+    "cannot be watched"
+)
 _SILENT = "its trigger is gone or disabled"
 _REWRITTEN = "a command wrote its segments anew, such as TRUNCATE by another user or CASCADE, or one on partitions"
 _RESTORED = "it was dropped, and came back from the recycle bin"
@@ -172,6 +175,12 @@ class WatchedTables:
         with transaction(self._session):
             self._change("capture/registry/unregister", named)
             self._change("capture/registry/forget_current", {**named, "relation": one.recorded.table.relation})
+
+    def lose(self, one: Registered) -> None:
+        """Note that changes of a watched table may not be known: its slaves become INCONSISTENT."""
+        if one.actions and not one.lost:
+            with transaction(self._session):
+                self._change("capture/registry/lose", {"relation": one.recorded.table.relation})
 
     def watch_definitions(self, schemas: Collection[str]) -> None:
         """Make the triggers for the DDL of these schemas, as far as they are there."""

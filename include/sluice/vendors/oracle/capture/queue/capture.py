@@ -133,8 +133,10 @@ class QueueCapture(NoStatements):
                 if table := described(session, name):
                     there[name] = table
             except SluiceError as error:
+                # It can be watched no more: the server writes its rows past triggers by now.
                 unclear.add(name)
                 self._not_as_it_is(name, error)
+                watching.lose(known[name])
         watching.let_go({name: one for name, one in known.items() if name not in unclear}, there)
         for name, table in there.items():
             if table != (one := known[name]).recorded.table or not one.ready:
