@@ -20,6 +20,7 @@ from sluice.errors import ConfigError, TransientError
 from sluice.monitor.check import findings
 from sluice.publish.run import publish
 from sluice.store import watched_tables
+from sluice.vendors.postgresql.capture import change_over
 
 pytestmark = [pytest.mark.postgres]
 
@@ -147,6 +148,29 @@ def publisher(world, capture):
                 raise
 
     return context, once
+
+
+def test_a_bootstrap_that_looked_before_another_changed_the_source_over_leaves_its_slot(world, monkeypatch):
+    for n, (capture, dropping) in enumerate(((TO_LOG, "make_slot"), (TO_TRIGGERS, "drop_unused"))):
+        other, once, drops = publisher(world, TO_LOG)[0], iter([True]), getattr(change_over, dropping)
+
+        def late(*arguments, drops=drops, other=other, once=once):
+            if next(once, False):
+                assert bootstrap(other, SOURCE)["changed_over"]
+            return drops(*arguments)
+
+        change(world, capture)
+        write(world, 20 * n)
+        with monkeypatch.context() as patched:
+            patched.setattr(change_over, dropping, late)
+            with pytest.raises(TransientError, match="SLC-551"):
+                bootstrap(world.context, SOURCE)
+        other.store.close()
+        change(world, TO_LOG)
+        write(world, 20 * n + 5)
+        expect_equal(world)
+        over(world, TO_TRIGGERS)
+        expect_equal(world)
 
 
 @pytest.mark.parametrize("world", [TO_LOG, TO_TRIGGERS], indirect=True)

@@ -7,13 +7,19 @@ from collections.abc import Sequence
 import psycopg
 
 from sluice.errors import TransientError
-from sluice.model.names import TableName
+from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
 
 # Longer than another job of ours needs the lock, but limited: a forgotten lock must not block us for ever.
 _PATIENCE = "30s"
+
+
+def bootstrap(connection: Connection, resources: Resources) -> None:
+    """Let no other bootstrap of a prefix be at work until the transaction ends. Raises TransientError SLC-374."""
+    state = TableName(resources.schema, resources.name("state"))
+    alone(connection, state, f"sluice bootstrap {state}")
 
 
 def alone(connection: Connection, table: TableName, name: str) -> None:

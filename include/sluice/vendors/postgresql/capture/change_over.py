@@ -20,6 +20,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import AGAIN, ConfigError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources
+from sluice.vendors.postgresql import install_lock
 from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.session import PURGE, Connection, composed
 from sluice.vendors.protocol.sweep import Purge, Sweep
@@ -91,20 +92,41 @@ def make_slot(connection: Connection, resources: Resources, parts: Mapping[str, 
 
     Raises:
         ConfigError: SLC-400, the server or the role does not allow it.
-        TransientError: SLC-408, transactions stay open.
+        TransientError: SLC-408, transactions stay open; SLC-551, another bootstrap is at work.
     """
     name = slot.name_of(connection, resources)
-    slot.drop(connection, name)
+    with connection.transaction():
+        if not _dropped(connection, resources, parts):
+            raise changed_meanwhile()
     slot.expect_possible(connection)
     connection.execute(composed("capture/log/publications", **parts))
-    slot.make_anew(connection, name)
+    try:
+        slot.make_first(connection, name)
+    except psycopg.errors.DuplicateObject:
+        raise changed_meanwhile() from None
     return name
 
 
 def drop_unused(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Drop what was made by a bootstrap that was killed before the source changed over."""
-    slot.drop(connection, slot.name_of(connection, resources))
-    connection.execute(composed("capture/log/unpublish", **parts))
+    with connection.transaction():
+        if _dropped(connection, resources, parts):
+            connection.execute(composed("capture/log/unpublish", **parts))
+
+
+def _dropped(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
+    """Drop a slot that the source does not use, if there is one. False where it uses one: another bootstrap has changed
+    it over since ours looked."""
+    install_lock.bootstrap(connection, resources)
+    state = recorded_state(connection, parts)
+    if state and (state.by_log or state.slot):
+        return False
+    try:
+        slot.drop(connection, slot.name_of(connection, resources))
+    except psycopg.errors.ObjectInUse:
+        # Another one makes it at this moment.
+        raise changed_meanwhile() from None
+    return True
 
 
 def record(connection: Connection, parts: Mapping[str, sql.Composable], *, by_log: bool, new_slot: str | None) -> None:

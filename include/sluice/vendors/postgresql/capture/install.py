@@ -126,8 +126,7 @@ def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> Non
 def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
     """The version that is there. One bootstrap of a prefix at a time."""
     ownership.refuse_strange(connection, resources)
-    state = TableName(resources.schema, resources.name("state"))
-    install_lock.alone(connection, state, f"sluice bootstrap {state}")
+    install_lock.bootstrap(connection, resources)
     return migrations.version(connection, resources, parts)
 
 

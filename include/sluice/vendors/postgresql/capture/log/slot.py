@@ -135,6 +135,16 @@ def make_anew(connection: Connection, name: str) -> int:
         TransientError: SLC-408, transactions stay open.
     """
     drop(connection, name)
+    return make_first(connection, name)
+
+
+def make_first(connection: Connection, name: str) -> int:
+    """Make a slot where there is none of this name, and record nothing; where in the log it begins.
+
+    Raises:
+        psycopg.errors.DuplicateObject: there is one.
+        TransientError: SLC-408, transactions stay open.
+    """
     try:
         connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
         (lsn,) = connection.execute(composed("capture/log/make_slot", slot=sql.Literal(name))).fetchone() or (0,)
