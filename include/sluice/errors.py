@@ -159,6 +159,10 @@ class UnfitTable(Unready):
     """A table of the slave does not take a batch's rows; perhaps a later command alters it (R7)."""
 
 
+class Unwatchable(SluiceError):
+    """A table of the source cannot be watched as it is now; others can."""
+
+
 class Lossy(SluiceError):
     """A slave's columns would lose something.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 
 import pytest
-from support.handing_over import DDL, SLOTS, TABLES, change, expect_equal, over, write
+from support.changing_over import DDL, SLOTS, TABLES, change, expect_equal, over, write
 
 from sluice.crash import CrashPoint
 

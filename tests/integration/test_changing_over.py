@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import random
 from contextlib import suppress
-from threading import Timer
+from threading import Thread, Timer
 from time import sleep
 
 import pytest
-from support.handing_over import DDL, SLOTS, TABLES, change, expect_equal, over, write
+from psycopg import sql
+from support.changing_over import DDL, SLOTS, TABLES, change, expect_equal, over, write
+from support.launcher import wait_until
 from support.updating import background
 from support.world import SOURCE
 
@@ -21,6 +23,7 @@ from sluice.monitor.check import findings
 from sluice.publish.run import publish
 from sluice.store import watched_tables
 from sluice.vendors.postgresql.capture import change_over
+from sluice.vendors.postgresql.session import composed
 
 pytestmark = [pytest.mark.postgres]
 
@@ -199,3 +202,18 @@ def test_writers_go_on_whatever_the_publishers_believe(world, request):
     found = world.rows("zurich", "public.heap")
     assert [found[f'{{"a":{a},"b":"{b}"}}',] for a, b in ((9999, "long"), (9998, "asleep"))] == [1, 1]
     assert world.master.execute(SLOTS).fetchone() == (1 if to == TO_LOG else 0,)
+
+
+def test_a_slot_that_another_bootstrap_still_makes_is_none_to_change_over_to(world):
+    writer, maker = world.session(), world.session()
+    slot = {"slot": sql.Literal("repl_half_made")}
+    writer.execute("BEGIN; INSERT INTO t VALUES (900, 'open')")
+    making = Thread(target=maker.execute, args=(composed("capture/log/make_slot", **slot),))
+    making.start()
+    wait_until(lambda: world.master.execute(SLOTS).fetchone() == (1,), "the slot is begun", 30)
+    found = [world.master.execute(composed("capture/log/exists", **slot)).fetchone()]
+    writer.execute("ROLLBACK")
+    making.join()
+    found.append(world.master.execute(composed("capture/log/exists", **slot)).fetchone())
+    world.master.execute("SELECT pg_drop_replication_slot('repl_half_made')")
+    assert found == [(False,), (True,)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import oracledb
 import pytest
 from support.oracle_session import ID, LONG, NAME, catalog_of, layouts, refusal, registered, source
@@ -11,6 +13,7 @@ from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
+from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.names import composed
 
 DAY, CODE = OracleColumn("DAY", "DATE", not_null=True), OracleColumn("CODE", "RAW", length=2, not_null=True)
@@ -93,3 +96,8 @@ def test_a_long_without_a_primary_key_is_refused_and_the_older_trigger_goes_on(m
         assert error.value.code == 588
     capture.poll_ddl()
     assert not any('TRIGGER "REPL"' in one for one in session.said)
+
+
+def test_a_slave_takes_a_long_that_is_gone_by_the_time_it_is_read():
+    table = CapturedTable(NAME, 7, (ID, replace(LONG, not_null=True)), ("ID",))
+    assert [one.not_null for one in layout_of(table).columns] == [True, False]

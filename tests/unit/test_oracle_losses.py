@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from types import SimpleNamespace
 
 import pytest
 from support.oracle import PARTS
 from support.oracle_session import NAME, TABLE, WIDER, catalog_of, registered, source
 
+from sluice.capture import reconcile
 from sluice.log import recorded
 from sluice.model.names import TableName
 from sluice.model.watched import Pattern, Wanted, Watch
@@ -190,6 +192,14 @@ def test_a_table_that_becomes_one_that_cannot_be_watched_is_lost_and_holds_nobod
     assert any("not watched as it is now" in line and "table=APP.T" in line for _, line in lines)
     assert firing_at_the_end(session) == {"S": "REPL_CAP9"}
     assert 'DROP TRIGGER "REPL"."REPL_CAP7"' not in session.said
+    session.answers["capture/registry/firing"] = []
+    context = SimpleNamespace(watched=lambda _: {NAME: Watch("IUD")}, wanted=lambda _: WANTED)
+    broken = []
+    monkeypatch.setattr(reconcile, "make_inconsistent", lambda *told: broken.append(told[1]))
+    with recorded() as lines:
+        reconcile.heal(context, "app", SimpleNamespace(capture=capture))
+    assert broken == ["app"]
+    assert any("not watched again" in line and "SLC-485" in line for _, line in lines)
 
 
 def test_the_trigger_of_a_table_that_was_replaced_makes_room_for_its_namesake(monkeypatch):

@@ -7,6 +7,7 @@ from contextlib import closing
 
 from sluice.capture import unwatched
 from sluice.context import Context
+from sluice.errors import Unwatchable
 from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
@@ -103,7 +104,11 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
     if silenced:
         event("triggers lost", source=source, tables=",".join(map(str, silenced)))
         make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
-        database.capture.install(context.watched(source), context.wanted(source))
+        try:
+            database.capture.install(context.watched(source), context.wanted(source))
+        except Unwatchable as error:
+            # Bootstrap says it again. Until then changes of the other tables are not to pile up on the master (R8).
+            event("not watched again", source=source, why=str(error))
     return silenced
 
 

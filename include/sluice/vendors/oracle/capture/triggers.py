@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, Unwatchable
 from sluice.model.names import TableName
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.names import OracleResources, composed, literal, qualified, quoted
@@ -40,12 +40,12 @@ class CapturedTable:
 
     @property
     def kinds(self) -> list[Captured]:
-        """How each column is captured. Raises SluiceError SLC-477 for one that cannot be."""
+        """How each column is captured. Raises Unwatchable SLC-477 for one that cannot be."""
         found = []
         for column in self.columns:
             how = captured(column)
             if isinstance(how, NotCaptured):
-                raise SluiceError(
+                raise Unwatchable(
                     477,
                     f"the column {column.name} of {self.name} cannot be replicated: {how.why}",
                     "nothing was changed; set `exclude` of the table, or move the column to a table of its own",

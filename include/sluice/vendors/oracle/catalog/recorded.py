@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 
-from sluice.errors import SluiceError
+from sluice.errors import Unwatchable
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.oracle.capture.triggers import CapturedTable
@@ -28,7 +28,7 @@ class RecordedTable:
 
     @property
     def layout(self) -> Layout:
-        """Its columns with the log's types. Raises SluiceError SLC-477."""
+        """Its columns with the log's types. Raises Unwatchable SLC-477."""
         return layout_of(self.table, self.number)
 
     @property
@@ -63,10 +63,11 @@ def layout_of(table: CapturedTable, number: int = 0) -> Layout:
     """The layout of a table.
 
     Raises:
-        SluiceError: SLC-477, a column cannot be replicated; SLC-588, a LONG cannot be without a key.
+        Unwatchable: SLC-477, a column cannot be replicated; SLC-588, a LONG cannot be without a key.
     """
     columns = tuple(
-        Column(one.name, how.type, one.not_null, dropped=how.dropped)
+        # A LONG is read later than the change, and may not be there any more.
+        Column(one.name, how.type, bool(one.not_null and how.literal), dropped=how.dropped)
         for one, how in zip(table.columns, table.kinds, strict=True)
     )
     places = {one.name: place for place, one in enumerate(table.columns)}
@@ -74,7 +75,7 @@ def layout_of(table: CapturedTable, number: int = 0) -> Layout:
     # A virtual column of a key is not replicated, and the rest of the key tells no rows apart.
     layout = Layout(number, table.name, columns, key if len(key) == len(table.key) else (), table.deferrable)
     if table.longs and not layout.key:
-        raise SluiceError(
+        raise Unwatchable(
             588,
             f"{table.name} has a LONG and no primary key: the image of a row that goes lacks the LONG, so nothing "
             "tells which row of a slave goes",
