@@ -1,4 +1,4 @@
-"""The page *What waits* of a slave, and the same by REST: the first changes in its holdback."""
+"""The page *Waiting changes* of a slave, and the same by REST: the first changes in its holdback."""
 
 from __future__ import annotations
 
