@@ -29,7 +29,8 @@ def some_tables_and_blanks(form: TriggerForm) -> None:
 
 def a_sample(form: TriggerForm) -> None:
     form.pick("slaves", "geneva")
-    form.write("sample", "50")
+    form.write("at_most", "1/100")
+    form.write("confidence", "0.95")
 
 
 def some_kinds(form: TriggerForm) -> None:

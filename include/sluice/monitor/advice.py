@@ -123,7 +123,7 @@ def for_status(store: Store, pair: Pair, status: Status, different: int | None, 
     elif different:
         yield (
             f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
-            f"HINT: find out who else writes to it, then have these rows repaired: "
+            "HINT: find out who else writes to it, then have these rows repaired: "
             f"{shell.trigger('repair', source=pair.source, slave=pair.slave)}. Where that is refused, {anew}"
         )
 

@@ -27,7 +27,7 @@ from sluice.pages import (
     rest,
     statements,
     tables,
-    waiting,
+    waiting_changes,
 )
 from sluice.pages.airflow import Airflow
 from sluice.pages.bounded import Bounded
@@ -71,7 +71,7 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(comparisons.router)
     app.include_router(comparison_rest.router)
     app.include_router(rejected.router)
-    app.include_router(waiting.router)
+    app.include_router(waiting_changes.router)
     app.add_middleware(Bounded, refused=_told)
     app.middleware("http")(_received)
     # Who has not logged in takes no place of those who have.

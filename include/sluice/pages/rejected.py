@@ -18,8 +18,6 @@ from sluice.pages.rest import PROBLEMS, Done, acting
 router = APIRouter()
 _REST = "/api/v1/replications/{source}/{slave}/rejected"
 _Number = Annotated[int, Field(ge=1, lt=2**63)]
-# Columns of a row that the page shows.
-_MOST = 12
 
 
 class Settlement(BaseModel):
@@ -51,7 +49,7 @@ Kept = Annotated[KeptRows, Depends(kept)]
 @router.get("/rejected/{source}/{slave}", dependencies=[needs(Right.READ)], include_in_schema=False)
 def rejected(request: Request, source: str, slave: str, found: Kept, after: int = 0) -> Response:
     """The changes that a slave did not carry out, in the order of the stream."""
-    values = {"found": found, "after": after, "most": _MOST, "sees": entry.sees_values(request)}
+    values = {"found": found, "after": after, "sees": entry.sees_values(request)}
     return html.page(request, "rejected.html", source=source, slave=slave, **values)
 
 

@@ -232,12 +232,12 @@ def _compare(
                         view(port.mapper, shapes[name]),
                         Side(settings.vendor, settings.connection, point.snapshot_id, tuple(settings.trusted_code)),
                         Side(replica.vendor, replica.connection, snapshot_id),
-                        KeySample() if request.at_most else KeySample.drawn(request.percent),
-                        needed(request.at_most, request.confidence) if request.at_most else None,
-                        replica.salt,
-                        own_rows,
-                        Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),
-                        kept.checksums,
+                        sample=KeySample() if request.at_most else KeySample.drawn(request.percent),
+                        least=needed(request.at_most, request.confidence) if request.at_most else None,
+                        salt=replica.salt,
+                        own_rows=own_rows,
+                        keeping=Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),
+                        checksums=kept.checksums,
                     )
                 )
             try:

@@ -8,29 +8,26 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from sluice.model.access import Right
 from sluice.model.names import Pair
-from sluice.monitor import waiting_changes
-from sluice.monitor.waiting_changes import WaitingChanges
+from sluice.monitor.waiting_changes import WaitingChanges, waiting
 from sluice.pages import entry, html
 from sluice.pages.entry import airflow, needs
 from sluice.pages.rest import PROBLEMS
 
 router = APIRouter()
-# Columns of a row that the page shows.
-_MOST = 12
 
 
 def first(request: Request, source: str, slave: str) -> WaitingChanges:
     """What waits for a slave, as the visitor may see it."""
-    return waiting_changes.waiting(airflow(request).context(), Pair(source, slave), values=entry.sees_values(request))
+    return waiting(airflow(request).context(), Pair(source, slave), values=entry.sees_values(request))
 
 
 First = Annotated[WaitingChanges, Depends(first)]
 
 
 @router.get("/waiting/{source}/{slave}", dependencies=[needs(Right.READ)], include_in_schema=False)
-def waiting(request: Request, source: str, slave: str, found: First) -> Response:
+def page(request: Request, source: str, slave: str, found: First) -> Response:
     """The first changes that a slave lacks."""
-    values = {"found": found, "most": _MOST, "sees": entry.sees_values(request)}
+    values = {"found": found, "sees": entry.sees_values(request)}
     return html.page(request, "waiting.html", source=source, slave=slave, **values)
 
 
