@@ -8,7 +8,8 @@ from struct import pack
 
 import pytest
 
-from sluice.vendors.postgresql.capture.log.pgoutput import Change, Malformed, change, committed, read_change, relation
+from sluice.vendors.postgresql.capture.log.changed_rows import MalformedChange, images
+from sluice.vendors.postgresql.capture.log.pgoutput import Change, Malformed, change, committed, relation
 
 TABLE = 16_400
 # A value out of line that did not change.
@@ -45,16 +46,26 @@ def test_a_change_has_the_values_of_both_rows(data, read):
     assert change(data) == read
 
 
-def test_values_come_behind_those_of_the_changes_before():
-    new, old = [], []
-    assert [read_change(data, new, old) for data, _ in READ] == [
-        (True, False),
-        (True, True),
-        (False, True),
-        (True, False),
+def together(messages):
+    """Both rows of each change, all read at once."""
+    return [side.to_pylist() for side in images(list(enumerate(messages)))]
+
+
+def alone(messages):
+    """The same, one change after the other."""
+    read = [change(data) for data in messages]
+    return [
+        [row and [None if cell is None else cell.decode() for cell in row] for row in side]
+        for side in ([one.new for one in read], [one.old for one in read])
     ]
-    assert new == [b"1", None, b"", b"2", b"a" * 300, b"x"]
-    assert old == [b"1", b"a" * 300, None, b"1", None]
+
+
+def test_many_changes_at_once_have_the_values_of_each_alone():
+    messages = [data for data, _ in READ]
+    for turn in range(40):
+        dice = random.Random(turn)
+        chosen = dice.choices(messages, k=dice.randint(0, 30))
+        assert together(chosen) == alone(chosen)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +86,9 @@ def test_values_come_behind_those_of_the_changes_before():
 def test_what_no_change_has_is_refused(data):
     with pytest.raises(Malformed, match=r"offset \d+|key alone"):
         change(data)
+    with pytest.raises(MalformedChange) as raised:
+        images([(7, INSERT), (8, data), (9, UPDATE)])
+    assert (raised.value.place, raised.value.data) == (8, data)
 
 
 @pytest.mark.parametrize("data", [data for data, _ in READ])
@@ -89,7 +103,7 @@ def test_a_change_that_is_cut_off_or_too_long_is_refused_with_the_offset(data):
 def test_bytes_that_were_changed_at_random_are_read_or_refused():
     """No other error, no value that was not sent, and no memory for a length that lies."""
     dice = random.Random(2013)
-    for _ in range(20_000):
+    for turn in range(20_000):
         data = bytearray(dice.choice(READ)[0])
         for _ in range(dice.randint(1, 4)):
             data[dice.randrange(len(data))] = dice.choice((0, 1, 255, *b"tnuONKIUD", dice.randrange(256)))
@@ -98,3 +112,12 @@ def test_bytes_that_were_changed_at_random_are_read_or_refused():
                 found = read(bytes(data))
                 values = [*(found.new or ()), *(found.old or ())] if read is change else []
                 assert sum(map(len, filter(None, values))) <= 2 * len(data)
+        if turn % 10 == 0:
+            assert outcome(together, [INSERT, bytes(data), DELETE]) == outcome(alone, [INSERT, bytes(data), DELETE])
+
+
+def outcome(read, messages):
+    try:
+        return read(messages)
+    except (Malformed, UnicodeDecodeError) as error:
+        return str(error)

@@ -51,12 +51,7 @@ def are(actions: pa.Array | pa.ChunkedArray, wanted: Collection[Action]) -> pa.B
 def images_of(rows: Sequence[Sequence[str | bytes | None] | None]) -> pa.ListArray:
     """Row images as a column of the type `ROW`."""
     cells = list(chain.from_iterable(row for row in rows if row))
-    return images_from(cells, [None if row is None else len(row) for row in rows])
-
-
-def images_from(cells: Sequence[str | bytes | None], counts: Sequence[int | None]) -> pa.ListArray:
-    """Row images as a column of the type `ROW`: all their cells, one row after the other, and how many each has; None
-    for a row that is not there."""
-    offsets = pa.array([0, *accumulate(count or 0 for count in counts)], pa.int32())
-    mask = pa.array([count is None for count in counts], pa.bool_())
-    return pa.ListArray.from_arrays(offsets, pa.array(cells, pa.string()), type=ROW, mask=mask)
+    offsets = pa.array([0, *accumulate(len(row or ()) for row in rows)], pa.int32())
+    return pa.ListArray.from_arrays(
+        offsets, pa.array(cells, pa.string()), type=ROW, mask=pa.array([row is None for row in rows], pa.bool_())
+    )

@@ -105,70 +105,58 @@ def table_of(data: bytes) -> int:
 
 
 def change(data: bytes) -> Change:
-    """The change that an INSERT, UPDATE or DELETE tells of. Raises Malformed, see `read_change`."""
-    new: Row = []
-    old: Row = []
-    has_new, has_old = read_change(data, new, old)
-    return Change(table_of(data), new if has_new else None, old if has_old else None)
-
-
-def read_change(data: bytes, new: Row, old: Row) -> tuple[bool, bool]:
-    """Put the values of a change behind those of the changes before: no row has a list of its own, since so many would
-    keep Python's garbage collector at work.
-
-    Returns:
-        Whether there is a new row, and an old one.
+    """The change that an INSERT, UPDATE or DELETE tells of.
 
     Raises:
         Malformed: it is cut off, or something else; or a value is left out that the old image does not have.
     """
     # So the kind and the length of a value can be read at once, where it is NULL and nothing follows as well.
     padded, size = data + _PADDING, len(data)
+    new: Row | None = None
+    old: Row | None = None
     try:
         kind, part, at = data[0], data[_PART], _PART + 1
-        before = len(old)
-        has_new = has_old = False
         if part in _BEFORE and kind != INSERT:
             if part == _KEY:
                 raise Malformed("the old image is that of a key alone")
-            at, has_old = _row(padded, at, size, old, (), 0), True
+            old, at = _row(padded, at, size, ())
             if kind == UPDATE:
                 part, at = data[at], at + 1
         if part == _NEW and kind != DELETE:
-            at, has_new = _row(padded, at, size, new, old, before), True
+            new, at = _row(padded, at, size, old or ())
     except (IndexError, error):
         raise _cut(size, size) from None
-    if has_new is (kind == DELETE) or has_old is (kind == INSERT):
+    if (new is not None) is (kind == DELETE) or (old is not None) is (kind == INSERT):
         raise Malformed(f"a change has no old image, or another part that it should have, at offset {at}")
     if at != size:
         raise Malformed(f"{size - at} bytes are left at offset {at}")
-    return has_new, has_old
+    return Change(table_of(data), new, old)
 
 
-def _row(padded: bytes, at: int, size: int, cells: Row, old: Sequence[bytes | None], before: int) -> int:
-    """Read a row; `old` from `before` on: what it was, if that is known. Returns where it ends."""
-    value_at, append = _VALUE.unpack_from, cells.append
+def _row(padded: bytes, at: int, size: int, old: Sequence[bytes | None]) -> tuple[Row, int]:
+    """Read a row; `old`: what it was, if that is known. Also where it ends."""
+    cells: Row = []
     (count,) = _COUNT.unpack_from(padded, at)
     at += _COUNT.size
-    for place in range(before, before + count):
-        kind, length = value_at(padded, at)
+    for place in range(count):
+        kind, length = _VALUE.unpack_from(padded, at)
         if kind == _TEXT:
             begin = at + _VALUE_BYTES
             at = begin + length
             if length < 0 or at > size:
                 raise _cut(begin, size)
-            append(padded[begin:at])
+            cells.append(padded[begin:at])
             continue
         if at >= size:
             raise _cut(at, size)
         at += 1
         if kind == _NULL:
-            append(None)
+            cells.append(None)
         elif kind == _UNCHANGED and place < len(old):
-            append(old[place])
+            cells.append(old[place])
         else:
             raise Malformed(f"a value is of the unknown kind {kind} at offset {at - 1}, or left out")
-    return at
+    return cells, at
 
 
 def _cut(at: int, size: int) -> Malformed:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
 import pyarrow as pa
 
-from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_from, images_of
+from sluice.arrow_rows import joined, taken
+from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_of
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import COMMANDS, Action
 from sluice.model.layout import Layout
 from sluice.vendors.postgresql.capture.log import pgoutput
-from sluice.vendors.postgresql.capture.log.pgoutput import Change, Malformed, Relation, Row
+from sluice.vendors.postgresql.capture.log.changed_rows import MalformedChange, images
+from sluice.vendors.postgresql.capture.log.pgoutput import Change, Malformed, Relation
 from sluice.vendors.postgresql.capture.queue.row_images import fields
 
 _BATCH_ROWS = 10_000
@@ -66,10 +70,12 @@ class Place:
 
 @dataclass
 class _Rows:
-    """Changes that are not given yet, by columns; of both images all values, row by row, and how many each has.
+    """Changes that are not given yet.
 
-    An image of the queue is text, until it is split by its layout: `texts` are those of a layout, with the side and the
-    number of the change.
+    Attributes:
+        changes: messages of the log that are changes, each with its place.
+        queued: what came from the queue instead, by the number of the change: the layout, and the texts of both images;
+            of a command `NO_LAYOUT` and its text.
     """
 
     last: list[int] = field(default_factory=list)
@@ -77,9 +83,8 @@ class _Rows:
     keys: list[int] = field(default_factory=list)
     layouts: list[int] = field(default_factory=list)
     actions: list[str] = field(default_factory=list)
-    cells: tuple[Row, Row] = field(default_factory=lambda: ([], []))
-    counts: tuple[list[int | None], list[int | None]] = field(default_factory=lambda: ([], []))
-    texts: dict[int, list[tuple[int, int, bytes]]] = field(default_factory=dict)
+    changes: list[tuple[int, bytes]] = field(default_factory=list)
+    queued: dict[int, tuple[int, list[bytes | None]]] = field(default_factory=dict)
     bytes: int = 0
 
     def batch(self, layouts: Mapping[int, tuple[int, Layout]]) -> pa.RecordBatch:
@@ -89,17 +94,30 @@ class _Rows:
             pa.array(self.keys, pa.int64()),
             pa.array(self.layouts, pa.int64()),
             pa.array(self.actions, pa.string()),
-            *(self._split(layouts) if self.texts else map(images_from, self.cells, self.counts)),
+            *self._images(layouts),
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
 
-    def _split(self, layouts: Mapping[int, tuple[int, Layout]]) -> list[pa.ListArray]:
-        sides = [images_from(*side).to_pylist() for side in zip(self.cells, self.counts, strict=True)]
-        for number, texts in self.texts.items():
-            rows = fields(pa.array([text for _, _, text in texts], pa.string()), len(layouts[number][1].columns))
-            for (side, index, _), row in zip(texts, rows.to_pylist(), strict=True):
-                sides[side][index] = row
-        return [images_of(rows) for rows in sides]
+    def _images(self, layouts: Mapping[int, tuple[int, Layout]]) -> list[pa.ListArray]:
+        sides = [[one] for one in images(self.changes)]
+        if not self.queued:
+            return [side[0] for side in sides]
+        numbers = defaultdict(list)
+        for number, (layout, _) in self.queued.items():
+            numbers[layout].append(number)
+        places = np.empty(len(self.last), np.int64)
+        places[np.setdiff1d(np.arange(len(places)), list(self.queued))] = np.arange(len(self.changes))
+        count = len(self.changes)
+        for layout, those in numbers.items():
+            places[those] = np.arange(count, count + len(those))
+            count += len(those)
+            for index, side in enumerate(sides):
+                texts = [self.queued[number][1][index] for number in those]
+                if layout == NO_LAYOUT:
+                    side.append(images_of([None if text is None else [text] for text in texts]))
+                else:
+                    side.append(fields(pa.array(texts, pa.string()), len(layouts[layout][1].columns)))
+        return [taken(joined(side), places) for side in sides]
 
 
 class Stream:
@@ -151,7 +169,10 @@ class Stream:
     def _given(self) -> pa.RecordBatch:
         rows, self._rows = self._rows, _Rows()
         self.taken += len(rows.last)
-        return rows.batch(self._known.layouts)
+        try:
+            return rows.batch(self._known.layouts)
+        except MalformedChange as error:
+            raise _malformed(error.place, error.data, str(error)) from None
 
     def _read(self, place: int, data: bytes) -> None:
         kind = data[0] if data else 0
@@ -201,11 +222,7 @@ class Stream:
         layout, wanted = found
         if (action := _ACTIONS[kind]) in wanted:
             self._put(place, layout, action, len(data))
-            (news, olds), (new_counts, old_counts) = self._rows.cells, self._rows.counts
-            new, old = len(news), len(olds)
-            has_new, has_old = pgoutput.read_change(data, news, olds)
-            new_counts.append(len(news) - new if has_new else None)
-            old_counts.append(len(olds) - old if has_old else None)
+            self._rows.changes.append((place, data))
 
     def _recorded(self, change: Change) -> None:
         """From here on a table has other columns."""
@@ -233,18 +250,14 @@ class Stream:
             self._is_strange(int(row["relid"] or 0))
             return
         content, before = row["content"], row["oldcontent"]
-        rows, index = self._rows, len(self._rows.last)
+        number = len(self._rows.last)
         self._put(place, layout, action, len(content or b"") + len(before or b""))
-        for count in rows.counts:
-            count.append(None)
         if action in COMMANDS:
-            if content is not None:
-                rows.cells[0].append(content)
-                rows.counts[0][index] = 1
+            self._rows.queued[number] = NO_LAYOUT, [content, None]
         elif layout:
-            for side, text in enumerate((content, before)):
-                if text is not None:
-                    rows.texts.setdefault(layout.id, []).append((side, index, text))
+            self._rows.queued[number] = layout.id, [content, before]
+        else:
+            self._rows.queued[number] = NO_LAYOUT, [None, None]
 
     def _put(self, place: int, layout: Layout | None, action: Action, size: int) -> None:
         rows = self._rows
