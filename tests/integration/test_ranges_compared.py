@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg import sql
 
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
@@ -17,6 +18,7 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
 from sluice.vendors.postgresql.read import checksums, cut_tables
 from sluice.vendors.postgresql.read.checksums import ChecksumSide
+from sluice.vendors.postgresql.read.row_bytes import forms, image
 from sluice.vendors.postgresql.session import connect, exported
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.registry import vendor
@@ -124,6 +126,7 @@ HARMS = {
     "one byte": ("UPDATE {} SET note = 'note 20!' WHERE no = 200", (0, 0, 1)),
     "NULL": ("UPDATE {} SET note = NULL WHERE no = 100", (0, 0, 1)),
     "last digit": ("UPDATE {} SET score = 0.1::float8 + 0.2::float8 WHERE no = 3", (0, 0, 1)),
+    "swapped": ("UPDATE {} SET note = 'note ' || 15 - no WHERE no IN (7, 8)", (0, 0, 2)),
     "first key": ("DELETE FROM {} WHERE no = 1", (1, 0, 0)),
     "last key": ("DELETE FROM {} WHERE no = 400", (1, 0, 0)),
     "each edge": ("UPDATE {} SET note = 'x' WHERE no % 10 IN (0, 1, 9)", (0, 0, 120)),
@@ -169,6 +172,37 @@ def test_each_comparison_adds_up_other_hashes_and_both_sides_the_same(pair, monk
     each = {str(one) for one in sums}
     assert len(each) == len(sums) / 2
     assert not any(one == other for some in sums for _, one, other in some)
+
+
+# Values whose forms are easily taken for one another, by types.
+ODD = {
+    "text": ["", "0", " ", "\\x00"],
+    "varchar": ["", "0"],
+    "bytea": ["", "\\x00", "\\x0000"],
+    "numeric": ["1", "1.0", "NaN", "-1", "0"],
+    "jsonb": ['""', '"0"'],
+    "int4": ["0", "1"],
+    "float8": ["0", "-0", "NaN"],
+    "name": ["", "0"],
+}
+
+
+def test_bytes_of_rows_differ_where_their_texts_do(pair):
+    names = list(ODD)
+    made = image(names, forms(names, ["text" if one == "name" else one for one in names]))
+    rows = sql.SQL(" CROSS JOIN ").join(
+        sql.SQL("unnest({}::{}[]) AS {} ({})").format(
+            sql.Literal([None, *values]), sql.SQL(kind), sql.Identifier(f"of_{kind}"), sql.Identifier(kind)
+        )
+        for kind, values in ODD.items()
+    )
+    counted = "SELECT count(*), count(DISTINCT made), count(*) - count(made) FROM (SELECT {} AS made FROM {}) AS t"
+    count, different, without = pair.sessions["master"].execute(sql.SQL(counted).format(made, rows)).fetchone()
+    assert (different, without) == (count, 0)
+    # More columns than a function of the server has arguments.
+    many = sql.SQL("SELECT octet_length({}) FROM {}").format(image(["int4"] * 250, ["int4send"] * 250), rows)
+    lengths = pair.sessions["master"].execute(sql.SQL("SELECT DISTINCT * FROM ({}) AS t").format(many)).fetchall()
+    assert sorted(lengths) == [(250,), (1 + 4 * 250,)]
 
 
 def test_rows_of_a_slave_whose_key_is_null_are_found(pair):

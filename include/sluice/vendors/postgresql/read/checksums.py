@@ -1,7 +1,7 @@
 """Comparing ranges of keys by counts and checksums that both servers compute; only ranges that differ are read.
 
 Both sides sort the key's column alike, so a range has the same rows on both. A range that differs is split while it is
-large, and then read row by row. The checksum is the sum of two 64-bit hashes of each row's text.
+large, and then read row by row. The checksum is the sum of two 64-bit hashes of each row's bytes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.layout import Layout
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import listed, regclass
+from sluice.vendors.postgresql.read import row_bytes
 from sluice.vendors.postgresql.read.key_range import keys
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
@@ -59,23 +60,33 @@ class ChecksumSide:
         self._rows = relations.rows_of(session, layout.name)
         self._sampled = sampled(sample)
         self._seeds = seeds
-        self._types: dict[int, tuple[str, bool]] = {}
+        self._image: sql.Composable | None = None
+        self._types: dict[str, tuple[str | None, bool]] = {}
 
     def sorting(self, column: int) -> str | None:
         """A text that identifies how a column is sorted, on any server; None if nobody knows.
 
         Also if a row may have no value there: NULL is in no range.
         """
-        if not self._described(column)[1]:
+        if not self._described()[self._names[column]][1]:
             return None
         return relations.sorting(self.session, self._table, [self._names[column]])[0]
 
+    def types(self) -> list[str | None]:
+        """The names of the columns' types, as far as they are the server's own."""
+        return [self._described()[name][0] for name in self._names]
+
+    def write_as(self, forms: Sequence[str]) -> None:
+        """Hash the bytes of rows that these functions make; see `row_bytes.forms`."""
+        self._image = row_bytes.image(self._names, forms)
+
     def checksums(self, within: KeyColumnRange) -> dict[int, tuple[int, int, int, int]]:
         """Rows, two sums and bytes of each part of a range that has rows."""
+        assert self._image is not None
         asked = composed(
             "read/compare/checksums",
             bucket=self._bucket(within),
-            columns=listed(self._names),
+            image=self._image,
             key=listed(self._key),
             rows=self._rows,
             within=self.between(within),
@@ -128,16 +139,17 @@ class ChecksumSide:
         return sql.SQL("width_bucket({0}::{1}, ARRAY[{2}]::{1}[])").format(column, kind, values)
 
     def type_of(self, column: int) -> str:
-        """The name of a column's type, in `pg_catalog`."""
-        return self._described(column)[0]
+        """The name of the type of the column of ranges, which is in `pg_catalog`."""
+        found = self._described()[self._names[column]][0]
+        assert found is not None
+        return found
 
-    def _described(self, column: int) -> tuple[str, bool]:
-        if column not in self._types:
-            named = {"relation": regclass(self._table), "column": self._names[column]}
-            found = self.session.execute(composed("read/compare/column_type"), named).fetchone()
-            assert found is not None
-            self._types[column] = found[0], found[1]
-        return self._types[column]
+    def _described(self) -> Mapping[str, tuple[str | None, bool]]:
+        """The type of each column, and whether it has a value in every row."""
+        if not self._types:
+            found = self.session.execute(composed("read/compare/column_types"), {"relation": regclass(self._table)})
+            self._types = {name: (kind, has_values) for name, kind, has_values in found}
+        return self._types
 
 
 def sampled(sample: KeySample) -> Mapping[str, sql.Literal]:
@@ -161,6 +173,9 @@ def compare_ranges(
 ) -> Difference:
     """Compare all rows of a range."""
     found = Difference()
+    made_by = row_bytes.forms(master.types(), replica.types())
+    master.write_as(made_by)
+    replica.write_as(made_by)
     with ThreadPoolExecutor(1) as beside:
         for some in _batches(_different(within, master, replica, beside, found, top=True)):
             ranges, before = [one.within for one in some], found.more

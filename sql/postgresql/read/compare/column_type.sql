@@ -1,8 +1,0 @@
--- The type of a column, which `sorting` knows as one of the server's own; and whether it surely has a value in every row. One
--- that had none before NOT NULL was declared may have none yet (NOT VALID).
-SELECT type.typname, a.attnotnull AND NOT EXISTS (
-    SELECT FROM pg_constraint AS c
-    WHERE c.conrelid = a.attrelid AND c.contype = 'n' AND NOT c.convalidated AND a.attnum = ANY (c.conkey))
-FROM pg_attribute AS a
-JOIN pg_type AS type ON type.oid = a.atttypid
-WHERE a.attrelid = %(relation)s::regclass AND a.attname = %(column)s
