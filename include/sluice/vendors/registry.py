@@ -19,6 +19,7 @@ from sluice.model.names import Pair, Resources, TableName
 from sluice.model.table_size import TableSize
 from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.compare import Comparison, GivesWay
+from sluice.vendors.protocol.digests import DigestSide
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
@@ -27,6 +28,11 @@ from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
 from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.verify.difference import Difference
+
+# By a connection, a snapshot, the roles whose functions may run with our rights, a table and its columns.
+OpenDigests = Callable[
+    [ConnectionInfo, str, Collection[str], TableName, Sequence[str]], AbstractContextManager[DigestSide]
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +51,8 @@ class Master:
         active: how many sessions of others execute something on its server.
         foresee: about how much is left of ranges of keys.
         captures: its ways of capturing changes, by their names in the configuration.
+        digests: one of its tables with these columns, as an exported snapshot shows it to a comparison with another
+            kind of database; None if it cannot compute digests of canonical texts.
     """
 
     source: Callable[[ConnectionInfo, str | None, str, Collection[str], str, Decoding | None], Source]
@@ -57,6 +65,7 @@ class Master:
     active: Callable[[ConnectionInfo], int]
     foresee: Callable[[ConnectionInfo, Sequence[KeyRange], Collection[str]], list[Foreseen]]
     captures: Mapping[str, CaptureWay]
+    digests: OpenDigests | None = None
 
     def capture(self, name: str) -> CaptureWay:
         """A way of capturing, by its name. Of one that this vendor does not have little can be said."""

@@ -24,6 +24,7 @@ from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.read.activity import active
 from sluice.vendors.postgresql.read.compare import compare_table
 from sluice.vendors.postgresql.read.cut_tables import cut
+from sluice.vendors.postgresql.read.digests import digests
 from sluice.vendors.postgresql.read.estimate import foresee
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.rows import reading
@@ -86,6 +87,7 @@ VENDOR = Vendor(
         active=active,
         foresee=foresee,
         captures={"triggers": TRIGGERS, "log": SLOT},
+        digests=digests,
     ),
     database_id=database_id,
     remove=remove,

@@ -20,10 +20,12 @@ from sluice.model.position import Position
 from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of, no_table
 from sluice.vendors.mariadb.errors import translated
-from sluice.vendors.mariadb.session import Connection, composed, connect, execute, qualified, transaction
+from sluice.vendors.mariadb.read.digests import MariaDigests
+from sluice.vendors.mariadb.session import Connection, Row, composed, connect, execute, qualified, transaction
 from sluice.vendors.mariadb.types import canonical
 from sluice.vendors.protocol.compare import Comparison
-from sluice.vendors.text_compare import Texts, compare_texts
+from sluice.vendors.protocol.digests import Texts
+from sluice.vendors.text_compare import compare_texts
 from sluice.verify.difference import Difference
 
 _LOOK_S = 0.2
@@ -58,10 +60,26 @@ def compare_table(job: Comparison) -> Difference:
         table = existing(session, job.view.layout)
     if table is None:
         raise no_table(job.view.layout.name)
-    return compare_texts(job, table.names, table.key, lambda: _replica(job, table))
+
+    def answer(statement: str) -> list[Row]:
+        with _held(job, table) as session:
+            return execute(session, statement)
+
+    digests = MariaDigests(table, answer, lambda condition: _replica(job, table, condition))
+    return compare_texts(job, table.names, table.key, lambda: _replica(job, table), digests)
 
 
-def _replica(job: Comparison, table: SlaveTable) -> Texts:
+def _replica(job: Comparison, table: SlaveTable, condition: str = "TRUE") -> Texts:
+    with _held(job, table) as session, session.cursor(SSCursor) as cursor:
+        cursor.execute(f"SELECT {names_of(table.names)} FROM {qualified(table.name)} WHERE {condition}")
+        while some := cursor.fetchmany(_FETCHED):
+            values = zip(*some, strict=True)
+            yield [canonical(one, side) for one, side in zip(table.columns, values, strict=True)]
+
+
+@contextmanager
+def _held(job: Comparison, table: SlaveTable) -> Iterator[Connection]:
+    """A session in a transaction that reads the slave at the point."""
     info = open_sealed(job.sealed)[job.replica.connection]
     with (
         translated(f"comparing {table.name}"),
@@ -69,11 +87,7 @@ def _replica(job: Comparison, table: SlaveTable) -> Texts:
         transaction(session),
     ):
         _expect_held(session, job)
-        with session.cursor(SSCursor) as cursor:
-            cursor.execute(f"SELECT {names_of(table.names)} FROM {qualified(table.name)}")
-            while some := cursor.fetchmany(_FETCHED):
-                values = zip(*some, strict=True)
-                yield [canonical(one, side) for one, side in zip(table.columns, values, strict=True)]
+        yield session
         _expect_held(session, job)
 
 

@@ -25,7 +25,8 @@ from sluice.vendors.oracle.read.rows import batch_size
 from sluice.vendors.oracle.read.slave_rows import canonical_texts, selecting
 from sluice.vendors.oracle.session import connect, execute
 from sluice.vendors.protocol.compare import Comparison
-from sluice.vendors.text_compare import Texts, compare_texts
+from sluice.vendors.protocol.digests import Texts
+from sluice.vendors.text_compare import compare_texts
 from sluice.verify.difference import Difference
 
 _LOOK_S = 0.2

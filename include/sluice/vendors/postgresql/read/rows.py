@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -14,7 +15,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
-from sluice.vendors.postgresql.catalog.definition import identifier, listed
+from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.copy_formats import copy_format
 from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
@@ -31,6 +32,7 @@ from sluice.vendors.postgresql.session import (
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
 LOCK_TIMEOUT = "3s"
+Row = tuple[Any, ...]
 
 
 class PostgresReading:
@@ -71,6 +73,31 @@ class PostgresReading:
         rows = relations.rows_of(self._session, name)
         out = composed("read/rows", columns=listed(columns), rows=rows, within=among(key, wanted))
         return self._rows(out, name)
+
+    def within(self, name: TableName, columns: Sequence[str], condition: sql.Composable) -> CopyOut:
+        """The rows for which a condition holds, in the text format."""
+        self._begin(name)
+        rows = relations.rows_of(self._session, name)
+        return self._rows(composed("read/rows", columns=listed(columns), rows=rows, within=condition), name)
+
+    def asked(self, name: TableName, statement: Callable[[sql.Composable], sql.Composed]) -> list[Row]:
+        """The answer to a statement about all rows of a table, which is given the text that stands for them."""
+        self._begin(name)
+        found = self._session.execute(statement(relations.rows_of(self._session, name))).fetchall()
+        self._end(name)
+        return found
+
+    def types(self, name: TableName) -> Mapping[str, str | None]:
+        """The types of a table's columns by their names, as far as they are the server's own."""
+        self._begin(name)
+        found = self._session.execute(composed("read/compare/column_types"), {"relation": regclass(name)}).fetchall()
+        self._end(name)
+        return {column: kind for column, kind, _ in found}
+
+    @property
+    def is_utf8(self) -> bool:
+        """Whether the server keeps texts in UTF-8."""
+        return self._session.info.parameter_status("server_encoding") == "UTF8"
 
     def shape(self, within: KeyRange) -> Layout | None:
         """The columns of a range's table and its key, under the name that it has by now; None if it was dropped."""
