@@ -59,6 +59,7 @@ CHANGED = {
     24: ("amount = 3.13", "amount"),
     25: ("amount = 3, note = NULL", "amount note"),
 }
+LONG = 27
 NOT_DIFFERENT = "UPDATE {}.harmed SET flag = 7 WHERE id = 26"
 
 
@@ -105,12 +106,20 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
     maria_server.execute(f"UPDATE {database}.harmed SET id = id + 10000 WHERE id = 2")
     maria_server.execute(f"DELETE FROM {database}.heap LIMIT 1")
     maria_server.execute(f"UPDATE {database}.pairs SET a = 'a  ' WHERE a = 'a ' AND b < 2")
-    with suppress(RowsDiffer):
-        world.verify(compare=compared)
+    # Longer than the text of a value that the server makes: it is not taken for NULL.
+    maria_server.execute(f"UPDATE {database}.harmed SET raw = REPEAT('x', 70000) WHERE id = {LONG}")
+    ((most,),) = maria_server.execute("SELECT @@GLOBAL.max_allowed_packet")
+    try:
+        maria_server.execute("SET GLOBAL max_allowed_packet = 131072")
+        with suppress(RowsDiffer):
+            world.verify(compare=compared)
+    finally:
+        maria_server.execute("SET GLOBAL max_allowed_packet = %s", most)
     rows = {(one.kind, one.key, " ".join(one.columns)) for one in found["harmed"].rows}
     names = list(found["harmed"].columns)
     assert rows == {
         ("missing", ("1",), ""), ("missing", ("3000",), ""), ("missing", ("2",), ""), ("extra", ("10002",), ""),
+        ("changed", (str(LONG),), "raw"),
         *(("changed", (str(key),), " ".join(sorted(columns.split(), key=names.index)))
           for key, (_, columns) in CHANGED.items()),
     }  # fmt: skip

@@ -23,7 +23,7 @@ def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Compa
         SluiceError: one of the databases cannot be read.
     """
     cut_by_vendor = vendor(jobs[0].replica.vendor).cut if jobs else None
-    return cut_by_vendor(jobs, _FINE if fine else min(_MOST, 4 * tasks)) if cut_by_vendor else jobs
+    return cut_by_vendor(jobs, _FINE if fine else min(_MOST, 2 * tasks)) if cut_by_vendor else jobs
 
 
 def by_table(found: Iterable[tuple[Comparison, Difference]]) -> list[tuple[Comparison, Difference]]:

@@ -9,14 +9,15 @@ from sluice.vendors.mariadb.session import Row, composed, qualified, quoted
 from sluice.vendors.mariadb.types import Form, Stored
 from sluice.vendors.protocol.digests import BUCKET_DIGITS, BucketSum, Digested, Texts
 
-# The canonical texts of values, as expressions. The server prints six digits of a second; those of floats are others.
-_SECONDS = "TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST({0} AS CHAR)))"
+# The canonical texts of values, as expressions: NULL where these are, and as far as `CONCAT` does not write them so by
+# itself. The server prints six digits of a second; the texts of floats are others.
+_SECONDS = "TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM {0}))"
 _CANONICAL: Mapping[Form, str] = {
     Form.TEXT: "{0}",
-    Form.BOOLEAN: "IF({0} = 0, 'f', 't')",
-    Form.NUMBER: "CAST({0} AS CHAR)",
+    Form.BOOLEAN: "IF({0} IS NULL, NULL, IF({0} = 0, 'f', 't'))",
+    Form.NUMBER: "{0}",
     Form.BYTES: r"CONCAT('\\x', LOWER(HEX({0})))",
-    Form.DATE: "CAST({0} AS CHAR)",
+    Form.DATE: "{0}",
     Form.TIME: _SECONDS,
     Form.TIMESTAMP: _SECONDS,
     Form.TIMESTAMP_WITH_ZONE: f"CONCAT({_SECONDS}, '+00')",
@@ -71,8 +72,10 @@ def _hashed(how: Digested, parts: Sequence[str]) -> str:
 
 
 def _framed(column: Stored, *, plain: bool) -> str:
+    """Arguments for `CONCAT`, which gives NULL if one of them is."""
     name = quoted(column.column.name)
     text = _CANONICAL[column.form].format(name)
-    if plain:
-        return f"IF({name} IS NULL, ',', CONCAT({text}, ','))"
-    return f"IF({name} IS NULL, ':', CONCAT(OCTET_LENGTH({text}), ':', {text}))"
+    # The text of bytes may be longer than the server makes one, and is NULL then. Bytes must not be taken for no bytes.
+    or_nothing = "IF({0} IS NULL, '', {1})" if column.form is Form.BYTES else "IFNULL({1}, '')"
+    shown = or_nothing.format(name, text)
+    return f"{shown}, ','" if plain else f"{or_nothing.format(name, f'OCTET_LENGTH({text})')}, ':', {shown}"
