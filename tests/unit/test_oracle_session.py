@@ -81,10 +81,11 @@ def test_a_descriptor_with_an_at_sign_names_no_login():
     assert session.parameters(with_extra(dsn=dsn), "publish")["dsn"] == dsn
 
 
-def test_a_server_that_is_not_there_is_waited_for():
+@pytest.mark.parametrize("application", ["publish", "load shop->zurich", "verify Größe (1)"])
+def test_a_server_that_is_not_there_is_waited_for(application):
     here = ConnectionInfo("oracle", "127.0.0.1", port(), "FREEPDB1", "REPL", "secret")
     with pytest.raises(TransientError) as error:
-        session.connect(here, "publish")
+        session.connect(here, application)
     assert error.value.code == 30
     assert "secret" not in str(error.value)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -45,6 +46,8 @@ _EXTRA = (
     "wallet_location",
 )
 _PROTOCOLS = ("tcp", "tcps")
+# The driver refuses a program whose name has blanks, brackets or letters beyond ASCII.
+_NO_PROGRAM = re.compile(r"[^A-Za-z0-9_.>-]")
 
 
 def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
@@ -57,7 +60,8 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         ConfigError: SLC-483, nothing says which database it is, or `protocol` is none; SLC-545, `dsn` has a login.
     """
     extra = info.extra
-    how: dict[str, Any] = {"user": info.login, "program": f"sluice-{application}"[:48], "tcp_connect_timeout": 10.0}
+    program = _NO_PROGRAM.sub("-", f"sluice-{application}")[:48]
+    how: dict[str, Any] = {"user": info.login, "program": program, "tcp_connect_timeout": 10.0}
     how |= {name: extra[name] for name in _EXTRA if extra.get(name) is not None}
     if dsn := str(extra.get("dsn") or "").strip():
         _expect_no_login(dsn)
