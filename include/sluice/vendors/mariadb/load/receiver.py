@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.model.names import Pair, TableName
@@ -29,18 +31,20 @@ class MariaReceiver:
         self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "load_id": plan.epoch}
         self._chunks = len(job.chunks)
         self._next = 0
+        # Empty if the server cannot be reached.
+        self._opened = ExitStack()
 
     def open(self) -> None:
         """Begin the session."""
         with translated(f"loading {self._pair.slave}"):
             self._session = connect(self._info, f"load {self._pair}")
+            self._opened.callback(self._end)
             hold_lock(self._session, self._pair)
             self._writer = TableWriter(self._session)
 
     def close(self) -> None:
         """End the session; what was not committed is rolled back."""
-        if self._session.open:
-            self._session.close()
+        self._opened.close()
 
     def claim_next(self) -> int | None:
         """Begin a transaction that holds a chunk which the slave lacks; None if it lacks none."""
@@ -75,6 +79,10 @@ class MariaReceiver:
             )
             self._session.commit()
         reached(CrashPoint.CHUNK_LOADED)
+
+    def _end(self) -> None:
+        if self._session.open:
+            self._session.close()
 
     def _claim(self, among: range, held: str) -> int | None:
         with translated(f"claiming a chunk of {self._pair.slave}"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 
 import oracledb
 
@@ -37,15 +38,21 @@ class OracleReceiver:
         self._names: dict[str, object] = {"source": job.source, "slave": plan.slave, "load_id": plan.epoch}
         self._chunks = len(job.chunks)
         self._next = 0
+        # Empty if the server cannot be reached.
+        self._opened = ExitStack()
 
     def open(self) -> None:
         """Begin the session."""
         with translated(f"loading {self._pair.slave}"):
             self._session = connect(self._info, f"load {self._pair}")
+            self._opened.callback(self._end)
             self._writer = TableWriter(self._session)
 
     def close(self) -> None:
         """End the session; what was not committed is rolled back."""
+        self._opened.close()
+
+    def _end(self) -> None:
         if self._session.is_healthy():
             self._session.close()
 
