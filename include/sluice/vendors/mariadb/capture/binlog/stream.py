@@ -216,6 +216,7 @@ class Stream:
 
     def _statement(self, found: Event) -> None:
         query = events.query(found.data)
+        self._stands_at(found)
         try:
             said = understood(query, self._layouts.charsets)
         except NotUnderstood as error:
@@ -285,7 +286,7 @@ class Stream:
         action = Action(rows.action)
         if action not in (self._wanted(described.layout.name) or ""):
             return
-        self._key = max(self._key, (self._number >> 32 << 32) + found.end - len(found.data))
+        self._stands_at(found)
         data = bytes(rows.data)
         found_images = images(described.reads, data, paired=action is Action.UPDATE)
         if action is Action.UPDATE:
@@ -298,6 +299,11 @@ class Stream:
                 else:
                     self._put(described.layout, action, None, image)
         self._rows.bytes += len(data)
+
+    def _stands_at(self, found: Event) -> None:
+        """Changes of an event bear the numbers of the bytes that tell of them."""
+        if self._number is not None:
+            self._key = max(self._key, (self._number >> 32 << 32) + found.end - len(found.data))
 
     def _put(self, layout: Layout, action: Action, new: Image | None, old: Image | None) -> None:
         rows = self._rows
