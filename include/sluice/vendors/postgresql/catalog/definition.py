@@ -147,16 +147,23 @@ def readable(connection: Connection, names: Sequence[TableName]) -> list[Postgre
 def carried(table: DefinedTable) -> PostgresTable:
     """The same of a table that a command describes."""
     columns = tuple(_carried(column) for column in table.columns)
+    is_told = any(text.startswith(_PRIMARY) for _, text in table.constraints)
     return PostgresTable(
         table.name,
         columns,
-        table.constraints,
+        table.constraints if is_told else (*key_of(table.name, table.key), *table.constraints),
         table.foreign_keys,
         table.key,
         table.indexes,
         user_types.ordered(table.types),
         rewritten=table.rewritten,
     )
+
+
+def key_of(name: TableName, key: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The primary key of a table of another vendor, if it has one."""
+    columns = ", ".join(f'"{one.replace(chr(34), chr(34) * 2)}"' for one in key)
+    return ((f"{name.table}_pkey", f"{_PRIMARY} ({columns})"),) if key else ()
 
 
 def _carried(column: DefinedColumn) -> ColumnDefinition:

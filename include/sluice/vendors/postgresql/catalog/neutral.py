@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sluice.model.layout import Layout
-from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, PostgresTable
+from sluice.vendors.postgresql.catalog.definition import ColumnDefinition, PostgresTable, key_of
 from sluice.vendors.protocol.load import TableDefinition
 
 
@@ -20,6 +20,4 @@ def _made(layout: Layout) -> PostgresTable:
         ColumnDefinition(one.name, one.type, one.not_null, "plain", None, None, number, None)
         for number, one in enumerate(layout.columns, 1)
     )
-    key = ", ".join(f'"{name.replace(chr(34), chr(34) * 2)}"' for name in layout.key_names)
-    constraints = ((f"{layout.name.table}_pkey", f"PRIMARY KEY ({key})"),) if key else ()
-    return PostgresTable(layout.name, columns, constraints, (), layout.key_names)
+    return PostgresTable(layout.name, columns, key_of(layout.name, layout.key_names), (), layout.key_names)

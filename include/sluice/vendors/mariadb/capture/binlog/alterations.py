@@ -107,7 +107,7 @@ def _is_swapped(rest: list[Token]) -> bool:
     """Whether a column goes and another one comes under its name: rows then have values that the log does not have."""
     gone: list[str] = []
     made: list[str] = []
-    for part in _parts(rest):
+    for part in parts(rest):
         words = [one for one in part[:8] if not one.is_word("COLUMN", "IF", "NOT", "EXISTS")]
         names = [one.text.casefold() for one in words[1:4]]
         if len(words) < 2 or words[1].is_word(*_NO_COLUMN):
@@ -117,7 +117,7 @@ def _is_swapped(rest: list[Token]) -> bool:
         elif part[0].is_word("ADD"):
             # More than one between brackets.
             is_list = words[1].is_sign("(")
-            inner = _parts(part[part.index(words[1]) + 1 : -1]) if is_list else [words[1:]]
+            inner = parts(part[part.index(words[1]) + 1 : -1]) if is_list else [words[1:]]
             made += [one[0].text.casefold() for one in inner if one]
         elif part[0].is_word("CHANGE") and len(names) > 1 and names[0] != names[1]:
             gone.append(names[0])
@@ -128,7 +128,7 @@ def _is_swapped(rest: list[Token]) -> bool:
     return bool(set(gone) & set(made))
 
 
-def _parts(rest: list[Token]) -> list[list[Token]]:
-    """What is between commas."""
+def parts(rest: list[Token]) -> list[list[Token]]:
+    """The parts of a statement, between commas that are in no brackets."""
     found = [-1, *(place for place in outside(rest) if rest[place].is_sign(",")), len(rest)]
     return [rest[begin + 1 : end] for begin, end in pairwise(found) if end > begin + 1]

@@ -42,8 +42,12 @@ class BinlogCapture(NoStatements):
     def capabilities(self) -> Capabilities:
         """The capabilities of this source. Raises ConfigError SLC-443, its log does not tell all that is needed."""
         with translated("asking for capabilities"):
-            expect_telling(self._session.open())
-        return Capabilities(sends_ddl=False)
+            session = self._session.open()
+            expect_telling(session)
+            row = state.found(session, self._parts)
+        # Before the first `bootstrap` the configuration decides, which is not known here.
+        carries = row is None or Watched(row.wanted, self._resources).carries
+        return Capabilities(event_triggers=carries, sends_ddl=carries)
 
     def install(
         self,
@@ -84,8 +88,9 @@ class BinlogCapture(NoStatements):
                 # What the columns of a table were is known from before its first row.
                 published = self._with(session, row.published, added)
                 changed(session, composed("capture/move", **self._parts), published.values)
-                changed(session, composed("capture/record_wanted", **self._parts), {"wanted": written(wanted.entries)})
-        now = Watched(written(wanted.entries), self._resources)
+                text = written(wanted.entries, carries=wanted.detection)
+                changed(session, composed("capture/record_wanted", **self._parts), {"wanted": text})
+        now = Watched(text, self._resources)
         removed = [name for name in known if before.actions(name) and not now.actions(name)]
         # No slave has foreign keys that it was not given by hand: the order is that of the configuration.
         order = sorted(present, key=lambda name: (watched[name].sequence < 0, watched[name].sequence, name))
@@ -97,17 +102,21 @@ class BinlogCapture(NoStatements):
             "incarnation": str(uuid.uuid4()),
             "server": server(session),
             "place": str(end_of_log(session)),
-            "wanted": written(wanted.entries),
+            "wanted": written(wanted.entries, carries=wanted.detection),
             "layouts": "{}",
         }
         state.make(session, self._resources, values)
 
     def _with(self, session: Connection, published: Published, names: Iterable[TableName]) -> Published:
-        layouts = dict(published.layouts)
+        layouts, since = dict(published.layouts), dict(published.since)
         for name in names:
+            # What the log has up to here is in the catalog.
+            here = end_of_log(session)
             if found := described(session, name):
                 layouts[name] = found.layout(time.time_ns())
-        return Published(published.place, published.born, layouts, published.altered)
+                since[name] = here
+        altered = tuple(name for name in published.altered if name not in since)
+        return Published(published.place, published.born, layouts, altered, since)
 
     def upgrade(self, wanted: Wanted) -> None:
         """There is no older version."""
@@ -260,7 +269,7 @@ class BinlogCapture(NoStatements):
                 pass
             if set(stream.transactions) != listed:
                 return False
-            end = state.as_published(stream.end, stream.born, stream.layouts)
+            end = state.as_published(stream)
             more = {"segment": purge.segment, "sha256": purge.sha256}
             state.record_end(session, self._parts, epoch, "capture/record", (row.published, end), more)
         return True

@@ -10,7 +10,7 @@ Source: MariaDB Knowledge Base, "ALTER TABLE", "DROP TABLE", "RENAME TABLE", "TR
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
 
@@ -48,6 +48,8 @@ class Definition:
         writes: it changes rows, and the log does not tell which.
         mentioned: whatever may be a table in one that writes.
         bound: it is about a transaction.
+        creates: it makes the last of its tables.
+        rest: of a CREATE or an ALTER of one table, all that follows its name; None if that is not certain.
     """
 
     tables: tuple[tuple[TableName, Does], ...] = ()
@@ -55,6 +57,8 @@ class Definition:
     writes: bool = False
     mentioned: tuple[TableName, ...] = ()
     bound: Bound | None = None
+    creates: bool = False
+    rest: tuple[Token, ...] | None = field(default=None, compare=False)
 
 
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
@@ -62,6 +66,8 @@ def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     found = [definition(query.schema, tokens, query.raw) for tokens in readings(query, charsets)]
     if any(one != found[0] for one in found):
         raise NotUnderstood("its names are in one character set or in another")
+    if any(one.rest != found[0].rest for one in found):
+        return replace(found[0], rest=None)
     return found[0]
 
 
@@ -201,7 +207,9 @@ def _created(parser: Parser) -> Definition:
     parser.expect("TABLE")
     parser.if_exists()
     name = parser.name()
-    return Definition(() if is_temporary else created(name, parser, replaces=replaces))
+    if is_temporary:
+        return Definition()
+    return Definition(created(name, parser, replaces=replaces), creates=True, rest=tuple(parser.rest))
 
 
 def _altered(parser: Parser) -> Definition:
@@ -216,4 +224,4 @@ def _altered(parser: Parser) -> Definition:
     parser.if_exists()
     name = parser.name()
     parser.waits()
-    return Definition(altered(name, parser, ignores=ignores))
+    return Definition(altered(name, parser, ignores=ignores), rest=tuple(parser.rest))

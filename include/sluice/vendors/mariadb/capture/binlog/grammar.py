@@ -41,10 +41,22 @@ class Parser:
         self._at += found
         return found
 
+    def peeks_sign(self, sign: str) -> bool:
+        """Whether this sign is next."""
+        return self._at < len(self._tokens) and self._next.is_sign(sign)
+
     def takes_sign(self, sign: str) -> bool:
         """Step over this sign, if it is next."""
         found = self._at < len(self._tokens) and self._next.is_sign(sign)
         self._at += found
+        return found
+
+    def step(self) -> Token:
+        """Step over what is next. Raises NotUnderstood, nothing is left."""
+        found = self._next
+        if self._at >= len(self._tokens):
+            raise NotUnderstood("it ends too early")
+        self._at += 1
         return found
 
     def expect(self, *words: str) -> None:

@@ -42,6 +42,7 @@ class Layouts:
     Attributes:
         current: the layout of each table that had rows.
         met: the tables of which definitions were read.
+        carried: what becomes of columns is derived from statements, and rows have to agree with that.
 
     Args:
         altered: tables of which a definition stands behind their layouts.
@@ -58,8 +59,11 @@ class Layouts:
         catalog: Callable[[TableName], MasterTable | None],
         kind: Callable[[TableName], str | None] = lambda name: None,
         capturable: Callable[[TableName], None] = lambda name: None,
+        *,
+        carried: bool = False,
     ) -> None:
         self.current = dict(current)
+        self.carried = carried
         self._charsets = charsets
         self._catalog = catalog
         self._kind = cache(kind)
@@ -82,10 +86,20 @@ class Layouts:
         """The tables that had a definition, and no rows since."""
         return sorted(self._defined)
 
-    def defined(self, name: TableName, *, gone: bool = False) -> None:
-        """A definition of this table stands here; `gone`: it is another one that bears the name from here on."""
-        self._defined.add(name)
+    def defined(self, name: TableName, *, gone: bool = False, becomes: Layout | None = None) -> None:
+        """A definition of this table stands here.
+
+        Args:
+            gone: it is another one that bears the name from here on.
+            becomes: how the table is from here on; None if that is not derived.
+        """
         self.met.add(name)
+        self._read = {known: one for known, one in self._read.items() if one.layout.name != name}
+        if becomes is not None:
+            self.current[name] = becomes
+            self._defined.discard(name)
+            return
+        self._defined.add(name)
         if gone:
             self.current.pop(name, None)
 
@@ -104,13 +118,23 @@ class Layouts:
         if before is not None and now is not None:
             _expect_same_types(before, now.layout())
 
-    def at(self, said: TableMap) -> Described:
+    def at(self, said: TableMap, *, early: bool = False) -> Described:
         """How rows of a table are read here.
+
+        Args:
+            early: what is known of the table is how it is later.
 
         Raises:
             SluiceError: SLC-446, that is not certain, or a column cannot be read.
         """
         name = TableName(said.schema, said.table)
+        if early:
+            later = self.current.pop(name, None)
+            try:
+                return self._described(name, said)
+            finally:
+                if later is not None:
+                    self.current[name] = later
         known = (replace(said, number=0), name in self._defined)
         if known not in self._read:
             self._read[known] = self._described(name, said)
@@ -140,6 +164,8 @@ class Layouts:
         if before is not None:
             if (before.columns, before.key) == (layout.columns, layout.key):
                 layout = before
+            elif self.carried and name not in self._defined:
+                raise unclear(name, f"they have {_shown(layout)}, where {_shown(before)} was derived", "")
             else:
                 _expect_same_types(before, layout)
         return Described(layout, [one.reads for one in readers])
@@ -189,6 +215,12 @@ def _expect_same_types(before: Layout, layout: Layout) -> None:
     if changed := [one for one in kept if not logical_type(one.type).holds(logical_type(types[one.name]))]:
         told = ", ".join(f"{one.name} from {types[one.name]} to {one.type}" for one in changed)
         raise unclear(layout.name, f"an ALTER changed {told}, and the log does not say what became of older rows", "")
+
+
+def _shown(layout: Layout) -> str:
+    """The columns of a layout, for a message."""
+    columns = ", ".join(f"{one.name} {one.type}{' NOT NULL' * one.not_null}" for one in layout.columns)
+    return f"({columns}) with the key ({', '.join(layout.key_names)})"
 
 
 def _may_be_fixed(column: ColumnMap) -> bool:

@@ -15,8 +15,8 @@ import pymysql
 from sluice.errors import FencedError, StrangeSource
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
-from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
+from sluice.vendors.mariadb.capture.binlog.stream import Stream
 from sluice.vendors.mariadb.errors import number_of
 from sluice.vendors.mariadb.session import (
     Connection,
@@ -40,17 +40,21 @@ class Published:
     Attributes:
         born: of the file of the place, as `Stream.born` has it; empty if it was not read yet.
         altered: see `Layouts`.
+        since: see `Stream`.
     """
 
     place: LogPlace
     born: str = ""
     layouts: Mapping[TableName, Layout] = field(default_factory=dict)
     altered: tuple[TableName, ...] = ()
+    since: Mapping[TableName, LogPlace] = field(default_factory=dict)
 
     def beside(self, begun: Published, here: Published) -> Published:
         """This one, with the layouts that an installation wrote since a reading had begun."""
         came = {name: one for name, one in here.layouts.items() if begun.layouts.get(name) != one}
-        return replace(self, layouts={**self.layouts, **came})
+        since = {name: place for name, place in here.since.items() if name in came and place > self.place}
+        altered = tuple(name for name in self.altered if name not in since)
+        return replace(self, layouts={**self.layouts, **came}, altered=altered, since={**self.since, **since})
 
     @property
     def values(self) -> dict[str, object]:
@@ -58,6 +62,7 @@ class Published:
         known = {
             "layouts": [one.to_json() for one in self.layouts.values()],
             "altered": [[one.schema, one.table] for one in self.altered],
+            "since": [[one.schema, one.table, str(place)] for one, place in self.since.items()],
         }
         return {"place": str(self.place), "born": self.born, "layouts": json.dumps(known)}
 
@@ -104,7 +109,8 @@ def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
     known: dict[str, Any] = json.loads(layouts)
     current = [Layout.from_json(one) for one in known.get("layouts", ())]
     altered = tuple(TableName(*one) for one in known.get("altered", ()))
-    published = Published(LogPlace.parsed(place), born, {one.name: one for one in current}, altered)
+    since = {TableName(*name): LogPlace.parsed(there) for *name, there in known.get("since", ())}
+    published = Published(LogPlace.parsed(place), born, {one.name: one for one in current}, altered, since)
     return BinlogState(store, int(epoch), incarnation, server, int(segment), sha256, published, wanted)
 
 
@@ -191,6 +197,7 @@ def claimed(row: BinlogState, store: str, *, by_force: bool) -> bool:
     return True
 
 
-def as_published(place: LogPlace, born: str, layouts: Layouts) -> Published:
+def as_published(stream: Stream) -> Published:
     """How far a stream came."""
-    return Published(place, born, dict(layouts.current), tuple(layouts.altered))
+    since = {name: place for name, place in stream.since.items() if place > stream.end}
+    return Published(stream.end, stream.born, dict(stream.layouts.current), tuple(stream.layouts.altered), since)

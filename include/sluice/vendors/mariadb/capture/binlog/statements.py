@@ -16,6 +16,7 @@ from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.charsets import Charsets
 
 _ANSI_QUOTES, _NO_BACKSLASH, _STRICT = 1 << 2, 1 << 20, 1 << 21 | 1 << 22
+_ORACLE, _MAXDB = 1 << 9, 1 << 12
 _UNICODE = {"utf8", "utf8mb3", "utf8mb4", "binary"}
 _BLANK = re.compile(r"[ \t\n\v\f\r]+")
 # What follows two dashes in a comment: the server asks for a blank or a control character.
@@ -51,6 +52,11 @@ class Token:
 def is_strict(query: Query) -> bool:
     """Whether an ALTER of this session fails where values are lost."""
     return query.mode is not None and bool(query.mode & _STRICT)
+
+
+def is_read_as_written(query: Query) -> bool:
+    """Whether the types that a statement names are those of MariaDB."""
+    return query.mode is not None and not query.mode & (_ORACLE | _MAXDB)
 
 
 def readings(query: Query, charsets: Callable[[], Charsets]) -> list[list[Token]]:

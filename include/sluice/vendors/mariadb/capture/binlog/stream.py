@@ -9,16 +9,19 @@ import pyarrow as pa
 
 from sluice.changelog.schema import SWEPT, images_of
 from sluice.errors import SluiceError
+from sluice.log import event
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import Does
+from sluice.vendors.mariadb.capture.binlog.carried import not_followed, number_behind, of_alter, of_create, of_drop
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
+from sluice.vendors.mariadb.capture.binlog.derivation import altered, created
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
 from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, another_log, uncertain, unclear
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, is_strict
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
 
 _BATCH_ROWS = 10_000
@@ -70,6 +73,7 @@ class Stream:
         used: the layouts of changes that are given, by id.
         more: it ended at its bound.
         transactions: the numbers of those that changed something.
+        since: the place up to which a table's layout has all definitions already, since a catalog told it.
 
     Args:
         wanted: the actions that are wanted of a table; None if it is not watched.
@@ -102,6 +106,7 @@ class Stream:
         self._number: int | None = None
         self._is_alone = False
         self._begun = self._begun_total = 0
+        self.since: dict[TableName, LogPlace] = {}
         self._key = 0
         self._last: int | None = None
         self._file = begin
@@ -253,19 +258,74 @@ class Stream:
                 continue
             if does in (Does.REPLACED, Does.UNTOLD) or (does is Does.RETYPED and not is_strict(query)):
                 raise unclear(name, f"{_WHY[does]}: {query.short}", "")
-            if does in (Does.EMPTIED, Does.GONE) and (layout := self._layouts.current.get(name)):
-                self._put(layout, Action.TRUNCATE, None, None)
+            if self._is_early(name):
+                self._emptied(name, does)
+                continue
+            layout = self._layouts.current.get(name)
+            if does is Does.GONE and layout and self._layouts.carried:
+                self._put(layout, Action.DROP, [of_drop(layout)], None)
+            else:
+                self._emptied(name, does)
             if does is Does.RETYPED:
                 self._layouts.expect_kept(name)
-            self._layouts.defined(name, gone=does is Does.GONE)
+            becomes = self._followed(name, does, said, query) if self._layouts.carried else None
+            self._layouts.defined(name, gone=does is Does.GONE, becomes=becomes)
             self._layouts.expect_told(name)
         if said.writes and (met := [str(name) for name in dict.fromkeys(said.mentioned) if self._wanted(name)]):
             raise self._no_rows(f"a statement in place of rows, which may have changed {', '.join(met)}: {query.short}")
 
+    def _is_early(self, name: TableName) -> bool:
+        """Whether what is known of a table is how it is later."""
+        since, number = self.since.get(name), self._number
+        return since is not None and number is not None and number < since.number
+
+    def _emptied(self, name: TableName, does: Does) -> None:
+        if does in (Does.EMPTIED, Does.GONE) and (layout := self._layouts.current.get(name)):
+            self._put(layout, Action.TRUNCATE, None, None)
+
+    def _followed(self, name: TableName, does: Does, said: Definition, query: Query) -> Layout | None:
+        """How a table is behind a definition, which goes into the stream; None if it has no rows and that is not known.
+
+        Raises:
+            SluiceError: SLC-605, rows that are there already would have values that are not known.
+        """
+        layout = self._layouts.current.get(name)
+        if said.creates:
+            if does is Does.ALTERED and layout is not None:
+                # It was there, and is as it was.
+                return None if name in self._layouts.altered else layout
+            return self._created(name, said, query)
+        if layout is None or does is Does.GONE:
+            return None
+        try:
+            if said.rest is None or name in self._layouts.altered or not is_read_as_written(query):
+                raise NotUnderstood("it is not certain how the server has read it, or how the table was before")
+            derived = altered(layout, said.rest, strict=is_strict(query))
+        except NotUnderstood as error:
+            raise not_followed(layout, str(error), query.short) from None
+        after = derived.layout(number_behind(layout), name)
+        if (after.columns, after.key) == (layout.columns, layout.key):
+            return layout
+        self._put(after, Action.ALTER, [of_alter(layout, after, derived)], None)
+        return after
+
+    def _created(self, name: TableName, said: Definition, query: Query) -> Layout | None:
+        try:
+            if said.rest is None or not is_read_as_written(query):
+                raise NotUnderstood("it is not certain how the server has read it")
+            made = created(said.rest).layout(number_behind(self._layouts.current.get(name)), name)
+        except NotUnderstood as error:
+            event("a table is not made on slaves", table=name, why=error)
+            return None
+        if not self._layouts.is_table(name):
+            return None
+        self._put(made, Action.CREATE, [of_create(made)], None)
+        return made
+
     def _described(self, said: TableMap) -> None:
         name = TableName(said.schema, said.table)
         is_watched = self._wanted(name) is not None and self._layouts.is_table(name)
-        self._maps[said.number] = (said, self._layouts.at(said)) if is_watched else None
+        self._maps[said.number] = (said, self._layouts.at(said, early=self._is_early(name))) if is_watched else None
 
     def _changes(self, found: Event) -> None:
         if self._number is None:

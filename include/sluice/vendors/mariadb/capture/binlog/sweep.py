@@ -32,6 +32,7 @@ def stream_of(
 ) -> Stream:
     """A stream that begins where a source is published."""
     published = row.published
+    watched = Watched(row.wanted, resources)
     layouts = Layouts(
         published.layouts,
         published.altered,
@@ -39,9 +40,11 @@ def stream_of(
         lambda name: described(session, name),
         lambda name: kind_of(session, name),
         lambda name: expect_capturable(session, name),
+        carried=watched.carries,
     )
-    watched = Watched(row.wanted, resources)
-    return Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
+    stream = Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
+    stream.since.update(published.since)
+    return stream
 
 
 class BinlogSweep:
@@ -97,7 +100,7 @@ class BinlogSweep:
                 str(self._stream.end),
                 f"segment {purge.segment} holds {changes} changes, and it gave {self._stream.taken}",
             )
-        end = as_published(self._stream.end, self._stream.born, self._stream.layouts)
+        end = as_published(self._stream)
         more = {"segment": purge.segment, "sha256": purge.sha256}
         ends = (self._row.published, end)
         state.record_end(self._session, self._parts, self._epoch, "capture/record", ends, more)
@@ -107,7 +110,7 @@ class BinlogSweep:
         stream, begin = self._stream, self._row.published.place
         is_far = stream.end.file != begin.file or stream.end.offset - begin.offset > _IDLE_BYTES
         if not stream.taken and (is_far or stream.layouts.altered != list(self._row.published.altered)):
-            ends = (self._row.published, as_published(stream.end, stream.born, stream.layouts))
+            ends = (self._row.published, as_published(stream))
             state.record_end(self._session, self._parts, self._epoch, "capture/move", ends, {})
 
     def deletion(self, column: str, number: object) -> str:

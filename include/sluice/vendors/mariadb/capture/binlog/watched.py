@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Pattern, Watch, chosen
@@ -13,10 +14,10 @@ from sluice.model.watched import Pattern, Watch, chosen
 _OF_SLAVES = "sluice_"
 
 
-def written(entries: Mapping[Pattern, Watch]) -> str:
-    """The text of the patterns."""
+def written(entries: Mapping[Pattern, Watch], *, carries: bool) -> str:
+    """The text of the patterns, and of whether definitions go into the stream."""
     plain = [[one.schema, one.table, one.wildcard, one.excluded, watch.actions] for one, watch in entries.items()]
-    return json.dumps(plain)
+    return json.dumps({"entries": plain, "carries": carries})
 
 
 class Watched:
@@ -25,10 +26,15 @@ class Watched:
     Attributes:
         entries: the actions that are wanted of what a pattern takes.
         schemas: the databases of which something may be watched.
+        carries: definitions go into the stream.
     """
 
     def __init__(self, text: str, resources: Resources) -> None:
-        self.entries = {Pattern(*plain): actions for *plain, actions in json.loads(text)}
+        known: Any = json.loads(text)
+        self.carries: bool
+        # An older version wrote the patterns alone.
+        entries, self.carries = (known, False) if isinstance(known, list) else (known["entries"], known["carries"])
+        self.entries = {Pattern(*plain): actions for *plain, actions in entries}
         self.schemas = frozenset(one.schema for one in self.entries if not one.excluded)
         self._resources = resources
         self.actions = cache(self._actions)
