@@ -41,9 +41,12 @@ class MariaServer:
     def start(self, *settings: str) -> None:
         """Make its files if there are none, and start it."""
         data = self._directory / "data"
-        common = ["--no-defaults", f"--datadir={data}", *(["--user=root"] if os.getuid() == 0 else [])]
+        # A server that begins deletes temporary tables of others in a directory that they share.
+        own = self._directory / "tmp"
+        own.mkdir(parents=True, exist_ok=True)
+        common = ["--no-defaults", f"--datadir={data}", f"--tmpdir={own}"]
+        common += ["--user=root"] if os.getuid() == 0 else []
         if not data.exists():
-            self._directory.mkdir(parents=True, exist_ok=True)
             install = ["mariadb-install-db", *common, "--auth-root-authentication-method=normal", "--skip-test-db"]
             subprocess.run([*install, "--skip-name-resolve"], check=True, capture_output=True)
         # Commits wait for the log, whose file need not be on a disk: a server that is killed keeps what it wrote.
