@@ -16,8 +16,12 @@ _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 
-def columns_of(buffer: bytes, width: int) -> list[pa.Array]:
-    """The values of whole lines, one array a column; NULL where COPY writes it."""
+def columns_of(buffer: bytes, width: int, places: Sequence[int] | None = None) -> list[pa.Array]:
+    """The values of whole lines, one array a column; NULL where COPY writes it.
+
+    Args:
+        places: of the columns that are wanted, at least one; None for all.
+    """
     names = [str(place) for place in range(width)]
     # A reader of CSV takes a mark of the byte order from the front: there a line of names stands.
     lines = io.BytesIO("\t".join(names).encode() + b"\n" + buffer)
@@ -28,7 +32,10 @@ def columns_of(buffer: bytes, width: int) -> list[pa.Array]:
             delimiter="\t", quote_char=False, double_quote=False, escape_char=False, ignore_empty_lines=False
         ),
         convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, pa.string()), null_values=["\\N"], strings_can_be_null=True
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=["\\N"],
+            strings_can_be_null=True,
+            include_columns=names if places is None else [names[place] for place in places],
         ),
     )
     return [_plain(column.combine_chunks()) for column in table.columns]

@@ -152,7 +152,7 @@ def _fitting(
 ) -> Iterator[tuple[Stored, pa.Array]]:
     for one, values in zip(columns, texts, strict=True):
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-        _expect_fitting(table, one, whole)
+        expect_fitting(table, one, whole)
         yield one, whole.cast(pa.large_string())
 
 
@@ -220,7 +220,13 @@ def _bytes(value: object) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 
-def _expect_fitting(table: TableName, one: Stored, values: pa.Array) -> None:
+def is_checked(one: Stored) -> bool:
+    """Whether there are values that the column cannot hold."""
+    return one.form in _FITTING
+
+
+def expect_fitting(table: TableName, one: Stored, values: pa.Array) -> None:
+    """See that a column can hold the values. Raises SluiceError SLC-431 if not."""
     pattern = _FITTING.get(one.form)
     if pattern is None:
         return

@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.model.names import Pair, TableName
-from sluice.values.copy_text import columns_of
 from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.catalog.tables import SlaveTable
 from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.load.ahead import LoadAhead
 from sluice.vendors.mariadb.session import Connection, composed, connect, execute, hold_lock, our_tables
 from sluice.vendors.mariadb.write.writer import TableWriter
 from sluice.vendors.protocol.read import RowFormat
@@ -21,6 +21,7 @@ class MariaReceiver:
     """See `sluice.vendors.protocol.load.Receiver`: one session, and one transaction a chunk."""
 
     _session: Connection
+    _loads: LoadAhead
     _table: SlaveTable
 
     def __init__(self, info: ConnectionInfo, job: LoadJob, plan: SlaveLoad) -> None:
@@ -41,6 +42,8 @@ class MariaReceiver:
             self._opened.callback(self._end)
             hold_lock(self._session, self._pair)
             self._writer = TableWriter(self._session)
+            self._loads = LoadAhead(self._session)
+            self._opened.callback(self._loads.close)
 
     def close(self) -> None:
         """End the session; what was not committed is rolled back."""
@@ -66,14 +69,14 @@ class MariaReceiver:
             self._table = self._writer.table(self._plan.views[table].layout)
 
     def write(self, buffer: bytes) -> None:
-        """Rows as lines of COPY."""
-        columns = columns_of(buffer, len(self._table.columns))
+        """Rows as lines of COPY. The server takes them while the next ones are read."""
         with translated(f"loading {self._pair.slave}"):
-            self._writer.insert(self._table, columns)
+            self._loads.begin(self._writer.inserting(self._table, buffer))
 
     def end(self, chunk: int, rows: int) -> None:
         """Commit the rows with the claim."""
         with translated(f"loading {self._pair.slave}"):
+            self._loads.settle()
             execute(
                 self._session, composed("load/loaded", **self._parts), {**self._names, "chunk": chunk, "copied": rows}
             )

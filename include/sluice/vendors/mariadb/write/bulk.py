@@ -9,7 +9,8 @@ Source: MariaDB Knowledge Base, "LOAD DATA INFILE" and "LOCAL_INFILE packet".
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,8 +19,10 @@ from pymysql.constants import COMMAND
 from pymysql.protocol import OKPacketWrapper
 
 from sluice.model.names import TableName
+from sluice.values.copy_text import columns_of
 from sluice.vendors.mariadb.session import Connection, Sql, changed, composed, execute, quoted
 from sluice.vendors.mariadb.types import Form, Stored, fields, literals
+from sluice.vendors.mariadb.write.lines import read_alike
 
 # Bytes of one statement, at most, unless one row alone has more.
 _STATEMENT_BYTES = 4 << 20
@@ -53,16 +56,32 @@ class BulkInsert:
             SluiceError: SLC-431, a value that a column cannot hold.
             pymysql.Error: a row that the server does not take as it is.
         """
-        if not len(texts[0]):
-            return
-        if self._loads and len(texts[0]) >= _FEW:
-            self._load(into, columns, fields(table, columns, texts))
-            return
-        names = ", ".join(quoted(one.column.name) for one in columns)
-        for some in _pieces(literals(table, columns, texts), self._most):
-            changed(self._session, f"INSERT INTO {into} ({names}) VALUES ".encode() + _joined(some, ","))
+        self._ready(into, table, columns, texts)()
 
-    def _load(self, into: Sql, columns: Sequence[Stored], rows: pa.Array) -> None:
+    def inserting(self, into: Sql, table: TableName, columns: Sequence[Stored], lines: bytes) -> Callable[[], None]:
+        """The same for whole lines of COPY, in two steps: all is made here that the session is not needed for, and
+        another thread may call the result."""
+        count = lines.count(b"\n")
+        if self._loads and count >= _FEW and read_alike(table, columns, lines):
+            return partial(self._load, into, columns, count, lines)
+        return self._ready(into, table, columns, columns_of(lines, len(columns)))
+
+    def _ready(
+        self, into: Sql, table: TableName, columns: Sequence[Stored], texts: Sequence[pa.Array]
+    ) -> Callable[[], None]:
+        if not len(texts[0]):
+            return lambda: None
+        if self._loads and len(texts[0]) >= _FEW:
+            rows = fields(table, columns, texts)
+            return partial(self._load, into, columns, len(rows), _joined(rows, "\n") + b"\n")
+        names = ", ".join(quoted(one.column.name) for one in columns)
+        return partial(self._state, f"INSERT INTO {into} ({names}) VALUES ", literals(table, columns, texts))
+
+    def _state(self, begin: str, rows: pa.Array) -> None:
+        for some in _pieces(rows, self._most):
+            changed(self._session, begin.encode() + _joined(some, ","))
+
+    def _load(self, into: Sql, columns: Sequence[Stored], count: int, content: bytes) -> None:
         targets, decoded = [], []
         for number, one in enumerate(columns):
             if one.form is Form.BYTES:
@@ -75,11 +94,11 @@ class BulkInsert:
             "targets": ", ".join(targets),
             "decoded": (decoded and f"SET {', '.join(decoded)}") or "",
         }
-        loaded, warnings = _send(self._session, composed("write/load_rows", **parts), _joined(rows, "\n") + b"\n")
-        if warnings or loaded != len(rows):
+        loaded, warnings = _send(self._session, composed("write/load_rows", **parts), content)
+        if warnings or loaded != count:
             # What would be an error of a statement is a warning here, and the row is bent or left out.
             found = execute(self._session, "SHOW WARNINGS LIMIT 1")
-            number, message = found[0][1:] if found else (_TRUNCATED, f"{len(rows) - loaded} rows are not there")
+            number, message = found[0][1:] if found else (_TRUNCATED, f"{count - loaded} rows are not there")
             raise pymysql.err.DataError(int(number), message)
 
 

@@ -6,7 +6,7 @@ that acts: `existing` sees to that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import pyarrow as pa
@@ -48,6 +48,10 @@ class TableWriter(NetWriter[SlaveTable]):
     def insert(self, table: SlaveTable, texts: Sequence[pa.Array]) -> None:
         """See `NetWriter`."""
         self._bulk.insert(qualified(table.name), table.name, table.columns, texts)
+
+    def inserting(self, table: SlaveTable, lines: bytes) -> Callable[[], None]:
+        """See `BulkInsert.inserting`."""
+        return self._bulk.inserting(qualified(table.name), table.name, table.columns, lines)
 
     def empty(self, table: SlaveTable) -> None:
         """See `NetWriter`: TRUNCATE would commit."""
