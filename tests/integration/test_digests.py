@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 from psycopg import sql
@@ -12,7 +12,13 @@ from support.updating import compare_here
 from test_mariadb_types import UNFIT
 
 from sluice.errors import RowsDiffer
+from sluice.model.names import TableName
 from sluice.vendors import text_compare
+from sluice.vendors.mariadb.capture.binlog.server import end_of_log
+from sluice.vendors.mariadb.catalog.master_tables import described
+from sluice.vendors.mariadb.read.master_digests import digests
+from sluice.vendors.mariadb.session import connect
+from sluice.vendors.protocol.digests import Digested
 
 pytestmark = [pytest.mark.postgres]
 
@@ -63,6 +69,22 @@ LONG = 27
 NOT_DIFFERENT = "UPDATE {}.harmed SET flag = 7 WHERE id = 26"
 
 
+def watched(monkeypatch):
+    """What is found of each table, the tables of which rows are read, and a way to compare that says so."""
+    found, read, real = {}, [], text_compare.compare
+
+    def compared(jobs):
+        outcomes = []
+        for job in jobs:
+            name = job.view.layout.name.table
+            monkeypatch.setattr(text_compare, "compare", lambda *sides, name=name: read.append(name) or real(*sides))
+            outcomes += compare_here([job])
+            found[name] = outcomes[-1]
+        return outcomes
+
+    return found, read, compared
+
+
 def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(maria, maria_server, monkeypatch):
     typed = f"CREATE TABLE typed (id int PRIMARY KEY, {TYPED})"
     tables = ["t", "typed", "harmed", "heap", "floats", "pairs"]
@@ -80,18 +102,7 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
         for number, row in enumerate(rows):
             world.master.execute(insert, [number, *row])
     world.update()
-    found, read, real = {}, [], text_compare.compare
-
-    def compared(jobs):
-        outcomes = []
-        for job in jobs:
-            monkeypatch.setattr(
-                text_compare, "compare", lambda *sides, job=job: read.append(job.view.layout.name.table) or real(*sides)
-            )
-            outcomes += compare_here([job])
-            found[job.view.layout.name.table] = outcomes[-1]
-        return outcomes
-
+    found, read, compared = watched(monkeypatch)
     assert world.verify(initial=True, compare=compared) == {"zurich": 0}
     assert {name: one.compared for name, one in found.items()} == {
         "t": len(ROWS), "typed": 8, "harmed": 3000, "heap": 100, "floats": 100, "pairs": 1000
@@ -128,3 +139,62 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
     assert (found["heap"].missing, found["heap"].different) == (1, 1)
     assert (found["pairs"].missing, found["pairs"].extra, found["pairs"].different) == (4, 4, 8)
     assert [found[one].different for one in ("t", "typed", "floats")] == [0, 0, 0]
+
+
+OF_MARIA = """
+CREATE TABLE typed (id bigint unsigned PRIMARY KEY, tiny tinyint, filled int(6) zerofill, amount decimal(12,4),
+    old varchar(20) CHARACTER SET latin1, fixed char(5), long_one longtext, kind enum('a','ä,'), some set('x','y'),
+    raw varbinary(20), image blob, day date, at datetime, finer datetime(3), stamp timestamp(6) NULL, clock time(2),
+    made year, code uuid);
+INSERT INTO typed VALUES
+    (18446744073709551615, -128, 42, -0.5, 'äé ', 'ab', 'a,\\b😀', 'ä,', 'x,y', x'00ff', '', '2024-02-29',
+        '2024-01-01 10:00:00', '2024-01-01 10:00:00.120', '2024-01-01 10:00:00.5', '-838:59:59.5', 2024, UUID()),
+    (0, NULL, NULL, NULL, '', '', '', NULL, '', '', NULL, '0001-01-01',
+        '2024-01-01 10:20:30', NULL, NULL, '00:00:10', NULL, NULL);
+INSERT INTO typed (id, tiny, old) SELECT seq, seq % 100, CONCAT('note ', seq) FROM seq_1_to_3000;
+CREATE TABLE floats (id int PRIMARY KEY, a double, b bit(3));
+INSERT INTO floats VALUES (1, 0.1, b'101')
+"""
+
+
+def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog, maria_server, monkeypatch):
+    world, master = binlog(OF_MARIA, ["typed", "floats"], into="mariadb", slaves=("zurich",))
+    found, read, compared = watched(monkeypatch)
+    assert world.verify(compare=compared) == {"zurich": 0}
+    assert (read, found["typed"].compared) == (["floats"], 3002)
+
+    name, info = TableName(master.name, "typed"), world.infos["master"]
+    with closing(connect(info, "test")) as session:
+        place = str(end_of_log(session))
+        columns = [one.name for one in described(session, name).columns]
+    sides = []
+    for change in (
+        "UPDATE typed SET tiny = 0, old = NULL, amount = id / 8 WHERE id BETWEEN 0 AND 200",
+        "DELETE FROM typed WHERE id BETWEEN 1000 AND 2000",
+        "",
+    ):
+        with digests(info, place, (), name, columns) as side:
+            how = Digested("00ab", (0,), tuple(side.plain))
+            sums = side.sums(how)[0]
+            rows = [
+                row for piece in side.rows(how, sums) for row in zip(*(one.to_pylist() for one in piece), strict=True)
+            ]
+            sides.append((sums, sorted(rows, key=str)))
+        if change:
+            master.execute(change)
+    assert sides[0] == sides[1] == sides[2]
+    assert len(sides[0][1]) == 3002
+
+    world.publish()
+    world.drain()
+    database = world.infos["zurich"].database
+    maria_server.execute(f"UPDATE {database}.typed SET old = 'äé' WHERE id > 4000")
+    maria_server.execute(f"UPDATE {database}.typed SET clock = '00:00:01' WHERE id = 0")
+    maria_server.execute(f"DELETE FROM {database}.typed WHERE id = 7")
+    with suppress(RowsDiffer):
+        world.verify(compare=compared)
+    assert {(one.kind, *one.key, *one.columns) for one in found["typed"].rows} == {
+        ("changed", "18446744073709551615", "old"),
+        ("changed", "0", "clock"),
+        ("missing", "7"),
+    }

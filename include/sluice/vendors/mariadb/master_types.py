@@ -23,7 +23,7 @@ UNSIGNED = INTEGERS | {"smallint": "integer", "int": "bigint", "bigint": "numeri
 NO_ZONE, WITH_ZONE = "timestamp({}) without time zone", "timestamp({}) with time zone"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS = {"tinytext", "text", "mediumtext", "longtext", "enum", "set", "inet4", "inet6"}
-_BINARIES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"}
+BINARIES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"}
 _SHAPES = {
     "geometry",
     "point",
@@ -69,7 +69,7 @@ class MasterColumn:
             return characters(self.length)
         if self.kind in _TEXTS:
             return "text"
-        if self.kind in _BINARIES | _SHAPES:
+        if self.kind in BINARIES | _SHAPES:
             return "bytea"
         others = {
             "decimal": f"numeric({self.precision},{self.scale})",
@@ -83,7 +83,7 @@ class MasterColumn:
     def selected(self) -> str:
         """The expression that reads it."""
         name = quoted(self.name)
-        if self.kind in _BINARIES | _SHAPES:
+        if self.kind in BINARIES | _SHAPES:
             return f"HEX({name})"
         if self.kind == "float":
             # The text of a FLOAT has six digits.
@@ -97,7 +97,7 @@ class MasterColumn:
             return lambda text: str(int(text))
         if self.kind == "bit":
             return lambda text: bits(int(text), self.precision)
-        if self.kind in _BINARIES | _SHAPES:
+        if self.kind in BINARIES | _SHAPES:
             return lambda text: "\\x" + text.lower()
         if self.kind == "timestamp":
             return lambda text: f"{_trimmed(text)}+00"

@@ -16,6 +16,7 @@ from sluice.vendors.mariadb.grants import for_altering, for_slave
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
+from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.read.rows import reading
 from sluice.vendors.mariadb.removal import remove
 from sluice.vendors.mariadb.session import PORT, composed, connect, execute
@@ -88,6 +89,7 @@ VENDOR = Vendor(
         active=_active,
         foresee=_foresee,
         captures={"binlog": CaptureWay("the binary log", "until the server purges its files", from_log=True)},
+        digests=digests,
     ),
     database_id=_database_id,
     remove=remove,

@@ -5,8 +5,9 @@ Rows are shared out to buckets by the hash of their keys, and each side adds up 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Protocol
 
 import pyarrow as pa
@@ -38,6 +39,23 @@ class Digested:
     key: tuple[int, ...]
     plain: tuple[bool, ...]
 
+    def bucket(self, row: Sequence[str | None]) -> str:
+        """The bucket of a row, by the canonical texts of its values."""
+        return self._hashed(row, self.key)[:BUCKET_DIGITS]
+
+    def sum(self, row: Sequence[str | None], times: int) -> BucketSum:
+        """What a row adds to its bucket that is there so many times."""
+        hashed = self._hashed(row, range(len(row)))
+        return BucketSum.of(times, times * int(hashed[:16], 16), times * int(hashed[16:32], 16))
+
+    def _hashed(self, row: Sequence[str | None], places: Iterable[int]) -> str:
+        return sha256((self.salt + "".join(self._written(row[place], place) for place in places)).encode()).hexdigest()
+
+    def _written(self, text: str | None, place: int) -> str:
+        if self.plain[place]:
+            return f"{text or ''},"
+        return ":" if text is None else f"{len(text.encode())}:{text}"
+
 
 @dataclass(frozen=True)
 class BucketSum:
@@ -50,6 +68,9 @@ class BucketSum:
     def of(cls, rows: object, first: object, second: object) -> BucketSum:
         """From numbers as the server gives them; a half may have a sign, or none be there."""
         return cls(int(str(rows)), (int(str(first or 0)) % HALF, int(str(second or 0)) % HALF))
+
+    def __add__(self, other: BucketSum) -> BucketSum:
+        return BucketSum.of(self.rows + other.rows, *(sum(both) for both in zip(self.sums, other.sums, strict=True)))
 
 
 class DigestSide(Protocol):

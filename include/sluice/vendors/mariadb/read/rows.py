@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pymysql.cursors import SSCursor
@@ -44,6 +45,7 @@ class MariaRows:
     Args:
         came: rows that came since, and are left out.
         went: rows that went since, and come at the end.
+        condition: for the rows that are read.
     """
 
     def __init__(
@@ -53,18 +55,21 @@ class MariaRows:
         columns: Sequence[MasterColumn],
         came: Counter[_Row],
         went: Counter[_Row],
+        condition: str = "TRUE",
     ) -> None:
         self._session = session
         self._table = table
         self._columns = columns
         self._came = came
         self._went = went
+        self._condition = condition
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
         """The buffers. Raises TransientError SLC-464, rows of the log are not among those that are read."""
         canonical = [one.canonical for one in self._columns]
-        query = f"SELECT {', '.join(one.selected for one in self._columns)} FROM {qualified(self._table.name)}"
+        selected = ", ".join(one.selected for one in self._columns)
+        query = f"SELECT {selected} FROM {qualified(self._table.name)} WHERE {self._condition}"
         with translated(f"reading {self._table.name}"), self._session.cursor(SSCursor) as cursor:
             cursor.execute(query)
             while some := cursor.fetchmany(_FETCHED):
@@ -91,6 +96,24 @@ class MariaRows:
             yield lines_of([pa.array(column, pa.string()) for column in texts])
 
 
+@dataclass(frozen=True)
+class ChangedTable:
+    """A table in a session's snapshot, and rows that came and went between the place and that."""
+
+    session: Connection
+    table: MasterTable
+    columns: Sequence[MasterColumn]
+    came: Counter[_Row]
+    went: Counter[_Row]
+
+    def rows(self, condition: str = "TRUE", chosen: Callable[[_Row], bool] = lambda row: True) -> MariaRows:
+        """The rows at the place for which a condition holds; the same as a function of the texts of a row."""
+        came, went = (
+            Counter({row: times for row, times in some.items() if chosen(row)}) for some in (self.came, self.went)
+        )
+        return MariaRows(self.session, self.table, self.columns, came, went, condition)
+
+
 class MariaReading:
     """See `sluice.vendors.protocol.load.Reading`.
 
@@ -113,6 +136,10 @@ class MariaReading:
 
     def table(self, name: TableName, columns: Sequence[str]) -> MariaRows:
         """Every row of a table, in the text format, in no order."""
+        return self.changed(name, columns).rows()
+
+    def changed(self, name: TableName, columns: Sequence[str]) -> ChangedTable:
+        """A table with what happened to its rows since the place."""
         with translated(f"reading {name}"):
             found = described(self._session, name)
             if found is None:
@@ -121,7 +148,7 @@ class MariaReading:
             if missing := set(columns) - by_name.keys():
                 raise differs(name, f"it has no {', '.join(sorted(missing))}")
             came, went = self._between(name, columns)
-        return MariaRows(self._session, found, [by_name[column] for column in columns], came, went)
+        return ChangedTable(self._session, found, [by_name[column] for column in columns], came, went)
 
     def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> KeyedRows:
         """The rows of these keys, in the text format; all of the table are read for them."""
