@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 from psycopg import sql
@@ -18,6 +18,7 @@ from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.catalog.master_tables import described
 from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.session import connect
+from sluice.vendors.postgresql.read import compare as postgresql_compare
 from sluice.vendors.protocol.digests import Digested
 
 pytestmark = [pytest.mark.postgres]
@@ -69,15 +70,32 @@ LONG = 27
 NOT_DIFFERENT = "UPDATE {}.harmed SET flag = 7 WHERE id = 26"
 
 
+@contextmanager
+def most_allowed(maria_server, bytes_):
+    """No function of the server makes longer texts."""
+    ((most,),) = maria_server.execute("SELECT @@GLOBAL.max_allowed_packet")
+    maria_server.execute("SET GLOBAL max_allowed_packet = %s", bytes_)
+    try:
+        yield
+    finally:
+        maria_server.execute("SET GLOBAL max_allowed_packet = %s", most)
+
+
+# What compares rows that are read.
+READING = [(text_compare, "compare"), (postgresql_compare, "_compare_texts")]
+
+
 def watched(monkeypatch):
     """What is found of each table, the tables of which rows are read, and a way to compare that says so."""
-    found, read, real = {}, [], text_compare.compare
+    found, read = {}, []
+    ways = [(module, name, getattr(module, name)) for module, name in READING]
 
     def compared(jobs):
         outcomes = []
         for job in jobs:
             name = job.view.layout.name.table
-            monkeypatch.setattr(text_compare, "compare", lambda *sides, name=name: read.append(name) or real(*sides))
+            for module, way, real in ways:
+                monkeypatch.setattr(module, way, lambda *of, name=name, real=real: read.append(name) or real(*of))
             outcomes += compare_here([job])
             found[name] = outcomes[-1]
         return outcomes
@@ -119,13 +137,8 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
     maria_server.execute(f"UPDATE {database}.pairs SET a = 'a  ' WHERE a = 'a ' AND b < 2")
     # Longer than the text of a value that the server makes: it is not taken for NULL.
     maria_server.execute(f"UPDATE {database}.harmed SET raw = REPEAT('x', 70000) WHERE id = {LONG}")
-    ((most,),) = maria_server.execute("SELECT @@GLOBAL.max_allowed_packet")
-    try:
-        maria_server.execute("SET GLOBAL max_allowed_packet = 131072")
-        with suppress(RowsDiffer):
-            world.verify(compare=compared)
-    finally:
-        maria_server.execute("SET GLOBAL max_allowed_packet = %s", most)
+    with most_allowed(maria_server, 131072), suppress(RowsDiffer):
+        world.verify(compare=compared)
     rows = {(one.kind, one.key, " ".join(one.columns)) for one in found["harmed"].rows}
     names = list(found["harmed"].columns)
     assert rows == {
@@ -157,8 +170,9 @@ INSERT INTO floats VALUES (1, 0.1, b'101')
 """
 
 
-def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog, maria_server, monkeypatch):
-    world, master = binlog(OF_MARIA, ["typed", "floats"], into="mariadb", slaves=("zurich",))
+@pytest.mark.parametrize("into", ["mariadb", "postgresql"])
+def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog, maria_server, monkeypatch, into):
+    world, master = binlog(OF_MARIA, ["typed", "floats"], into=into, slaves=("zurich",))
     found, read, compared = watched(monkeypatch)
     assert world.verify(compare=compared) == {"zurich": 0}
     assert (read, found["typed"].compared) == (["floats"], 3002)
@@ -185,16 +199,23 @@ def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog,
     assert sides[0] == sides[1] == sides[2]
     assert len(sides[0][1]) == 3002
 
+    master.execute("UPDATE typed SET image = REPEAT('x', 60000), long_one = REPEAT('y', 30000) WHERE id = 8")
     world.publish()
     world.drain()
-    database = world.infos["zurich"].database
-    maria_server.execute(f"UPDATE {database}.typed SET old = 'äé' WHERE id > 4000")
-    maria_server.execute(f"UPDATE {database}.typed SET clock = '00:00:01' WHERE id = 0")
-    maria_server.execute(f"DELETE FROM {database}.typed WHERE id = 7")
-    with suppress(RowsDiffer):
+    if into == "mariadb":
+        harm, schema = maria_server.execute, world.infos["zurich"].database
+    else:
+        harm, schema = world.session("zurich").execute, "public"
+    harm(f"UPDATE {schema}.typed SET old = 'äé' WHERE id > 4000")
+    harm(f"UPDATE {schema}.typed SET clock = '00:00:01' WHERE id = 0")
+    harm(f"DELETE FROM {schema}.typed WHERE id = 7")
+    # Too long for a server to hash, on both sides if both are of this kind.
+    harm(f"UPDATE {schema}.typed SET long_one = CONCAT('z', SUBSTR(long_one, 2)) WHERE id = 8")
+    with most_allowed(maria_server, 131072), suppress(RowsDiffer):
         world.verify(compare=compared)
     assert {(one.kind, *one.key, *one.columns) for one in found["typed"].rows} == {
         ("changed", "18446744073709551615", "old"),
         ("changed", "0", "clock"),
+        ("changed", "8", "long_one"),
         ("missing", "7"),
     }

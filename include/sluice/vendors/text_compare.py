@@ -17,7 +17,7 @@ from sluice.connections import open_sealed, salt_of
 from sluice.model.key_sample import SEED_BITS
 from sluice.values.copy_text import columns_of
 from sluice.vendors.protocol.compare import Comparison
-from sluice.vendors.protocol.digests import Digested, DigestSide, Texts
+from sluice.vendors.protocol.digests import Digested, DigestSide, Summed, Texts
 from sluice.vendors.registry import master
 from sluice.verify.bucket_compare import Row, compare, values_of
 from sluice.verify.difference import Difference, RowReader
@@ -43,14 +43,14 @@ def compare_texts(
     """
     reader = RowReader(tuple(names), bool(key), values_of, job.keeping)
     places = [names.index(one) for one in key]
-    with _master_digests(job) if digests else nullcontext() as ours:
-        if ours and digests and (how := _agreed(job, places, ours, digests)):
+    with master_digests(job) if digests else nullcontext() as ours:
+        if ours and digests and (how := agreed(job, places, ours, digests)):
             return _compare_digests(job, places, reader, how, ours, digests)
     return compare(lambda: _rows(_master(job), places), lambda: _rows(replica(), places), job.sample, reader)
 
 
 @contextmanager
-def _master_digests(job: Comparison) -> Iterator[DigestSide | None]:
+def master_digests(job: Comparison) -> Iterator[DigestSide | None]:
     """The master's table, if its server can compute digests, and these rows come as they are, and all of them."""
     side, name = job.master, job.view.master.name
     open_digests = master(side.vendor).digests
@@ -63,7 +63,12 @@ def _master_digests(job: Comparison) -> Iterator[DigestSide | None]:
         yield it
 
 
-def _agreed(job: Comparison, key: Sequence[int], ours: DigestSide, theirs: DigestSide) -> Digested | None:
+def agreed(job: Comparison, key: Sequence[int], ours: Summed, theirs: Summed) -> Digested | None:
+    """How both sides write rows; None if one of them cannot.
+
+    Args:
+        key: the places of its columns.
+    """
     one, other = ours.plain, theirs.plain
     if one is None or other is None:
         return None
@@ -76,21 +81,35 @@ def _agreed(job: Comparison, key: Sequence[int], ours: DigestSide, theirs: Diges
 def _compare_digests(
     job: Comparison, key: Sequence[int], reader: RowReader, how: Digested, ours: DigestSide, theirs: DigestSide
 ) -> Difference:
+    differ, found = differing(how, ours, theirs)
+    if not differ:
+        return found
+    return added(
+        found,
+        compare(
+            lambda: _rows(ours.rows(how, differ), key), lambda: _rows(theirs.rows(how, differ), key), job.sample, reader
+        ),
+    )
+
+
+def differing(how: Digested, ours: Summed, theirs: Summed) -> tuple[set[str], Difference]:
+    """The buckets whose sums differ, and what is known of the others."""
     with ThreadPoolExecutor(1) as beside:
         later = beside.submit(theirs.sums, how)
         our_sums, size = ours.sums(how)
         their_sums, _ = later.result()
     every = our_sums.keys() | their_sums.keys()
     differ = {name for name in every if our_sums.get(name) != their_sums.get(name)}
-    found = Difference()
-    if differ:
-        found = compare(
-            lambda: _rows(ours.rows(how, differ), key), lambda: _rows(theirs.rows(how, differ), key), job.sample, reader
-        )
-    found.compared += sum(our_sums[name].rows for name in every - differ)
-    found.moved += _ANSWER * (len(our_sums) + len(their_sums))
-    found.size = 2 * size
-    return found
+    moved = _ANSWER * (len(our_sums) + len(their_sums))
+    return differ, Difference(compared=sum(our_sums[name].rows for name in every - differ), moved=moved, size=2 * size)
+
+
+def added(alike: Difference, read: Difference) -> Difference:
+    """What was found in rows that were read, with what is known of those that were not."""
+    read.compared += alike.compared
+    read.moved += alike.moved
+    read.size = alike.size
+    return read
 
 
 def _master(job: Comparison) -> Texts:

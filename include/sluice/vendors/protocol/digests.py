@@ -73,7 +73,7 @@ class BucketSum:
         return BucketSum.of(self.rows + other.rows, *(sum(both) for both in zip(self.sums, other.sums, strict=True)))
 
 
-class DigestSide(Protocol):
+class Summed(Protocol):
     """One side of a comparison, a table at a point, whose server can compute digests."""
 
     @property
@@ -83,6 +83,10 @@ class DigestSide(Protocol):
 
     def sums(self, how: Digested) -> tuple[Mapping[str, BucketSum], int]:
         """Each bucket that has rows; and about how many bytes all rows have, or 0."""
+
+
+class DigestSide(Summed, Protocol):
+    """The same, of which rows are read as texts."""
 
     def rows(self, how: Digested, buckets: Collection[str]) -> Texts:
         """The rows of these buckets."""

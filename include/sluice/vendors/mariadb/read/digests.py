@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from secrets import randbits
 
+from sluice.model.key_sample import SEED_BITS
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.tables import SlaveTable
 from sluice.vendors.mariadb.session import Row, composed, qualified, quoted
@@ -82,7 +84,15 @@ class WrittenTable:
     def sums(self, how: Digested) -> str:
         """The statement for the sums of buckets."""
         hashed = self._hashed(how, range(len(self.columns or ())))
-        return composed("read/sums", bucket=self._bucket(how), hash=hashed, table=qualified(self.name))
+        unknown, other = (str(randbits(SEED_BITS)) for _ in range(2))
+        return composed(
+            "read/sums",
+            bucket=self._bucket(how),
+            hash=hashed,
+            table=qualified(self.name),
+            unknown=unknown,
+            other_unknown=other,
+        )
 
     def among(self, how: Digested, buckets: Collection[str]) -> str:
         """The condition for rows of some buckets."""
@@ -90,7 +100,8 @@ class WrittenTable:
         return f"{self._bucket(how)} IN ({wanted})"
 
     def _bucket(self, how: Digested) -> str:
-        return f"LEFT({self._hashed(how, how.key)}, {BUCKET_DIGITS})"
+        # A row without a key may be too long to be written, and then is not where the other side has it: both are read.
+        return f"IFNULL(LEFT({self._hashed(how, how.key)}, {BUCKET_DIGITS}), '{0:0{BUCKET_DIGITS}}')"
 
     def _hashed(self, how: Digested, places: Sequence[int]) -> str:
         columns = self.columns or ()

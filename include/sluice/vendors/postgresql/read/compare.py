@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 
@@ -17,12 +17,14 @@ from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
+from sluice.values.copy_text import lines_of
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column, sampled
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
+from sluice.vendors.postgresql.read.digested_columns import DigestedColumns, bucket_sums
 from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.vendors.postgresql.session import (
     Connection,
@@ -36,11 +38,14 @@ from sluice.vendors.postgresql.session import (
     translated,
 )
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
+from sluice.vendors.protocol.digests import BucketSum, Digested
 from sluice.vendors.registry import master
+from sluice.vendors.text_compare import added, agreed, differing, master_digests
 from sluice.verify.difference import Difference, RowReader
 from sluice.verify.merge_compare import compare, equal
 
 _EXPECTED = TableName("pg_temp", "sluice_expected")
+_ALL = sql.SQL("true")
 
 
 def shape(
@@ -141,18 +146,60 @@ def row_reader(job: Comparison) -> RowReader:
     return RowReader(tuple(column.name for column in layout.columns), bool(layout.key), values_of, job.keeping)
 
 
+class _Slave:
+    """See `sluice.vendors.protocol.digests.Summed`."""
+
+    def __init__(self, session: Connection, layout: Layout) -> None:
+        self._session = session
+        self._name = layout.name
+        found = session.execute(composed("read/compare/column_types"), {"relation": regclass(layout.name)}).fetchall()
+        types = {column: kind for column, kind, _ in found}
+        self.columns = DigestedColumns([column.name for column in layout.columns], types)
+
+    @property
+    def plain(self) -> Sequence[bool] | None:
+        """See there."""
+        return self.columns.plain if self._session.info.parameter_status("server_encoding") == "UTF8" else None
+
+    def sums(self, how: Digested) -> tuple[Mapping[str, BucketSum], int]:
+        """See there."""
+        rows = relations.rows_of(self._session, self._name)
+        return bucket_sums(self._session.execute(self.columns.sums(how, rows)).fetchall())
+
+
 def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionInfo]) -> Difference:
     """Compare with a master of another vendor, whose rows come as texts, in no order."""
-    info, snapshot_id = connections[job.master.connection], job.master.snapshot_id
     with (
         translated(f"comparing {job.view.master.name}"),
-        master(job.master.vendor).read(info, snapshot_id, job.master.trusted) as master_rows,
         reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
         _shown(replica, job.view.layout.name),
-        _expected(job, connections, master_rows.table(job.view.master.name, job.view.read)) as expected,
     ):
+        with master_digests(job) as ours:
+            slave = _Slave(replica, job.view.layout) if ours else None
+            if ours and slave and (how := agreed(job, job.view.layout.key, ours, slave)):
+                differ, alike = differing(how, ours, slave)
+                if not differ:
+                    return alike
+                lines = (lines_of(list(piece)) for piece in ours.rows(how, differ))
+                within = slave.columns.among(how, differ)
+                return added(alike, _compare_texts(job, connections, lines, replica, within))
+        info = connections[job.master.connection]
+        with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as rows:
+            everything = rows.table(job.view.master.name, job.view.read)
+            return _compare_texts(job, connections, everything, replica, _ALL)
+
+
+def _compare_texts(
+    job: Comparison,
+    connections: Mapping[str, ConnectionInfo],
+    rows: Iterable[bytes],
+    replica: Connection,
+    within: sql.Composable,
+) -> Difference:
+    """Compare the master's rows with those of the slave for which a condition holds."""
+    with _expected(job, connections, rows) as expected:
         ours = _rows("read/compare/rows", expected, replace(job.view.layout, name=_EXPECTED), job.sample)
-        theirs = _rows("read/compare/rows", replica, job.view.layout, job.sample)
+        theirs = _rows("read/compare/rows", replica, job.view.layout, job.sample, within)
         return _compared(job, expected, ours, replica, theirs)
 
 
@@ -217,14 +264,16 @@ def _shown(session: Connection, table: TableName) -> Iterator[None]:
     expect_shown(session, table)
 
 
-def _rows(name: str, session: Connection, layout: Layout, sample: KeySample) -> sql.Composed:
+def _rows(
+    name: str, session: Connection, layout: Layout, sample: KeySample, within: sql.Composable = _ALL
+) -> sql.Composed:
     columns = [sql.Identifier(column.name) for column in layout.columns]
     return composed(
         name,
         key=sql.SQL(", ").join([columns[index] for index in layout.key] or columns),
         columns=sql.SQL(", ").join(columns),
         rows=relations.rows_of(session, layout.name),
-        within=sql.SQL("true"),
+        within=within,
         **sampled(sample),
     )
 
