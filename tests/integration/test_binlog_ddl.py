@@ -25,6 +25,9 @@ COMMANDS = (
     "ALTER TABLE heap ADD n bigint, DROP b, ADD INDEX (n), COMMENT 'x'",
     "INSERT INTO heap VALUES (1, 2)",
     "ALTER TABLE made MODIFY w text NOT NULL, CHANGE id `Key` bigint AUTO_INCREMENT FIRST, MODIFY x decimal(9,3)",
+    # It is in the log where it begins, and again where it ends.
+    "SET STATEMENT binlog_alter_two_phase = ON FOR ALTER TABLE heap ADD two int NOT NULL DEFAULT 2",
+    "INSERT INTO heap VALUES (1, 2, 3)",
     "CREATE TABLE gone (id int)",
     "INSERT INTO gone VALUES (1)",
     "DROP TABLE gone",

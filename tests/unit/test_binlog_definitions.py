@@ -231,3 +231,19 @@ def test_bytes_that_are_cut_off_or_forged_are_read_or_refused(read):
             except ValueError:
                 refused += 1
     assert refused > 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "provisional"),
+    {
+        "29 000000000000": False,
+        "29 020000000000": True,
+        "29 04 1300000000000000": False,
+        "29 08 1300000000000000": True,
+        "2b 0700000000000000 02": True,
+        "2b 0202020202020202": False,
+        "4c 01000000 01 02 616263 02": True,
+    }.items(),
+)
+def test_an_alter_in_two_phases_counts_where_it_ends(flags, provisional):
+    assert events.is_provisional(bytes(12) + bytes.fromhex(flags)) is provisional

@@ -21,7 +21,9 @@ _V2 = {30, 31, 32}
 COMPRESSED = frozenset(range(165, 172))
 # Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file.
 IGNORED = frozenset({3, 5, 13, 14, 27, 160, 161, 163})
-_STANDALONE = 1
+_STANDALONE, _IN_GROUP, _XA = 1, 1 << 1, 1 << 6 | 1 << 7
+# Of the server's option `binlog_alter_two_phase`: it begins, or is rolled back.
+_UNFINISHED = 1 << 1 | 1 << 3
 _STATEMENT_END = 1
 
 _SUM_BYTES = 4
@@ -174,6 +176,15 @@ def stands_alone(data: bytes) -> bool:
     if len(data) < 13:
         raise Malformed("a GTID is cut off")
     return bool(data[12] & _STANDALONE)
+
+
+def is_provisional(data: bytes) -> bool:
+    """Of a GTID: whether an ALTER follows that is only begun, or is given up: it stands again where it ends."""
+    flags = data[12]
+    at = 13 + (8 if flags & _IN_GROUP else 0)
+    if flags & _XA and len(data) > at + 5:
+        at += 6 + data[at + 4] + data[at + 5]
+    return len(data) > at and bool(data[at] & _UNFINISHED)
 
 
 def query(data: bytes) -> Query:

@@ -104,7 +104,7 @@ class Stream:
         self._rows = _Rows()
         # Of the transaction that is read: its number, whether one event is all of it, and where its changes begin.
         self._number: int | None = None
-        self._is_alone = False
+        self._is_alone = self._is_provisional = False
         self._begun = self._begun_total = 0
         self.since: dict[TableName, LogPlace] = {}
         self._key = 0
@@ -201,6 +201,7 @@ class Stream:
             raise Malformed("a transaction begins within another one")
         self._number = LogPlace.of(one.file, one.event.end).number
         self._is_alone = events.stands_alone(one.event.data)
+        self._is_provisional = events.is_provisional(one.event.data)
         self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
 
     def _committed(self, found: Event) -> None:
@@ -233,7 +234,8 @@ class Stream:
             said = Definition()
         if self._is_alone:
             # The server commits it by itself; no word of its own does.
-            self._defined(said, query)
+            if not self._is_provisional:
+                self._defined(said, query)
             self._committed(found)
         elif said.bound is Bound.COMMITS:
             self._committed(found)
