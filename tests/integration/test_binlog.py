@@ -196,6 +196,7 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
         ("ALTER TABLE shelf EXCHANGE PARTITION p WITH TABLE heap", "heap .*EXCHANGE PARTITION"),
         ("ALTER TABLE shelf CONVERT TABLE heap TO PARTITION r VALUES IN (9)", "heap .*CONVERT TABLE"),
         ("ALTER TABLE keyed MODIFY amount decimal(9,1)", "keyed .*amount from"),
+        ("ALTER TABLE keyed MODIFY note char(60)", "keyed .*changed values of note"),
         ("ALTER TABLE keyed DROP note, ADD note varchar(50)", "keyed .*DROP note"),
         ("CREATE TABLE heap LIKE slow", "heap .*engine is MyISAM"),
         ("ALTER TABLE keyed ADD FOREIGN KEY (id) REFERENCES parent (id) ON DELETE CASCADE", "keyed .*a foreign key"),

@@ -27,6 +27,14 @@ class Does(Enum):
     UNTOLD = "its rows may change from here on without the log"
 
 
+# Why nobody knows the rows of a table behind these.
+UNCLEAR = {
+    Does.REPLACED: "it got rows or values of which the log does not tell",
+    Does.UNTOLD: "from there on a foreign key or an engine without transactions may change rows without the log",
+    Does.RETYPED: "a session without a strict sql_mode gave it other types, which may have changed values",
+}
+
+
 def created(name: TableName, parser: Parser, *, replaces: bool) -> tuple[tuple[TableName, Does], ...]:
     """The table of a CREATE, from behind its name on."""
     rest = parser.rest

@@ -13,8 +13,33 @@ from typing import Any
 
 from sluice.errors import SluiceError
 from sluice.model.layout import Layout
+from sluice.vendors.mariadb.capture.binlog import derivation
+from sluice.vendors.mariadb.capture.binlog.definitions import Definition
 from sluice.vendors.mariadb.capture.binlog.derivation import Derived
+from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.capture.binlog.layouts import REBASE
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, is_strict
+
+
+def created_by(said: Definition, query: Query) -> Derived:
+    """The table of a CREATE. Raises NotUnderstood."""
+    if said.rest is None or not is_read_as_written(query):
+        raise NotUnderstood("it is not certain how the server has read it")
+    return derivation.created(said.rest)
+
+
+def derived_behind(layout: Layout, said: Definition, query: Query, *, is_known: bool) -> Derived:
+    """A table behind an ALTER.
+
+    Args:
+        is_known: the layout is how the table is in front of it.
+
+    Raises:
+        NotUnderstood: that is not certain, or values of rows may be others behind it.
+    """
+    if said.rest is None or not is_known or not is_read_as_written(query):
+        raise NotUnderstood("it is not certain how the server has read it, or how the table was before")
+    return derivation.altered(layout, said.rest, strict=is_strict(query))
 
 
 def number_behind(before: Layout | None) -> int:

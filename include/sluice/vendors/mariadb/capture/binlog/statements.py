@@ -8,7 +8,7 @@ Source: MariaDB Knowledge Base, "Comment Syntax", "Identifier Names", "String Li
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
 
@@ -140,3 +140,11 @@ def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, 
     if decode is None:
         raise NotUnderstood(f"the client's character set is {name}")
     return [(decode(raw), False), *unicode]
+
+
+def may_name(query: Query, schemas: Collection[str]) -> bool:
+    """Whether a table of these databases may be named: one of them is the session's, or is written."""
+    text = query.raw.replace(b"``", b"`").lower()
+    return query.schema in schemas or any(
+        one.lower().encode() in text or not (one.isascii() or text.isascii()) for one in schemas
+    )

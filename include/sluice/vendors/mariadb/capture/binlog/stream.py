@@ -14,23 +14,25 @@ from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
-from sluice.vendors.mariadb.capture.binlog.alterations import Does
-from sluice.vendors.mariadb.capture.binlog.carried import not_followed, number_behind, of_alter, of_create, of_drop
+from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
+from sluice.vendors.mariadb.capture.binlog.carried import (
+    created_by,
+    derived_behind,
+    not_followed,
+    number_behind,
+    of_alter,
+    of_create,
+    of_drop,
+)
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
-from sluice.vendors.mariadb.capture.binlog.derivation import altered, created
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
 from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, another_log, uncertain, unclear
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, is_strict
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
-_WHY = {
-    Does.REPLACED: "it got rows or values of which the log does not tell",
-    Does.UNTOLD: "from there on a foreign key or an engine without transactions may change rows without the log",
-    Does.RETYPED: "a session without a strict sql_mode gave it other types, which may have changed values",
-}
 
 
 @dataclass
@@ -226,7 +228,7 @@ class Stream:
         try:
             said = understood(query, self._layouts.charsets)
         except NotUnderstood as error:
-            if self._may_touch(query):
+            if may_name(query, self._schemas):
                 raise uncertain(
                     f"a statement in the binary log is not understood, and may be about watched tables: {error}: "
                     f"{query.short}"
@@ -246,20 +248,13 @@ class Stream:
         else:
             self._defined(said, query)
 
-    def _may_touch(self, query: Query) -> bool:
-        """Whether a table of a database that is watched may be named: the database is the session's, or is written."""
-        text = query.raw.replace(b"``", b"`").lower()
-        return query.schema in self._schemas or any(
-            one.lower().encode() in text or not (one.isascii() or text.isascii()) for one in self._schemas
-        )
-
     def _defined(self, said: Definition, query: Query) -> None:
         dropped = [(name, Does.GONE) for name in self._layouts.current if name.schema == said.schema]
         for name, does in (*said.tables, *dropped):
             if self._wanted(name) is None:
                 continue
             if does in (Does.REPLACED, Does.UNTOLD) or (does is Does.RETYPED and not is_strict(query)):
-                raise unclear(name, f"{_WHY[does]}: {query.short}", "")
+                raise unclear(name, f"{UNCLEAR[does]}: {query.short}", "")
             if self._is_early(name):
                 self._emptied(name, does)
                 continue
@@ -270,6 +265,8 @@ class Stream:
                 self._emptied(name, does)
             if does is Does.RETYPED:
                 self._layouts.expect_kept(name)
+                if layout and not self._layouts.carried:
+                    self._expect_values_kept(layout, said, query)
             becomes = self._followed(name, does, said, query) if self._layouts.carried else None
             self._layouts.defined(name, gone=does is Does.GONE, becomes=becomes)
             self._layouts.expect_told(name)
@@ -300,9 +297,7 @@ class Stream:
         if layout is None or does is Does.GONE:
             return None
         try:
-            if said.rest is None or name in self._layouts.altered or not is_read_as_written(query):
-                raise NotUnderstood("it is not certain how the server has read it, or how the table was before")
-            derived = altered(layout, said.rest, strict=is_strict(query))
+            derived = derived_behind(layout, said, query, is_known=name not in self._layouts.altered)
         except NotUnderstood as error:
             raise not_followed(layout, str(error), query.short) from None
         after = derived.layout(number_behind(layout), name)
@@ -311,11 +306,16 @@ class Stream:
         self._put(after, Action.ALTER, [of_alter(layout, after, derived)], None)
         return after
 
+    def _expect_values_kept(self, layout: Layout, said: Definition, query: Query) -> None:
+        """Raises SluiceError SLC-446, the values of rows may be others behind this, without a word in the log."""
+        try:
+            derived_behind(layout, said, query, is_known=layout.name not in self._layouts.altered)
+        except NotUnderstood as error:
+            raise unclear(layout.name, f"an ALTER may have changed values: {error}: {query.short}", "") from None
+
     def _created(self, name: TableName, said: Definition, query: Query) -> Layout | None:
         try:
-            if said.rest is None or not is_read_as_written(query):
-                raise NotUnderstood("it is not certain how the server has read it")
-            made = created(said.rest).layout(number_behind(self._layouts.current.get(name)), name)
+            made = created_by(said, query).layout(number_behind(self._layouts.current.get(name)), name)
         except NotUnderstood as error:
             event("a table is not made on slaves", table=name, why=error)
             return None
