@@ -31,6 +31,7 @@ from sluice.vendors.mariadb.catalog.master_tables import MasterTable, described
 from sluice.vendors.mariadb.charsets import Charsets
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.master_types import MasterColumn
+from sluice.vendors.mariadb.read.key_parts import KeyAltered, KeyPart, part_of
 from sluice.vendors.mariadb.session import Connection, connect, execute, qualified
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
@@ -98,13 +99,18 @@ class MariaRows:
 
 @dataclass(frozen=True)
 class ChangedTable:
-    """A table in a session's snapshot, and rows that came and went between the place and that."""
+    """A table in a session's snapshot, and rows that came and went between the place and that.
+
+    Attributes:
+        part: whose rows alone are counted; None for the whole table.
+    """
 
     session: Connection
     table: MasterTable
     columns: Sequence[MasterColumn]
     came: Counter[_Row]
     went: Counter[_Row]
+    part: KeyPart | None = None
 
     def rows(self, condition: str = "TRUE", chosen: Callable[[_Row], bool] = lambda row: True) -> MariaRows:
         """The rows at the place for which a condition holds; the same as a function of the texts of a row."""
@@ -131,15 +137,16 @@ class MariaReading:
         self._here = here
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> MariaRows:
-        """The rows of a chunk, which is a whole table."""
-        return self.table(chunk.leaf.table, columns)
+        """The rows of a chunk."""
+        changed = self.changed(chunk.leaf.table, columns, chunk)
+        return changed.rows() if changed.part is None else changed.rows(changed.part.condition)
 
     def table(self, name: TableName, columns: Sequence[str]) -> MariaRows:
         """Every row of a table, in the text format, in no order."""
         return self.changed(name, columns).rows()
 
-    def changed(self, name: TableName, columns: Sequence[str]) -> ChangedTable:
-        """A table with what happened to its rows since the place."""
+    def changed(self, name: TableName, columns: Sequence[str], chunk: Chunk | None = None) -> ChangedTable:
+        """A table with what happened to its rows since the place; to those of a chunk, if one is given."""
         with translated(f"reading {name}"):
             found = described(self._session, name)
             if found is None:
@@ -147,8 +154,12 @@ class MariaReading:
             by_name = {one.name: one for one in found.columns}
             if missing := set(columns) - by_name.keys():
                 raise differs(name, f"it has no {', '.join(sorted(missing))}")
-            came, went = self._between(name, columns)
-        return ChangedTable(self._session, found, [by_name[column] for column in columns], came, went)
+            try:
+                part = part_of(chunk, found) if chunk else None
+                came, went = self._between(name, columns, part)
+            except KeyAltered:
+                raise differs(name, "its key was altered") from None
+        return ChangedTable(self._session, found, [by_name[column] for column in columns], came, went, part)
 
     def keyed(self, name: TableName, columns: Sequence[str], key: Sequence[str], wanted: Sequence[Key]) -> KeyedRows:
         """The rows of these keys, in the text format; all of the table are read for them."""
@@ -162,7 +173,9 @@ class MariaReading:
         """No table here is loaded in blocks: none has an order of keys."""
         raise differs(within.table, "it cannot be read in blocks")
 
-    def _between(self, name: TableName, columns: Sequence[str]) -> tuple[Counter[_Row], Counter[_Row]]:
+    def _between(
+        self, name: TableName, columns: Sequence[str], part: KeyPart | None
+    ) -> tuple[Counter[_Row], Counter[_Row]]:
         """Rows that came between the place and the session's snapshot, and rows that went."""
         came: Counter[_Row] = Counter()
         went: Counter[_Row] = Counter()
@@ -178,7 +191,10 @@ class MariaReading:
                     raise differs(name, "it was emptied or dropped")
                 for side, counted in (("new", came), ("old", went)):
                     for number, image in zip(numbers, batch.column(side).to_pylist(), strict=True):
-                        if image is not None:
+                        if image is None:
+                            continue
+                        names = [one.name for one in stream.used[number].columns]
+                        if part is None or part.has(names, image):
                             counted[_chosen(name, stream.used[number], image, columns)] += 1
             if layouts.met or len(stream.used) > 1:
                 raise differs(name, "it was altered")

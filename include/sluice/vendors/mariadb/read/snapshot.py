@@ -15,8 +15,9 @@ from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.catalog.master_tables import described
 from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.read.key_parts import numbered_by, written_as
 from sluice.vendors.mariadb.read.rows import differs
-from sluice.vendors.mariadb.session import composed, execute, qualified
+from sluice.vendors.mariadb.session import composed, execute, qualified, quoted
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import Unheld
 from sluice.vendors.protocol.plain_table import PlainTable
@@ -56,16 +57,23 @@ class MariaSnapshot(Unheld):
         return [PlainTable(table.layout()) for _, table in found if table]
 
     def leaves(self) -> list[Leaf]:
-        """The tables, each of which is one piece. Another dump has another place, so none goes on with this one's."""
+        """The tables, each cut at its keys if they are whole numbers. Another dump has another place, so none goes on
+        with this one's."""
         with translated("reading the catalog"):
-            session = self._session.open()
-            return [
-                Leaf(name, name, int(size), 1, self.id)
-                for name in self._tables
-                for _, _, size in execute(
-                    session, composed("catalog/kind"), {"schema": name.schema, "table": name.table}
-                )
-            ]
+            return [self._leaf(name) for name in self._tables]
+
+    def _leaf(self, name: TableName) -> Leaf:
+        session = self._session.open()
+        rows = execute(session, composed("catalog/kind"), {"schema": name.schema, "table": name.table})
+        found = described(session, name)
+        size = int(rows[0][2]) if rows else 0
+        key = numbered_by(found) if found else None
+        if not key:
+            return Leaf(name, name, size, 1, self.id)
+        ((first, last),) = execute(session, composed("read/ends", table=qualified(name), key=quoted(key)))
+        if first is None:
+            return Leaf(name, name, size, 1, self.id)
+        return Leaf(name, name, size, int(last) - int(first) + 1, written_as(self.id, int(first)))
 
     def published(self) -> bool:
         """Whether the change log has everything that the snapshot shows."""
