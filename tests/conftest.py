@@ -34,7 +34,7 @@ os.environ.pop(shell.CLI_ENV, None)
 
 # A process that is killed loses what it had not written; only a machine loses what it had not flushed. And nobody
 # guesses the passwords of servers that live for minutes: a login takes one round of hashing, not thousands.
-QUICK = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 20"
+QUICK = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 60"
 if SERVER_ENV not in os.environ:
     QUICK += "\nscram_iterations = 1"
 

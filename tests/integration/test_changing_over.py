@@ -217,3 +217,26 @@ def test_a_slot_that_another_bootstrap_still_makes_is_none_to_change_over_to(wor
     found.append(world.master.execute(composed("capture/log/exists", **slot)).fetchone())
     world.master.execute("SELECT pg_drop_replication_slot('repl_half_made')")
     assert found == [(False,), (True,)]
+
+
+def test_a_publisher_that_is_overtaken_while_it_drops_the_slot_leaves_the_next_one(build, monkeypatch):
+    world = build(DDL, TABLES, source={"capture": "log"})
+    over(world, TO_TRIGGERS)
+    drop, once = change_over._drop, iter([True])
+
+    def late(*arguments):
+        if next(once, False):
+            world.let_leases_expire()
+            publish(other, SOURCE, once=True)
+            assert bootstrap(again, SOURCE)["changed_over"]
+        drop(*arguments)
+
+    other, again = publisher(world, TO_TRIGGERS)[0], publisher(world, TO_LOG)[0]
+    monkeypatch.setattr(change_over, "_drop", late)
+    with suppress(TransientError, ConfigError):
+        world.publish()
+    other.store.close()
+    again.store.close()
+    change(world, TO_LOG)
+    write(world, 20)
+    expect_equal(world)

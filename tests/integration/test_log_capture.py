@@ -12,9 +12,11 @@ from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.capture.uninstall import cleanup
+from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.state.replication import Status
+from sluice.vendors.postgresql.capture.log import slot as log_slot
 from sluice.vendors.postgresql.capture.log import sweep as log_sweep
 
 pytestmark = [pytest.mark.postgres]
@@ -185,6 +187,46 @@ def test_a_slot_that_lost_changes_makes_the_slaves_inconsistent_until_it_is_made
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.publish()
     assert changes(world) == [("I", ["2", "b"], None)]
+
+
+def without_slot(world):
+    """As a first bootstrap leaves it that was killed before it made the slot; the name that it will have."""
+    (name,) = world.master.execute("SELECT slot FROM repl_log").fetchone()
+    world.master.execute("SELECT pg_drop_replication_slot(slot) FROM repl_log")
+    world.master.execute("DELETE FROM repl_log")
+    return name
+
+
+def test_a_first_bootstrap_leaves_the_slot_that_another_one_just_made(build, monkeypatch):
+    world = by_log(build)
+    without_slot(world)
+    other, recorded, once = Context(world.context.config, world.infos), log_slot.recorded, iter([True])
+
+    def late(*arguments):
+        found = recorded(*arguments)
+        if next(once, False):
+            bootstrap(other, SOURCE)
+            world.master.execute("INSERT INTO t VALUES (1, 'a')")
+        return found
+
+    monkeypatch.setattr(log_slot, "recorded", late)
+    bootstrap(world.context, SOURCE)
+    other.store.close()
+    world.publish()
+    assert changes(world) == [("I", ["1", "a"], None)]
+
+
+def test_a_slot_of_our_name_that_is_none_of_ours_is_refused_and_left(build):
+    world = by_log(build)
+    name = without_slot(world)
+    world.master.execute("SELECT pg_create_physical_replication_slot(%s)", [name])
+    with pytest.raises(ConfigError, match=r"SLC-594.*a physical one"):
+        bootstrap(world.context, SOURCE)
+    world.master.execute("SELECT pg_drop_replication_slot(%s)", [name])
+    bootstrap(world.context, SOURCE)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    assert changes(world) == [("I", ["1", "a"], None)]
 
 
 def test_who_looks_at_the_slot_disturbs_no_publisher(build):

@@ -90,9 +90,9 @@ class TriggerCapture(QueueCapture):
     def accept(self, epoch: int, segment: int, sha256: str) -> str:
         """Take this source as the one whose log ends with `segment`; of a slot nothing is published any more."""
         incarnation = super().accept(epoch, segment, sha256)
-        if rest := self._changing_from_log():
+        if self._changing_from_log():
             with translated("dropping the slot"):
-                change_over.abandon(self._session.open(), self.parts, rest)
+                change_over.abandon(self._session.open(), self.resources, self.parts)
         return incarnation
 
     def close(self) -> None:

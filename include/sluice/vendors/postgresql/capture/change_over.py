@@ -107,6 +107,30 @@ def make_slot(connection: Connection, resources: Resources, parts: Mapping[str, 
     return name
 
 
+def make_recorded_slot(
+    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], *, anew: bool = False
+) -> None:
+    """Make the slot of a source that is captured by its log, and record it; in the place of one only if `anew` says so.
+
+    A bootstrap that was slow may find that another one has made it meanwhile. That one is read already: changes that
+    are committed before a second one would be lost, and nobody would see it.
+
+    Raises:
+        ConfigError: SLC-594, a slot of its name is somebody else's.
+        TransientError: SLC-408, transactions stay open; SLC-551, somebody else has changed the capture meanwhile.
+    """
+    try:
+        with connection.transaction():
+            install_lock.bootstrap(connection, resources)
+            state = recorded_state(connection, parts)
+            if state and not state.by_log:
+                raise changed_meanwhile()
+            if anew or slot.recorded(connection, parts) is None:
+                slot.make(connection, resources, parts)
+    except psycopg.errors.DuplicateObject:
+        raise changed_meanwhile() from None
+
+
 def drop_unused(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Drop what was made by a bootstrap that was killed before the source changed over."""
     with connection.transaction():
@@ -121,8 +145,10 @@ def _dropped(connection: Connection, resources: Resources, parts: Mapping[str, s
     state = recorded_state(connection, parts)
     if state and (state.by_log or state.slot):
         return False
+    name = slot.name_of(connection, resources)
+    slot.expect_ours(connection, name)
     try:
-        slot.drop(connection, slot.name_of(connection, resources))
+        slot.drop(connection, name)
     except psycopg.errors.ObjectInUse:
         # Another one makes it at this moment.
         raise changed_meanwhile() from None
@@ -190,25 +216,34 @@ def end_slot(
             connection.execute(_PURGING)
             connection.execute(composed("capture/log/end_slot", **parts))
         reached(CrashPoint.SLOT_READ)
-    _drop(connection, parts, found)
+    _drop(connection, resources, parts)
     return True
 
 
-def abandon(connection: Connection, parts: Mapping[str, sql.Composable], found: CaptureState) -> None:
+def abandon(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Go on with the queue, whatever the slot has; where all slaves are filled anew."""
-    connection.execute(composed("capture/log/abandon", **parts))
-    _drop(connection, parts, found)
+    with connection.transaction():
+        install_lock.bootstrap(connection, resources)
+        state = recorded_state(connection, parts)
+        if state and state.by_log:
+            raise changed_meanwhile()
+        connection.execute(composed("capture/log/abandon", **parts))
+    _drop(connection, resources, parts)
 
 
-def _drop(connection: Connection, parts: Mapping[str, sql.Composable], found: CaptureState) -> None:
+def _drop(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+    """Drop the slot that is read. Another publisher may have done so, and the source be captured by its log again, from
+    a slot of the same name."""
     # If somebody looks at it at this moment, it is dropped another time.
-    with suppress(psycopg.errors.ObjectInUse):
-        if found.slot:
-            with suppress(psycopg.errors.UndefinedObject):
-                slot.drop(connection, found.slot)
-        with connection.transaction():
-            connection.execute(composed("capture/log/unpublish", **parts))
-            connection.execute(composed("capture/log/forget", **parts))
+    with suppress(psycopg.errors.ObjectInUse, psycopg.errors.UndefinedObject), connection.transaction():
+        install_lock.bootstrap(connection, resources)
+        state = recorded_state(connection, parts)
+        if state is None or state.by_log or state.phase is not Phase.OVER:
+            return
+        connection.execute(composed("capture/log/unpublish", **parts))
+        if state.slot:
+            slot.drop(connection, state.slot)
+        connection.execute(composed("capture/log/forget", **parts))
 
 
 class FirstSweep:

@@ -109,7 +109,7 @@ class LogCapture(QueueCapture):
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         with translated("making the slot"):
             if slot.recorded(session, self.parts) is None:
-                slot.make(session, self.resources, self.parts)
+                change_over.make_recorded_slot(session, self.resources, self.parts)
         return installed
 
     def _change_over(
@@ -327,7 +327,7 @@ class LogCapture(QueueCapture):
             with session.transaction():
                 session.execute(PURGE)
                 session.execute(sql.SQL("DELETE FROM {}").format(self.parts["queue"]))
-            slot.make(session, self.resources, self.parts)
+            change_over.make_recorded_slot(session, self.resources, self.parts, anew=True)
         return incarnation
 
 

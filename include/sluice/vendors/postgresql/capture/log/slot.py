@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import psycopg
 from psycopg import sql
+from psycopg.pq import TransactionStatus
 
 from sluice import shell
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
@@ -134,6 +135,7 @@ def make_anew(connection: Connection, name: str) -> int:
     Raises:
         TransientError: SLC-408, transactions stay open.
     """
+    expect_ours(connection, name)
     drop(connection, name)
     return make_first(connection, name)
 
@@ -155,12 +157,26 @@ def make_first(connection: Connection, name: str) -> int:
             f"see pg_stat_activity which, and end those that were forgotten; {AGAIN}",
         ) from None
     finally:
-        connection.execute("SET statement_timeout = 0")
+        # Within a transaction that failed, its end takes the setting back.
+        if connection.info.transaction_status is not TransactionStatus.INERROR:
+            connection.execute("SET statement_timeout = 0")
     return int(lsn)
 
 
+def expect_ours(connection: Connection, name: str) -> None:
+    """See that no slot of this name is one that Sluice never makes. Raises ConfigError SLC-594."""
+    row = connection.execute(composed("capture/log/slot", slot=sql.Literal(name))).fetchone()
+    if row and (row[0] != PLUGIN or not row[1]):
+        raise ConfigError(
+            594,
+            f"the server has a slot {name} that is not of Sluice: {row[0] or 'a physical one'}",
+            "nothing was changed. See in pg_replication_slots who reads it. If nobody needs it, type "
+            f"SELECT pg_drop_replication_slot('{name}'); then trigger the DAG bootstrap again",
+        )
+
+
 def drop(connection: Connection, name: str) -> bool:
-    """Drop a slot of this database, if it is there; whether it was."""
+    """Drop a slot of this database and of our plugin, if it is there; whether it was."""
     return connection.execute(composed("capture/log/drop_slot", slot=sql.Literal(name))).rowcount > 0
 
 
