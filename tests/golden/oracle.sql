@@ -207,13 +207,13 @@ BEGIN
     END IF;
     DBMS_LOB.CREATETEMPORARY(made, TRUE);
     piece := "REPL"."REPL_NAME2XML"(name) || kind || ' encoding="base64">';
-    DBMS_LOB.WRITEAPPEND(made, LENGTH(piece), piece);
+    DBMS_LOB.APPEND(made, TO_CLOB(piece));
     WHILE place <= DBMS_LOB.GETLENGTH(value) LOOP
         piece := "REPL"."REPL_BASE64"(DBMS_LOB.SUBSTR(value, step, place));
-        DBMS_LOB.WRITEAPPEND(made, LENGTH(piece), piece);
+        DBMS_LOB.APPEND(made, TO_CLOB(piece));
         place := place + step;
     END LOOP;
-    DBMS_LOB.WRITEAPPEND(made, 6, '</col>');
+    DBMS_LOB.APPEND(made, TO_CLOB('</col>'));
     RETURN made;
 END;
 /
@@ -318,7 +318,7 @@ BEGIN
             DBMS_LOB.CREATETEMPORARY(image, TRUE);
         END IF;
         IF buffer IS NOT NULL THEN
-            DBMS_LOB.WRITEAPPEND(image, LENGTH(buffer), buffer);
+            DBMS_LOB.APPEND(image, TO_CLOB(buffer));
         END IF;
         buffer := piece;
     ELSE
@@ -333,7 +333,7 @@ BEGIN
         DBMS_LOB.CREATETEMPORARY(image, TRUE);
     END IF;
     IF buffer IS NOT NULL THEN
-        DBMS_LOB.WRITEAPPEND(image, LENGTH(buffer), buffer);
+        DBMS_LOB.APPEND(image, TO_CLOB(buffer));
         buffer := NULL;
     END IF;
     DBMS_LOB.APPEND(image, piece);
@@ -347,7 +347,7 @@ BEGIN
         RETURN buffer;
     END IF;
     IF buffer IS NOT NULL THEN
-        DBMS_LOB.WRITEAPPEND(made, LENGTH(buffer), buffer);
+        DBMS_LOB.APPEND(made, TO_CLOB(buffer));
     END IF;
     RETURN made;
 END;

@@ -60,6 +60,9 @@ BROKEN_OTHERWISE = {
     "is longer than 128 bytes": GOOD.replace("REPL_NOTE_DDL", "R" * 129),
     "level is a reserved word": GOOD.replace("wished", "level"),
     "actoins_ is not declared": TRIGGER.replace("actions_(n_) := action_", "actoins_(n_) := action_"),
+    "writeappend counts otherwise": oracle.composed("capture/install/154_whole", **oracle.PARTS).replace(
+        "APPEND(made, TO_CLOB(buffer))", "WRITEAPPEND(made, LENGTH(buffer), buffer)"
+    ),
     "substring is not declared": GOOD.replace("SUBSTRB(", "SUBSTRING("),
 }
 

@@ -109,7 +109,7 @@ def columns_of(definitions: Collection[str]) -> set[str]:
 
 def faults(text: str, columns: Collection[str] = (), longest: int = LONGEST) -> list[str]:
     """What a grammar does not see: names that nobody declared, reserved words as names, names that are too long,
-    pragmas that there are not, NEW and OLD without their colon."""
+    pragmas that there are not, NEW and OLD without their colon, lengths that are counted in two ways."""
     code = tokens(text)
     declared = set(_declared(code))
     found = [f"{name} is a reserved word" for name in sorted(declared & RESERVED)]
@@ -120,6 +120,9 @@ def faults(text: str, columns: Collection[str] = (), longest: int = LONGEST) -> 
             found.append(f"{word} is longer than {longest} bytes")
         if kind == "word" and before == "pragma" and word not in PRAGMAS:
             found.append(f"{word} is no pragma")
+        elif kind == "word" and word == "writeappend":
+            # A character beyond 16 bits counts as one in a VARCHAR2 and as two in a CLOB: the last is cut off.
+            found.append(f"{word} counts otherwise than LENGTH: dbms_lob.append counts nothing")
         elif kind == "word" and word in ("new", "old") and after == ".":
             found.append(f"{word} has no colon")
         elif kind == "bind" and word.lower() in (":new", ":old") and after != ".":

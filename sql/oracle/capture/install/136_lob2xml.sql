@@ -12,12 +12,12 @@ BEGIN
     END IF;
     DBMS_LOB.CREATETEMPORARY(made, TRUE);
     piece := {name2xml}(name) || kind || ' encoding="base64">';
-    DBMS_LOB.WRITEAPPEND(made, LENGTH(piece), piece);
+    DBMS_LOB.APPEND(made, TO_CLOB(piece));
     WHILE place <= DBMS_LOB.GETLENGTH(value) LOOP
         piece := {base64}(DBMS_LOB.SUBSTR(value, step, place));
-        DBMS_LOB.WRITEAPPEND(made, LENGTH(piece), piece);
+        DBMS_LOB.APPEND(made, TO_CLOB(piece));
         place := place + step;
     END LOOP;
-    DBMS_LOB.WRITEAPPEND(made, 6, '</col>');
+    DBMS_LOB.APPEND(made, TO_CLOB('</col>'));
     RETURN made;
 END;

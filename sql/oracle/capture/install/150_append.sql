@@ -1,5 +1,6 @@
 -- Adds a piece to an image: to a buffer, and to a CLOB only when that is full, since a CLOB costs many times more.
--- Manual: PL/SQL Packages and Types Reference, "DBMS_LOB", "WRITEAPPEND Procedures".
+-- Manual: PL/SQL Packages and Types Reference, "DBMS_LOB", "APPEND Procedures": nothing is
+-- counted there, since a character beyond 16 bits counts as two in a CLOB and as one in a VARCHAR2.
 CREATE OR REPLACE PROCEDURE {append}(image IN OUT NOCOPY CLOB, buffer IN OUT NOCOPY VARCHAR2, piece IN VARCHAR2) AUTHID DEFINER
 IS
 BEGIN
@@ -8,7 +9,7 @@ BEGIN
             DBMS_LOB.CREATETEMPORARY(image, TRUE);
         END IF;
         IF buffer IS NOT NULL THEN
-            DBMS_LOB.WRITEAPPEND(image, LENGTH(buffer), buffer);
+            DBMS_LOB.APPEND(image, TO_CLOB(buffer));
         END IF;
         buffer := piece;
     ELSE

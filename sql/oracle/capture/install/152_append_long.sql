@@ -6,7 +6,7 @@ BEGIN
         DBMS_LOB.CREATETEMPORARY(image, TRUE);
     END IF;
     IF buffer IS NOT NULL THEN
-        DBMS_LOB.WRITEAPPEND(image, LENGTH(buffer), buffer);
+        DBMS_LOB.APPEND(image, TO_CLOB(buffer));
         buffer := NULL;
     END IF;
     DBMS_LOB.APPEND(image, piece);

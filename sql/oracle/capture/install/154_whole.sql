@@ -7,7 +7,7 @@ BEGIN
         RETURN buffer;
     END IF;
     IF buffer IS NOT NULL THEN
-        DBMS_LOB.WRITEAPPEND(made, LENGTH(buffer), buffer);
+        DBMS_LOB.APPEND(made, TO_CLOB(buffer));
     END IF;
     RETURN made;
 END;
