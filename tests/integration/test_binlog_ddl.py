@@ -15,6 +15,7 @@ from sluice.errors import SluiceError
 
 pytestmark = [pytest.mark.postgres]
 
+ZEROS = "SET STATEMENT sql_mode = 'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO' FOR"
 COMMANDS = (
     "CREATE TABLE made (id int AUTO_INCREMENT PRIMARY KEY, v varchar(9), j json, at datetime DEFAULT now())",
     "INSERT INTO made (v, j) VALUES ('a', '{}'), ('b', NULL)",
@@ -24,7 +25,9 @@ COMMANDS = (
     "UPDATE keyed SET u = '123e4567-e89b-12d3-a456-426614174000' WHERE id = 2",
     "ALTER TABLE heap ADD n bigint, DROP b, ADD INDEX (n), COMMENT 'x'",
     "INSERT INTO heap VALUES (1, 2)",
-    "ALTER TABLE made MODIFY w text NOT NULL, CHANGE id `Key` bigint AUTO_INCREMENT FIRST, MODIFY x decimal(9,3)",
+    # A row that has 0 in it keeps it so.
+    f"{ZEROS} INSERT INTO made (id, w, x, y) VALUES (0, 'zero', 1, 'p')",
+    f"{ZEROS} ALTER TABLE made MODIFY w text NOT NULL, CHANGE id `Key` bigint AUTO_INCREMENT FIRST, MODIFY x decimal(9,3)",
     # It is in the log where it begins, and again where it ends.
     "SET STATEMENT binlog_alter_two_phase = ON FOR ALTER TABLE heap ADD two int NOT NULL DEFAULT 2",
     "INSERT INTO heap VALUES (1, 2, 3)",

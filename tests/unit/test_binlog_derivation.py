@@ -12,7 +12,8 @@ from sluice.model.table_definition import TableChange
 from sluice.vendors.mariadb.capture.binlog.carried import of_alter
 from sluice.vendors.mariadb.capture.binlog.definitions import definition
 from sluice.vendors.mariadb.capture.binlog.derivation import altered, created
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, tokens
+from sluice.vendors.mariadb.capture.binlog.events import Query
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, tokens
 
 T = TableName("d", "t")
 TEXT = "character varying(9)"
@@ -23,6 +24,10 @@ BEFORE = Layout(
 
 def said(text):
     return definition("d", tokens(text, 0)).rest
+
+
+def changed(text, *, strict=True, keeps_zeros=True):
+    return altered(BEFORE, said(f"ALTER TABLE t {text}"), strict=strict, keeps_zeros=keeps_zeros)
 
 
 def columns(derived):
@@ -113,7 +118,7 @@ ALTERED = {
 
 @pytest.mark.parametrize("text", ALTERED)
 def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
-    found = altered(BEFORE, said(f"ALTER TABLE t {text}"), strict=True)
+    found = changed(text)
     shown, filled = ALTERED[text]
     assert columns(found) == shown
     assert {one.column.name: one.filled for one in found.columns if one.was is None} == filled
@@ -157,17 +162,28 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
 )
 def test_an_alter_that_is_not_certain_is_not_followed(text):
     with pytest.raises(NotUnderstood):
-        altered(BEFORE, said(f"ALTER TABLE t {text}"), strict=True)
+        changed(text)
 
 
 def test_a_default_of_a_session_that_bends_values_is_not_certain():
-    altered(BEFORE, said("ALTER TABLE t ADD c int"), strict=False)
+    changed("ADD c int", strict=False)
     with pytest.raises(NotUnderstood):
-        altered(BEFORE, said("ALTER TABLE t ADD c int DEFAULT 1"), strict=False)
+        changed("ADD c int DEFAULT 1", strict=False)
+
+
+def test_a_column_that_may_number_a_row_with_0_anew_is_not_certain():
+    with pytest.raises(NotUnderstood, match="number a row anew"):
+        changed("MODIFY id bigint AUTO_INCREMENT", keeps_zeros=False)
+
+
+@pytest.mark.parametrize("mode", [1 << 9, 1 << 32, None])
+def test_a_session_of_another_mode_may_mean_other_values(mode):
+    assert not is_read_as_written(Query("d", b"", mode))
+    assert is_read_as_written(Query("d", b"", 1 << 21))
 
 
 def test_a_command_has_definitions_whose_numbers_tell_columns_apart():
-    derived = altered(BEFORE, said("ALTER TABLE t DROP b, RENAME COLUMN v TO w, ADD c int NOT NULL FIRST"), strict=True)
+    derived = changed("DROP b, RENAME COLUMN v TO w, ADD c int NOT NULL FIRST")
     text = of_alter(BEFORE, derived.layout(2, T), derived)
     change = TableChange.from_json(text)
     assert [(one.number, one.name, one.filled) for one in change.after.columns] == [

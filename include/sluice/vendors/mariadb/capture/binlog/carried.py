@@ -18,7 +18,12 @@ from sluice.vendors.mariadb.capture.binlog.definitions import Definition
 from sluice.vendors.mariadb.capture.binlog.derivation import Derived
 from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.capture.binlog.layouts import REBASE
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, is_strict
+from sluice.vendors.mariadb.capture.binlog.statements import (
+    NotUnderstood,
+    is_read_as_written,
+    is_strict,
+    keeps_zeros,
+)
 
 
 def created_by(said: Definition, query: Query) -> Derived:
@@ -39,7 +44,7 @@ def derived_behind(layout: Layout, said: Definition, query: Query, *, is_known: 
     """
     if said.rest is None or not is_known or not is_read_as_written(query):
         raise NotUnderstood("it is not certain how the server has read it, or how the table was before")
-    return derivation.altered(layout, said.rest, strict=is_strict(query))
+    return derivation.altered(layout, said.rest, strict=is_strict(query), keeps_zeros=keeps_zeros(query))
 
 
 def number_behind(before: Layout | None) -> int:

@@ -45,6 +45,7 @@ class SaidColumn:
         default: the text that it has where nothing is given, in canonical form; None for NULL.
         is_known: that is certain.
         is_key: it is the primary key.
+        counts: it numbers rows.
         first: it comes in front of all others.
         behind: the column that it comes behind.
     """
@@ -58,6 +59,7 @@ class SaidColumn:
     default: str | None = None
     is_known: bool = True
     is_key: bool = False
+    counts: bool = False
     first: bool = False
     behind: str | None = None
 
@@ -246,6 +248,7 @@ class _Options:
             default,
             is_known,
             self._is_key,
+            self._counts,
             self._first,
             self._behind,
         )

@@ -89,16 +89,17 @@ def created(rest: Sequence[Token]) -> Derived:
     return made.derived()
 
 
-def altered(layout: Layout, rest: Sequence[Token], *, strict: bool) -> Derived:
+def altered(layout: Layout, rest: Sequence[Token], *, strict: bool, keeps_zeros: bool) -> Derived:
     """The table of an ALTER, from what follows its name.
 
     Args:
         strict: values that do not fit are an error.
+        keeps_zeros: a row with 0 in a column that numbers rows from here on has it still.
 
     Raises:
         NotUnderstood: that is not certain.
     """
-    made = _Columns([Kept(one, one.name) for one in layout.columns])
+    made = _Columns([Kept(one, one.name) for one in layout.columns], keeps_zeros=keeps_zeros)
     made.key = list(layout.key_names)
     for part in parts(list(rest)):
         _part(made, Parser("", part, 0), strict=strict)
@@ -216,8 +217,9 @@ def _bracketed(rest: list[Token]) -> tuple[list[Token], list[Token]]:
 class _Columns:
     """Columns as the parts of a statement change them. Each may be named by one part alone."""
 
-    def __init__(self, columns: list[Kept]) -> None:
+    def __init__(self, columns: list[Kept], *, keeps_zeros: bool = True) -> None:
         self._columns = columns
+        self._keeps_zeros = keeps_zeros
         self.key: list[str] = []
         self._touched: set[str] = set()
 
@@ -282,6 +284,9 @@ class _Columns:
             return
         if said.is_key or (said.kind == "timestamp" and not said.is_explicit):
             raise NotUnderstood(f"the definition of {said.name} is not certain")
+        if said.counts and not self._keeps_zeros:
+            # So it is unless it counted before, which nobody here knows.
+            raise NotUnderstood(f"AUTO_INCREMENT may number a row anew that has 0 in {said.name}")
         before = self._columns[place].column
         expect_kept(before, said)
         self._called(place, said.name, old)

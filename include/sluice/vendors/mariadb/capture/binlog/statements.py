@@ -16,7 +16,7 @@ from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.charsets import Charsets
 
 _ANSI_QUOTES, _NO_BACKSLASH, _STRICT = 1 << 2, 1 << 20, 1 << 21 | 1 << 22
-_ORACLE, _MAXDB = 1 << 9, 1 << 12
+_ORACLE, _MAXDB, _EMPTY_IS_NULL, _ZERO_IS_ZERO = 1 << 9, 1 << 12, 1 << 32, 1 << 19
 _UNICODE = {"utf8", "utf8mb3", "utf8mb4", "binary"}
 _BLANK = re.compile(r"[ \t\n\v\f\r]+")
 # What follows two dashes in a comment: the server asks for a blank or a control character.
@@ -55,8 +55,13 @@ def is_strict(query: Query) -> bool:
 
 
 def is_read_as_written(query: Query) -> bool:
-    """Whether the types that a statement names are those of MariaDB."""
-    return query.mode is not None and not query.mode & (_ORACLE | _MAXDB)
+    """Whether the types that a statement names are those of MariaDB, and '' is an empty text."""
+    return query.mode is not None and not query.mode & (_ORACLE | _MAXDB | _EMPTY_IS_NULL)
+
+
+def keeps_zeros(query: Query) -> bool:
+    """Whether 0 is a number like others in a column with AUTO_INCREMENT."""
+    return query.mode is not None and query.mode & _ZERO_IS_ZERO != 0
 
 
 def readings(query: Query, charsets: Callable[[], Charsets]) -> list[list[Token]]:
