@@ -6,7 +6,8 @@ from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
 from support.lake import lake
-from support.mariadb import maria, maria_server
+from support.mariadb import maria, maria_server, slave_server
+from support.mysql import mysql_server
 from support.older import older
 from support.restartable import restartable
 from support.secured import secured
@@ -28,12 +29,14 @@ __all__ = [
     "lake",
     "maria",
     "maria_server",
+    "mysql_server",
     "object_store",
     "older",
     "quiet",
     "restartable",
     "secured",
     "several",
+    "slave_server",
     "small",
     "spark_cluster",
     "spark_server",

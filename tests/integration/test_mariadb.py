@@ -10,6 +10,7 @@ import pymysql
 import pytest
 from support import traffic
 from support.lake import CHANGES
+from support.mariadb import SERVERS
 from support.updating import background, compare_here
 from support.world import SOURCE
 
@@ -22,6 +23,7 @@ from sluice.state.replication import Status
 from sluice.vendors import net_repair
 from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.grants import for_source
+from sluice.vendors.mariadb.server import MARIADB
 from sluice.vendors.mariadb.session import connect, hold_lock, our_tables
 from sluice.vendors.mariadb.write import repair as repairing
 
@@ -52,7 +54,8 @@ UPDATE {}.priced SET name = 'E' WHERE name = 'é' AND price < 20
 FITTING = CHANGES.replace("0044-03-15 BC", "0044-03-15").replace("-infinity", "1000-01-01")
 
 
-def test_rows_equal_the_master_after_an_update_and_after_changes_until_it_is_removed(maria, maria_server):
+@SERVERS
+def test_rows_equal_the_master_after_an_update_and_after_changes_until_it_is_removed(maria, slave_server):
     world = maria(DDL, TABLES, update=False)
     world.update()
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
@@ -62,19 +65,20 @@ def test_rows_equal_the_master_after_an_update_and_after_changes_until_it_is_rem
         assert world.verify() == {"zurich": 0, "geneva": 0}
     assert {world.status(slave) for slave in world.slaves} == {Status.NORMAL}
     here, there = (world.infos[slave].database for slave in world.slaves)
-    maria_server.execute(f"CREATE TABLE {here}.own (id int REFERENCES {here}.keyed (id))")
+    slave_server.execute(f"CREATE TABLE {here}.own (id int REFERENCES {here}.keyed (id))")
     with pytest.raises(SluiceError, match=r"SLC-535: .*keyed cannot be dropped: a foreign key of .*own refers"):
         remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
     assert world.status("zurich") is Status.NORMAL
-    maria_server.execute(f"DROP TABLE {here}.own")
-    maria_server.execute(f"INSERT INTO {there}.sluice_position (source, slave) VALUES ('other', 'geneva')")
+    slave_server.execute(f"DROP TABLE {here}.own")
+    slave_server.execute(f"INSERT INTO {there}.sluice_position (source, slave) VALUES ('other', 'geneva')")
     assert f"table {here}.heap" in remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
     assert remove_replication(world.context, world.pair("geneva")) == ["the position of flights->geneva"]
-    assert maria_server.execute(f"SHOW TABLES FROM {here}") == []
-    assert maria_server.execute(f"SELECT source FROM {there}.sluice_position") == [("other",)]
+    assert slave_server.execute(f"SHOW TABLES FROM {here}") == []
+    assert slave_server.execute(f"SELECT source FROM {there}.sluice_position") == [("other",)]
     assert world.status("zurich") is Status.UNCONFIGURED
 
 
+@SERVERS
 def test_an_update_under_constant_writes_leaves_no_difference(maria):
     """Keys that move and swap, keys checked at commit, tables without a key."""
     world = maria(traffic.DDL, traffic.TABLES, update=False)
@@ -87,7 +91,8 @@ def test_an_update_under_constant_writes_leaves_no_difference(maria):
     assert world.verify() == {"zurich": 0, "geneva": 0}
 
 
-def test_a_drain_killed_at_any_point_delivers_nothing_twice(maria, maria_server):
+@SERVERS
+def test_a_drain_killed_at_any_point_delivers_nothing_twice(maria, slave_server):
     world = maria(DDL, TABLES, slaves=("zurich",))
     for point in (CrashPoint.GATED, CrashPoint.STAGED, CrashPoint.MERGED, CrashPoint.DELIVERED):
         world.master.execute("INSERT INTO heap VALUES (1, 'x'), (1, 'x'); UPDATE keyed SET id = id + 1 WHERE id = 303")
@@ -98,16 +103,17 @@ def test_a_drain_killed_at_any_point_delivers_nothing_twice(maria, maria_server)
         world.let_leases_expire()
         world.drain("zurich")
     database = world.infos["zurich"].database
-    assert maria_server.execute(f"SELECT COUNT(*) FROM {database}.heap WHERE b = 'x'") == [(8,)]
+    assert slave_server.execute(f"SELECT COUNT(*) FROM {database}.heap WHERE b = 'x'") == [(8,)]
     assert world.verify() == {"zurich": 0}
 
 
-def test_a_drain_that_was_taken_over_writes_nothing_and_one_that_hangs_is_ended(maria, maria_server):
+@SERVERS
+def test_a_drain_that_was_taken_over_writes_nothing_and_one_that_hangs_is_ended(maria, slave_server):
     world = maria(DDL, TABLES, slaves=("zurich",))
     asleep = connect(world.infos["zurich"], "asleep")
     hold_lock(asleep, world.pair("zurich"))
     parts = our_tables(world.infos["zurich"].database)
-    ((epoch,),) = maria_server.execute(f"SELECT epoch FROM {parts['position']}")
+    ((epoch,),) = slave_server.execute(f"SELECT epoch FROM {parts['position']}")
     asleep.begin()
     fence.lock_fence(asleep, parts, world.pair("zurich"), epoch)
     earlier = world.drainer("zurich")
@@ -120,16 +126,18 @@ def test_a_drain_that_was_taken_over_writes_nothing_and_one_that_hangs_is_ended(
         asleep.ping(reconnect=False)
 
 
-def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, maria_server):
+@SERVERS
+def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, slave_server):
     world = maria(DDL, TABLES, slaves=("zurich",))
     database = world.infos["zurich"].database
-    maria_server.execute(f"UPDATE {database}.keyed SET note = 'Note 5' WHERE id = 5")
-    maria_server.execute(f"UPDATE {database}.keyed SET id = 5000 WHERE id = 6")
+    slave_server.execute(f"UPDATE {database}.keyed SET note = 'Note 5' WHERE id = 5")
+    slave_server.execute(f"UPDATE {database}.keyed SET id = 5000 WHERE id = 6")
     with pytest.raises(SluiceError, match=r"keyed on zurich: 1 missing, 1 extra, 1 changed"):
         world.verify()
 
 
-def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_ended(maria, maria_server, monkeypatch):
+@SERVERS
+def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_ended(maria, slave_server, monkeypatch):
     world = maria(PRICED, ["public.priced"], slaves=("zurich",))
     database, turns, sessions = world.infos["zurich"].database, itertools.count(), []
     monkeypatch.setattr(repairing, "connect", lambda *at: sessions.append(connect(*at)) or sessions[-1])
@@ -138,7 +146,7 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
     def end_session(at):
         if ends[-1:] == [at]:
             ends.pop()
-            maria_server.execute(f"KILL CONNECTION {sessions[-1].thread_id()}")
+            slave_server.execute(f"KILL CONNECTION {sessions[-1].thread_id()}")
 
     monkeypatch.setattr(net_repair, "reached", end_session)
     session = world.session()
@@ -153,7 +161,7 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
         with world.running():
             return repair(world.context, RepairRequest(SOURCE, "zurich", **more), compare_here, patience_s=60)
 
-    maria_server.run(HARM.replace("{}", database))
+    slave_server.run(HARM.replace("{}", database))
     with background(write, pause_s=0.002):
         found = mend()
     assert "compared again: equal" in found["note"]
@@ -162,45 +170,47 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
     assert not ends
     assert next(turns) > 20
     assert world.verify() == {"zurich": 0}
-    maria_server.execute(f"UPDATE {database}.priced SET note = 'x' LIMIT 3")
+    slave_server.execute(f"UPDATE {database}.priced SET note = 'x' LIMIT 3")
     with pytest.raises(RowsDiffer) as differ:
         world.verify()
     for act, undo in (
         ("TRIGGER {}.own BEFORE UPDATE ON {}.priced FOR EACH ROW SET NEW.note = 'y'", "TRIGGER {}.own"),
         (
-            "TABLE {}.own (a varchar(9) COLLATE utf8mb4_nopad_bin, b decimal(12,4), "
+            f"TABLE {{}}.own (a varchar(9) COLLATE {slave_server.kind.collation}, b decimal(12,4), "
             "FOREIGN KEY (a, b) REFERENCES {}.priced (name, price) ON DELETE CASCADE)",
             "TABLE {}.own",
         ),
     ):
-        maria_server.execute(f"CREATE {act}".replace("{}", database))
+        slave_server.execute(f"CREATE {act}".replace("{}", database))
         with pytest.raises(SluiceError, match=r"SLC-433"):
             mend(report=differ.value.report)
-        maria_server.execute(f"DROP {undo}".replace("{}", database))
-    assert maria_server.execute(f"SELECT COUNT(*) FROM {database}.priced WHERE note = 'x'") == [(3,)]
+        slave_server.execute(f"DROP {undo}".replace("{}", database))
+    assert slave_server.execute(f"SELECT COUNT(*) FROM {database}.priced WHERE note = 'x'") == [(3,)]
     assert mend(report=differ.value.report)["written"] == 3
 
 
-def test_a_trigger_that_is_made_later_stops_the_slave_and_so_does_a_lack_of_the_right_to_see_it(maria, maria_server):
+@SERVERS
+def test_a_trigger_that_is_made_later_stops_the_slave_and_so_does_a_lack_of_the_right_to_see_it(maria, slave_server):
     world = maria("CREATE TABLE t (id int PRIMARY KEY, a int)", ["public.t"], slaves=("zurich",))
     account, database = world.infos["zurich"].login, world.infos["zurich"].database
-    maria_server.execute(f"CREATE TRIGGER {database}.own BEFORE INSERT ON {database}.t FOR EACH ROW SET NEW.a = 0")
+    slave_server.execute(f"CREATE TRIGGER {database}.own BEFORE INSERT ON {database}.t FOR EACH ROW SET NEW.a = 0")
     world.master.execute("INSERT INTO t VALUES (1, 1)")
     world.publish()
     with pytest.raises(SluiceError, match=r"SLC-433.*the trigger own"):
         world.drainer().deliver()
-    maria_server.execute(f"DROP TRIGGER {database}.own")
-    maria_server.execute(f"REVOKE TRIGGER ON {database}.* FROM {account}@'127.0.0.1'")
+    slave_server.execute(f"DROP TRIGGER {database}.own")
+    slave_server.execute(f"REVOKE TRIGGER ON {database}.* FROM {account}@'127.0.0.1'")
     with pytest.raises(SluiceError, match=rf"(?s)SLC-541.*GRANT TRIGGER ON `{database}`"):
         world.drainer().deliver()
     # A role that the account has shows them as well; the more general of two grants counts for nothing.
-    maria_server.run(
+    whose = "FOR" if slave_server.kind is MARIADB else "TO"
+    slave_server.run(
         f"GRANT TRIGGER ON `{database[0]}%`.* TO {account}@'127.0.0.1'; CREATE ROLE r_{account};"
-        f"GRANT r_{account} TO {account}@'127.0.0.1'; SET DEFAULT ROLE r_{account} FOR {account}@'127.0.0.1'"
+        f"GRANT r_{account} TO {account}@'127.0.0.1'; SET DEFAULT ROLE r_{account} {whose} {account}@'127.0.0.1'"
     )
     with pytest.raises(SluiceError, match="SLC-541"):
         world.drainer().deliver()
-    maria_server.execute(f"GRANT TRIGGER ON {database}.* TO r_{account}")
+    slave_server.execute(f"GRANT TRIGGER ON {database}.* TO r_{account}")
     world.drainer().deliver()
     world.let_leases_expire()
     assert world.verify() == {"zurich": 0}
@@ -216,13 +226,14 @@ def test_grants_to_an_account_that_is_not_there_make_none(maria_server):
         assert not maria_server.execute("SELECT host FROM mysql.user WHERE user = %s AND is_role = 'N'", login)
 
 
-def test_a_table_that_one_refers_to_which_is_not_shown_stays_when_the_others_are_dropped(maria, maria_server):
+@SERVERS
+def test_a_table_that_one_refers_to_which_is_not_shown_stays_when_the_others_are_dropped(maria, slave_server):
     ddl = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY)"
     world = maria(ddl, ["public.a", "public.b"], slaves=("zurich",))
-    here, tenant = world.infos["zurich"].database, maria_server.create_account().database
-    maria_server.execute(f"CREATE TABLE {tenant}.child (id int REFERENCES {here}.a (id))")
+    here, tenant = world.infos["zurich"].database, slave_server.create_account().database
+    slave_server.execute(f"CREATE TABLE {tenant}.child (id int REFERENCES {here}.a (id))")
     assert world.verify() == {"zurich": 0}
     with pytest.raises(SluiceError, match=rf"(?s)SLC-543: .*{here}\.a stays.*: DROP TABLE `{here}`\.`a`"):
         remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
-    assert maria_server.execute(f"SHOW TABLES FROM {here}") == [("a",)]
+    assert slave_server.execute(f"SHOW TABLES FROM {here}") == [("a",)]
     assert world.status("zurich") is Status.UNCONFIGURED

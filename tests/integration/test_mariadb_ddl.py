@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pymysql
 import pytest
+from support.mariadb import SERVERS
 
 from sluice.capture.grants import slave_grants
 from sluice.changelog.points import PointWait
@@ -78,7 +79,7 @@ HELD = (
         "GRANT ALL ON elsewhere.* TO {}@'127.0.0.1'",
     ),
     (
-        "CREATE TABLE {}.child (id int REFERENCES {}.t (id))",
+        "CREATE TABLE {}.child (id int, FOREIGN KEY (id) REFERENCES {}.t (id))",
         "DROP TABLE t",
         "SLC-140: defining",
         "DROP TABLE {}.child",
@@ -115,7 +116,8 @@ def columns(maria_server, database, table):
     )
 
 
-def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, maria_server):
+@SERVERS
+def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, slave_server):
     world = maria(DDL, ["public.*"], slaves=("zurich",), update=False)
     database = world.infos["zurich"].database
     otherwise = {"as": f"{database}.seen", "columns": {"v": "w"}, "exclude_columns": ["secret", "twice"]}
@@ -150,30 +152,32 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, ma
         world.master.execute("INSERT INTO k (id, v, n) SELECT max(id) + 1, 2, max(id) + 1 FROM k")
         world.master.execute("INSERT INTO t (id, v) SELECT max(id) + 1, 'more' FROM t")
     assert world.verify() == {"zurich": 0}
-    assert {row[0] for row in maria_server.execute(f"SHOW TABLES FROM {database}")} == {
+    assert {row[0] for row in slave_server.execute(f"SHOW TABLES FROM {database}")} == {
         *("t", "k", "heap", "heaped", "gone", "seen"),
         *("sluice_position", "sluice_loaded", "sluice_intent"),
     }
-    assert not [row for row in columns(maria_server, database, "t") if row[3] not in (None, "NULL")]
-    assert maria_server.execute(f"SELECT source FROM {database}.sluice_intent") == [("",)]
-    assert [row[:2] for row in columns(maria_server, database, "seen")] == [
-        ("id", "int(11)"),
+    assert not [row for row in columns(slave_server, database, "t") if row[3] not in (None, "NULL")]
+    assert slave_server.execute(f"SELECT source FROM {database}.sluice_intent") == [("",)]
+    whole = slave_server.kind.whole_number("int", 11)
+    assert [row[:2] for row in columns(slave_server, database, "seen")] == [
+        ("id", whole),
         ("n", "longtext"),
         ("x", "longtext"),
     ]
-    shown = [(name, kind, nullable, key) for name, kind, nullable, _, key in columns(maria_server, database, "k")]
+    shown = [(name, kind, nullable, key) for name, kind, nullable, _, key in columns(slave_server, database, "k")]
     assert shown == [
-        ("id", "int(11)", "NO", "PRI"),
+        ("id", whole, "NO", "PRI"),
         ("more", "longtext", "YES", ""),
-        ("n", "bigint(20)", "NO", ""),
+        ("n", slave_server.kind.whole_number("bigint", 20), "NO", ""),
         ("r", "double", "YES", ""),
-        ("v", "int(11)", "YES", ""),
-        ("w", "int(11)", "YES", ""),
+        ("v", whole, "YES", ""),
+        ("w", whole, "YES", ""),
         ("x", "longtext", "YES", ""),
     ]
 
 
-def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_server, monkeypatch):
+@SERVERS
+def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_server, monkeypatch):
     """Each command with rows on both sides; once the process is killed, else it is overtaken where it stands."""
     world = maria(DDL, ["public.*"], slaves=("zurich",))
     monkeypatch.setattr(slave, "reached", death := Death())
@@ -194,8 +198,8 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
             with pytest.raises(SystemExit):
                 delivered(world)
         delivered(world)
-    pair, database, reader = world.pair("zurich"), world.infos["zurich"].database, maria_server.create_account()
-    maria_server.execute(f"GRANT SELECT ON {database}.* TO {reader.login}@'127.0.0.1'")
+    pair, database, reader = world.pair("zurich"), world.infos["zurich"].database, slave_server.create_account()
+    slave_server.execute(f"GRANT SELECT ON {database}.* TO {reader.login}@'127.0.0.1'")
     parts = our_tables(database)
     earlier = world.drainer()
     world.master.execute("INSERT INTO heap VALUES (1); DROP TABLE k")
@@ -224,18 +228,18 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
     with pytest.raises(FencedError, match="SLC-050"):
         earlier.deliver()
     position = world.drainer().position
-    maria_server.execute(f"DROP TABLE {parts['intent']}")
+    slave_server.execute(f"DROP TABLE {parts['intent']}")
     with aligned(reader, parts, pair, position, 1):
         pass
-    tenant, hanging = connect(maria_server.create_account(), "tenant"), connect(world.infos["zurich"], "hanging")
+    tenant, hanging = connect(slave_server.create_account(), "tenant"), connect(world.infos["zurich"], "hanging")
     # A name that anybody could make is of no use to him.
     held = "SELECT GET_LOCK(%(lock)s, 0)"
     assert execute(tenant, held, {"lock": command_lock(pair, "command")}) == [("1",)]
     world.drainer()
-    ((word,),) = maria_server.execute(f"SELECT command FROM {parts['intent']}")
+    ((word,),) = slave_server.execute(f"SELECT command FROM {parts['intent']}")
     execute(hanging, held, {"lock": command_lock(pair, word)})
     world.drainer()
-    assert maria_server.execute(f"SELECT command FROM {parts['intent']}") == [(word,)]
+    assert slave_server.execute(f"SELECT command FROM {parts['intent']}") == [(word,)]
     with pytest.raises(pymysql.err.OperationalError):
         hanging.ping(reconnect=False)
     monkeypatch.setattr(commands, "_ENDED_S", 0)
@@ -247,7 +251,8 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, maria_ser
     assert world.verify() == {"zurich": 0}
 
 
-def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, maria_server):
+@SERVERS
+def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, slave_server):
     world = maria(DDL, ["public.*"], slaves=("zurich",))
     database = world.infos["zurich"].database
 
@@ -256,14 +261,14 @@ def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, mar
 
     for here, statement, match, repaired in HELD:
         for one in filter(None, here.replace("{}", database).split("; ")):
-            maria_server.execute(one)
+            slave_server.execute(one)
         world.master.execute(f"INSERT INTO heap VALUES (1); {statement}; INSERT INTO heap VALUES (1)")
         world.publish()
         with pytest.raises(SluiceError, match=match):
             world.drain()
         world.let_leases_expire()
         sql, policies = repaired if isinstance(repaired, tuple) else (repaired, {})
-        maria_server.execute(sql.replace("{}", database))
+        slave_server.execute(sql.replace("{}", database))
         so(**policies)
         world.drain()
         if "alters" in policies:
@@ -272,6 +277,7 @@ def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, mar
     assert world.verify() == {"zurich": 0}
 
 
+@SERVERS
 def test_an_alter_that_is_found_late_is_carried_out_once_in_front_of_the_rows_that_need_it(maria, weak, monkeypatch):
     """Nothing tells where it was: it is moved to a row, whose key it gets."""
     world = maria(DDL, ["public.t", "public.heap"], slaves=("zurich",), elsewhere={"master": weak})

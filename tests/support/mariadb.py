@@ -22,16 +22,23 @@ from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.runtime import ports
 from sluice.state.replication import Event
 from sluice.store import replications
-from sluice.vendors.mariadb.session import Connection
+from sluice.vendors.mariadb.server import MARIADB
 
 # As a master's server has to be, too.
 _LOGGED = ("--log-bin=binlog", "--server-id=7", "--binlog-format=ROW", "--binlog-row-metadata=FULL", "--sync-binlog=1")
 _PROGRAMS = ("mariadbd", "mariadb-install-db")
 _numbers = count(1)
+# For tests whose slaves are on each kind of server in turn.
+SERVERS = pytest.mark.parametrize(
+    "slave_server", ["maria_server", "mysql_server"], ids=["mariadb", "mysql"], indirect=True
+)
 
 
 class MariaServer:
     """The server: on the loopback and a socket of its own, whose root has no password and no other way in."""
+
+    kind = MARIADB
+    _offset = 40
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -47,17 +54,14 @@ class MariaServer:
         common = ["--no-defaults", f"--datadir={data}", f"--tmpdir={own}"]
         common += ["--user=root"] if os.getuid() == 0 else []
         if not data.exists():
-            install = ["mariadb-install-db", *common, "--auth-root-authentication-method=normal", "--skip-test-db"]
-            subprocess.run([*install, "--skip-name-resolve"], check=True, capture_output=True)
-        # Commits wait for the log, whose file need not be on a disk: a server that is killed keeps what it wrote.
-        quick = ["--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M"]
-        self.port = self.port or ports.choose("MariaDB", port(40))
+            self._make(common)
+        self.port = self.port or ports.choose(type(self).__name__, port(self._offset))
         log = self._directory / "log"
         begun = log.stat().st_size if log.exists() else 0
         where = [f"--socket={self._socket}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"]
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                [self.program("mariadbd"), *common, *where, *quick, *_LOGGED, "--performance-schema=off", *settings],
+                [*self._program, *common, *where, *self._settings, *settings],
                 stdout=output,
                 stderr=output,
                 preexec_fn=os.setpgrp,
@@ -72,11 +76,26 @@ class MariaServer:
                     written = log.read_text()[begun:]
                     assert "Address already in use" in written, written[-2000:]
                     # Another server took the port after it was chosen.
-                    self.port = ports.choose("MariaDB", self.port + 1)
+                    self.port = ports.choose(type(self).__name__, self.port + 1)
                     self.start(*settings)
                     return
                 assert time.monotonic() < until
                 time.sleep(0.1)
+
+    @property
+    def _program(self) -> list[str]:
+        return [self.program("mariadbd")]
+
+    @property
+    def _settings(self) -> list[str]:
+        # Commits wait for the log, whose file need not be on a disk: a server that is killed keeps what it wrote.
+        quick = ["--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M"]
+        return [*quick, *_LOGGED, "--performance-schema=off"]
+
+    def _make(self, common: list[str]) -> None:
+        """Make its files."""
+        install = ["mariadb-install-db", *common, "--auth-root-authentication-method=normal", "--skip-test-db"]
+        subprocess.run([*install, "--skip-name-resolve"], check=True, capture_output=True)
 
     @staticmethod
     def program(name: str) -> str:
@@ -95,7 +114,7 @@ class MariaServer:
     def _socket(self) -> Path:
         return self._directory / "socket"
 
-    def session(self) -> Connection:
+    def session(self) -> pymysql.Connection[Any]:
         """An autocommit session of root."""
         return pymysql.connect(unix_socket=str(self._socket), user="root", autocommit=True)
 
@@ -141,18 +160,26 @@ def maria_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariaServ
 
 
 @pytest.fixture
+def slave_server(request: pytest.FixtureRequest) -> MariaServer:
+    """MariaDB, or the server that a test names: it is given `mysql_server` by an indirect parameter."""
+    found = request.getfixturevalue(getattr(request, "param", "maria_server"))
+    assert isinstance(found, MariaServer)
+    return found
+
+
+@pytest.fixture
 def maria(
-    updating: Callable[..., UpdatingWorld], maria_server: MariaServer, monkeypatch: pytest.MonkeyPatch
+    updating: Callable[..., UpdatingWorld], slave_server: MariaServer, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., UpdatingWorld]:
-    """Makes worlds whose slaves are databases of MariaDB; `before`: statements that are run in each of them first."""
+    """Makes worlds whose slaves are databases of a server; `before`: statements that are run in each of them first."""
 
     def made(ddl: str, tables: Any, *, before: str = "", update: bool = True, **more: Any) -> UpdatingWorld:
         world = updating(ddl, tables, renamed={}, **more)
         for name in world.slaves:
             world.infos[f"unused_{name}"] = world.infos[name]
-            world.infos[name] = info = maria_server.create_account()
+            world.infos[name] = info = slave_server.create_account()
             if before:
-                maria_server.execute(before.replace("{}", info.database))
+                slave_server.execute(before.replace("{}", info.database))
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
 
         def configured(settings: dict[str, Any]) -> None:
@@ -162,7 +189,7 @@ def maria(
 
         world.configure(configured)
         for name in world.slaves:
-            maria_server.run(slave_grants(world.context, name, silent=False))
+            slave_server.run(slave_grants(world.context, name, silent=False))
         if update:
             world.update()
             for slave in world.slaves:

@@ -9,12 +9,12 @@ from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.tables import table_of
 from sluice.vendors.mariadb.ddl.alteration import Alteration, described
-from sluice.vendors.mariadb.session import COLLATION
+from sluice.vendors.mariadb.server import MARIADB
 
 T = TableName("s", "t")
 ID = Column("id", "integer", True)
-TEXT = ["longtext", COLLATION]
-COLLATE = f"COLLATE {COLLATION}"
+TEXT = ["longtext", MARIADB.collation]
+COLLATE = f"COLLATE {MARIADB.collation}"
 
 
 def alteration(before, after, key=(0,), becomes=None, twins=None, **there):

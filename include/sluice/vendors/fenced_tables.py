@@ -102,7 +102,7 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
 
     @staticmethod
     @abstractmethod
-    def table_of(layout: Layout) -> T:
+    def table_of(session: S, layout: Layout) -> T:
         """The table as it is made. Raises SluiceError if it cannot be."""
 
     @staticmethod
@@ -169,7 +169,7 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
             for table in tables:
                 self.slave.expect_replaced(table.name)
                 layout = view(self.mapper, table.layout).layout
-                found.append((layout.name, self.existing(session, layout), self.table_of(layout)))
+                found.append((layout.name, self.existing(session, layout), self.table_of(session, layout)))
             kept = {self.mapper.table(name) for name in staying}
             if self.goes_on and any(there is None for _, there, _ in found):
                 # Somebody dropped a table whose chunks are in: all come again.

@@ -1,5 +1,7 @@
--- The columns of a table in their order, and the place of each in the primary key.
-SELECT columns.column_name, columns.column_type, columns.collation_name, columns.is_nullable, columns.extra,
+-- The columns of a table in their order, and the place of each in the primary key. A default may be an expression: a row
+-- that we write has all columns.
+SELECT columns.column_name, columns.column_type, columns.collation_name, columns.is_nullable,
+    TRIM(REPLACE(columns.extra, 'DEFAULT_GENERATED', '')),
     key_columns.ordinal_position
 FROM information_schema.columns AS columns
 LEFT JOIN information_schema.key_column_usage AS key_columns

@@ -4,4 +4,4 @@ CREATE TABLE IF NOT EXISTS {intent} (
     slave   varchar(255) NOT NULL,
     command longtext     NOT NULL,
     PRIMARY KEY (source, slave)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}

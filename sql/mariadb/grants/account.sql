@@ -2,5 +2,5 @@
 -- databases were added. It gives rights, and takes none away.
 SET @account = IFNULL(
     (SELECT GROUP_CONCAT(QUOTE(user), '@', QUOTE(host) SEPARATOR ', ') FROM mysql.user
-     WHERE user = {login} AND is_role = 'N'),
+     WHERE user = {login} /*M!100000 AND is_role = 'N' */),
     CONCAT(QUOTE({login}), '@''%'''))

@@ -6,4 +6,4 @@ CREATE TABLE IF NOT EXISTS {loaded} (
     chunk     integer      NOT NULL,
     loaded    bigint,
     PRIMARY KEY (source, slave, update_id, chunk)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}

@@ -7,4 +7,4 @@ CREATE TABLE IF NOT EXISTS {position} (
     snapshot longtext,
     epoch    bigint       NOT NULL DEFAULT 0,
     PRIMARY KEY (source, slave)
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}

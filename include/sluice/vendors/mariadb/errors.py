@@ -21,10 +21,11 @@ _RIGHTS = 'grant the account of the connection what is missing; see mariadb.md, 
 _PRIMARY = "point the connection at the primary, or set `read_only` off there"
 _VALUE = "alter the column so that it takes the value, or make it a `longtext`; then unpause"
 
-# Number -> (code, kind, hint). Source: MariaDB Knowledge Base, "MariaDB Error Codes".
+# Number -> (code, kind, hint). Sources: MariaDB Knowledge Base, "MariaDB Error Codes"; MySQL Reference Manual,
+# "Server Error Message Reference".
 _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
     **dict.fromkeys(
-        (1053, 1152, 1158, 1159, 1160, 1161, 1927, 2002, 2003, 2006, 2013, 2055), (30, TransientError, _GONE)
+        (1053, 1152, 1158, 1159, 1160, 1161, 1927, 2002, 2003, 2006, 2013, 2055, 4031), (30, TransientError, _GONE)
     ),
     **dict.fromkeys((1021, 1037, 1038, 1040, 1041, 1114, 1203, 1226), (35, TransientError, _FULL)),
     **dict.fromkeys((1045, 1130, 1251, 1698, 2061), (31, SluiceError, _LOGIN)),
@@ -40,6 +41,7 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
     1205: (36, LockTimeout, f"another session holds the lock; {AGAIN}. SHOW ENGINE INNODB STATUS says which one"),
     1213: (34, RolledBack, AGAIN),
     1317: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
+    3024: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
     1969: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
 }
 

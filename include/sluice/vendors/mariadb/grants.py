@@ -20,7 +20,11 @@ _KEPT = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP"
 _FILLED = f"{_KEPT}, CREATE TEMPORARY TABLES, TRIGGER"
 # Texts of the script are read as they are written, whatever the administrator's session has. A grant to an account that
 # is not there fails: it would make one without a password.
-_SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_CREATE_USER'")
+_SESSION = (
+    "SET NAMES utf8mb4",
+    # A MySQL never makes one so, and takes the rest for a comment.
+    "SET SESSION sql_mode = 'STRICT_ALL_TABLES' /*M!100000 ',NO_AUTO_CREATE_USER' */",
+)
 _LOG = "REPLICATION SLAVE, BINLOG MONITOR"
 
 
@@ -78,7 +82,9 @@ def _script(login: str, rights: Iterable[tuple[str, str]], *first: str) -> str:
 
 
 def _given(rights: str, what: str) -> str:
-    return f"EXECUTE IMMEDIATE CONCAT('{_text(f'GRANT {rights} ON {what} TO ')}', @account)"
+    # In a form that MariaDB and MySQL have.
+    prepared = "PREPARE given FROM @given;\nEXECUTE given"
+    return f"SET @given = CONCAT('{_text(f'GRANT {rights} ON {what} TO ')}', @account);\n{prepared}"
 
 
 def _text(text: str) -> str:

@@ -9,8 +9,8 @@ from typing import Any, NewType
 from zlib import crc32
 
 import pymysql
+import pymysql.connections
 from pymysql import converters
-from pymysql.connections import Connection as Connection
 from pymysql.constants import CLIENT
 
 from sluice import sqlfiles
@@ -18,38 +18,25 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb.errors import explained
+from sluice.vendors.mariadb.server import Server, server_of
 
 # A piece of SQL, whose names are quoted.
 Sql = NewType("Sql", str)
 Row = tuple[Any, ...]
 
-COLLATION = "utf8mb4_nopad_bin"
-OLDEST = (10, 11)
 # That of servers where a connection names none.
 PORT = 3306
-# Values are taken as they are, or refused (R7). The texts of times do not depend on a zone.
-PINNED: Mapping[str, str] = {
-    "sql_mode": "STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,"
-    "NO_ENGINE_SUBSTITUTION",
-    "time_zone": "+00:00",
-    "tx_isolation": "REPEATABLE-READ",
-    "innodb_lock_wait_timeout": "60",
-    "lock_wait_timeout": "60",
-    "foreign_key_checks": "1",
-    "unique_checks": "1",
-    "check_constraint_checks": "1",
-    "sql_safe_updates": "0",
-    "sql_auto_is_null": "0",
-    "max_statement_time": "0.000000",
-    "character_set_client": "utf8mb4",
-    "character_set_results": "utf8mb4",
-    "collation_connection": COLLATION,
-}
 _TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
 # How many sessions of one slave may be found by their locks.
 _LOCKS = 64
 # Without its decoders the driver gives texts as they are, and bytes for what is binary.
 _ENCODERS = dict(converters.encoders)
+
+
+class Connection(pymysql.connections.Connection):  # type: ignore[misc]
+    """A session, which knows what its server can do."""
+
+    server: Server
 
 
 def connect(info: ConnectionInfo, application: str) -> Connection:
@@ -58,12 +45,13 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     Raises:
         TransientError: SLC-030, it cannot be reached.
         ConfigError: SLC-437, its `sslmode` is none; SLC-442, it does not hold.
-        SluiceError: SLC-031, it is not let in; SLC-430, the server is another one; SLC-435, settings do not hold.
+        SluiceError: SLC-031, it is not let in; SLC-430, the server is another one; SLC-435, settings do not hold;
+            SLC-616, it does not make tables as they are meant.
     """
     address = f"{info.host}:{info.port or PORT}"
     tls = _tls(info)
     try:
-        session = pymysql.connect(
+        session = Connection(
             host=info.host,
             port=info.port or PORT,
             user=info.login,
@@ -82,6 +70,20 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     except (pymysql.Error, OSError) as error:
         known = error if isinstance(error, pymysql.Error) else pymysql.err.OperationalError(2003, str(error))
         raise explained(known, f"connecting to {address}") from error
+    return session
+
+
+def connect_to_master(info: ConnectionInfo, application: str) -> Connection:
+    """The same on a server whose log can be read. Raises SluiceError SLC-615 if that is another one."""
+    session = connect(info, application)
+    if not session.server.is_captured:
+        session.close()
+        raise SluiceError(
+            615,
+            f"the server at {info.host}:{info.port or PORT} is {session.server.name}, which can be a slave, and no "
+            "master: changes are not read from its binary log",
+            "nothing was read or written; point the source's connection at MariaDB 10.11 or later",
+        )
     return session
 
 
@@ -179,33 +181,48 @@ def _pin(session: Connection, address: str) -> None:
         "SELECT VERSION(), @@lower_case_table_names, "
         "(SELECT support FROM information_schema.engines WHERE engine = 'InnoDB')",
     )
-    numbers = tuple(int(part) for part in version.split("-")[0].split(".")[:2])
-    if "MariaDB" not in version or numbers < OLDEST or folding != "0" or engine not in ("YES", "DEFAULT"):
+    server = server_of(version)
+    if server is None or folding != "0" or engine not in ("YES", "DEFAULT"):
         session.close()
         raise SluiceError(
             430,
             f"the server at {address} is {version}, lower_case_table_names = {folding}, InnoDB: {engine or 'no'}",
-            "nothing was read or written; point the connection at MariaDB 10.11 or later with InnoDB, which tells "
-            "names by their case (lower_case_table_names = 0)",
+            "nothing was read or written; point the connection at MariaDB 10.11 or later, or for a slave at MySQL "
+            "8.0.17 or later, with InnoDB, which tells names by their case (lower_case_table_names = 0)",
         )
-    execute(session, f"SET NAMES utf8mb4 COLLATE {COLLATION}")
-    execute(session, "SET " + ", ".join(f"SESSION {name} = %({name})s" for name in _SET), {n: _SET[n] for n in _SET})
+    session.server = server
+    _expect_off(session, address)
+    execute(session, f"SET NAMES utf8mb4 COLLATE {server.collation}")
+    given = {
+        name: int(value.partition(".")[0]) if value.replace(".", "", 1).isdecimal() else value
+        for name, value in server.pinned
+        if not name.startswith(("character_set", "collation"))
+    }
+    execute(session, "SET " + ", ".join(f"SESSION {name} = %({name})s" for name in given), given)
     expect_pinned(session, address)
 
 
-_SET: Mapping[str, object] = {
-    name: int(value.partition(".")[0]) if value.replace(".", "", 1).isdecimal() else value
-    for name, value in PINNED.items()
-    if not name.startswith(("character_set", "collation"))
-}
+def _expect_off(session: Connection, address: str) -> None:
+    names = session.server.must_be_off
+    if not names:
+        return
+    (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
+    if held := [name for name, value in zip(names, found, strict=True) if value != "0"]:
+        session.close()
+        raise SluiceError(
+            616,
+            f"the server at {address} has {' and '.join(held)} on: it would refuse tables without a primary key, or "
+            "give them a column that the master has not",
+            f"nothing was written; as an administrator: {'; '.join(f'SET PERSIST {name} = 0' for name in held)}",
+        )
 
 
 def expect_pinned(session: Connection, address: str = "") -> None:
     """See that a session has the settings that it was given. Raises SluiceError SLC-435 if not."""
-    (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in PINNED))
+    (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name, _ in session.server.pinned))
     others = [
         f"{name} is {has}, not {value}"
-        for (name, value), has in zip(PINNED.items(), found, strict=True)
+        for (name, value), has in zip(session.server.pinned, found, strict=True)
         if has != value
     ]
     if others:

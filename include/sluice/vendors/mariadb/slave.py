@@ -73,15 +73,15 @@ class MariaSlave(BatchesAlone):
                 seen = view(self.mapper, layout).layout
                 # Who asks by the columns alone does not say which of them are the key.
                 if keyed and existing(session, seen) is None:
-                    table_of(seen)
+                    table_of(seen, session.server)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence, ending sessions that hold it; how far the slave is."""
         with translated(f"taking over {self.pair}"):
             session = self._open()
             fence.expect_durable(session, self.pair)
-            execute(session, composed("position/position", **self.parts))
-            execute(session, composed("position/loaded", **self.parts))
+            execute(session, composed("position/position", **self.parts, collation=session.server.collation))
+            execute(session, composed("position/loaded", **self.parts, collation=session.server.collation))
             position, snapshot = fence.raised(session, self.parts, self.pair, epoch)
             self._commands = MariaCommands(session, self.pair, self.mapper, self.parts)
             self._commands.begin()

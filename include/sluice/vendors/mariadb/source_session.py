@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sluice.connections import ConnectionInfo
 from sluice.model.names import Resources, home_of
-from sluice.vendors.mariadb.session import Connection, connect
+from sluice.vendors.mariadb.session import Connection, connect_to_master
 
 
 def resources(schema: str | None, prefix: str) -> Resources:
@@ -24,7 +24,7 @@ class SourceSession:
     def open(self) -> Connection:
         """The session."""
         if self._session is None or not self._session.open:
-            self._session = connect(self.info, "source")
+            self._session = connect_to_master(self.info, "source")
         return self._session
 
     def close(self) -> None:

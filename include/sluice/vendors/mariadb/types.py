@@ -21,14 +21,14 @@ from sluice.model.layout import Column
 from sluice.model.logical_type import Kind, LogicalType, logical_type
 from sluice.model.names import TableName
 from sluice.values.float_text import float_text
-from sluice.vendors.mariadb.session import COLLATION
+from sluice.vendors.mariadb.server import MARIADB, Server
 
 LONGTEXT = "longtext"
 # A row has 65,535 bytes without its long texts and blobs, and an index entry 3,072.
 _SHORT = 255
 _LONGEST_KEY = 768
 _MOST_DIGITS, _MOST_SCALE = 65, 38
-_INTEGERS = {16: "smallint(6)", 32: "int(11)", 64: "bigint(20)"}
+_INTEGERS = {16: ("smallint", 6), 32: ("int", 11), 64: ("bigint", 20)}
 _DAY = r"(000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d{3})-\d\d-\d\d"
 _CLOCK = r"\d\d:\d\d:\d\d(\.\d+)?"
 
@@ -65,6 +65,7 @@ class Stored:
         type: as the catalog writes it.
         collation: of a text; None if it has none.
         bits: of a float as the master has it, which says how many digits its text has.
+        server: the one that has it.
     """
 
     column: Column
@@ -72,6 +73,7 @@ class Stored:
     form: Form
     collation: str | None = None
     bits: int = 64
+    server: Server = MARIADB
 
     @property
     def declared(self) -> str:
@@ -81,29 +83,34 @@ class Stored:
     @property
     def as_text(self) -> Stored:
         """The same in a column that takes every text."""
-        return Stored(self.column, LONGTEXT, Form.TEXT, COLLATION)
+        return text_of(self.column, self.server)
 
 
-def stored(column: Column, *, key: bool) -> Stored | None:
+def text_of(column: Column, server: Server) -> Stored:
+    """A column that takes every text."""
+    return Stored(column, LONGTEXT, Form.TEXT, server.collation, server=server)
+
+
+def stored(column: Column, server: Server, *, key: bool) -> Stored | None:
     """The column that a slave makes for one of the master's; None for a key that no index takes."""
     kind = logical_type(column.type)
-    found = _stored(kind, _LONGEST_KEY if key else _SHORT)
+    found = _stored(kind, server, _LONGEST_KEY if key else _SHORT)
     if found is None:
-        return None if key else Stored(column, LONGTEXT, Form.TEXT, COLLATION)
+        return None if key else text_of(column, server)
     text, form = found
-    collation = {"char(36)": "ascii_bin"}.get(text, COLLATION) if form is Form.TEXT else None
+    collation = {"char(36)": "ascii_bin"}.get(text, server.collation) if form is Form.TEXT else None
     if key and form is Form.BYTES:
         return None
-    return Stored(column, text, form, collation, kind.size or 64)
+    return Stored(column, text, form, collation, kind.size or 64, server)
 
 
-def _stored(kind: LogicalType, longest: int) -> tuple[str, Form] | None:
+def _stored(kind: LogicalType, server: Server, longest: int) -> tuple[str, Form] | None:
     size, scale = kind.size or 0, kind.scale or 0
     match kind.kind:
         case Kind.BOOLEAN:
             return "tinyint(1)", Form.BOOLEAN
         case Kind.INTEGER:
-            return _INTEGERS[size], Form.NUMBER
+            return server.whole_number(*_INTEGERS[size]), Form.NUMBER
         case Kind.DECIMAL if 0 < size <= _MOST_DIGITS and 0 <= scale <= min(size, _MOST_SCALE):
             return f"decimal({size},{scale})", Form.NUMBER
         case Kind.FLOAT:
@@ -237,6 +244,6 @@ def expect_fitting(table: TableName, one: Stored, values: pa.Array) -> None:
             431,
             f"the column {one.column.name} of {table} is a {one.type}, and cannot hold "
             f"{shown_value(values[place].as_py())}",
-            f"nothing of it was written; make the column a {LONGTEXT} COLLATE {COLLATION}, which holds every value as "
-            "its text, and fill the table by initial_update; or leave the column out (`exclude_columns`)",
+            f"nothing of it was written; make the column a {LONGTEXT} COLLATE {one.server.collation}, which holds "
+            "every value as its text, and fill the table by initial_update; or leave it out (`exclude_columns`)",
         )

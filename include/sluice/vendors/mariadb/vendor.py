@@ -19,7 +19,7 @@ from sluice.vendors.mariadb.read.compare import compare_table
 from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.read.rows import reading
 from sluice.vendors.mariadb.removal import remove
-from sluice.vendors.mariadb.session import PORT, composed, connect, execute
+from sluice.vendors.mariadb.session import PORT, composed, connect_to_master, execute
 from sluice.vendors.mariadb.slave import MariaSlave
 from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
@@ -63,7 +63,7 @@ def _database_id(info: ConnectionInfo) -> str:
 
 def _active(info: ConnectionInfo) -> int:
     """How many sessions of others execute something."""
-    with closing(connect(info, "activity")) as session:
+    with closing(connect_to_master(info, "activity")) as session:
         ((count,),) = execute(session, composed("read/active"))
     return int(count)
 

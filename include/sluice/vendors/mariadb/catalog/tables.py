@@ -9,11 +9,12 @@ from sluice.errors import SluiceError, UnfitTable
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.rights import expect_triggers_shown
-from sluice.vendors.mariadb.session import COLLATION, Connection, Row, composed, execute, qualified, quoted
+from sluice.vendors.mariadb.server import MARIADB, Server
+from sluice.vendors.mariadb.session import Connection, Row, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import LONGTEXT, Stored, stored
 
 _LONGEST_NAME = 64
-_MADE = "DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin"
+_MADE = "DEFAULT CHARACTER SET utf8mb4 COLLATE {}"
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,13 @@ class SlaveTable:
     Attributes:
         columns: in the order of the layout.
         key: the names of the primary key's columns; none if it has none.
+        server: the one that has it.
     """
 
     name: TableName
     columns: tuple[Stored, ...]
     key: tuple[str, ...]
+    server: Server = MARIADB
 
     @property
     def names(self) -> list[str]:
@@ -35,7 +38,7 @@ class SlaveTable:
         return [one.column.name for one in self.columns]
 
 
-def table_of(layout: Layout) -> SlaveTable:
+def table_of(layout: Layout, server: Server = MARIADB) -> SlaveTable:
     """A table as a slave makes it, from the slave's view of its layout. Raises SluiceError SLC-432 if it cannot."""
     names = [layout.name.schema, layout.name.table, *(one.name for one in layout.columns)]
     if long := [name for name in names if len(name) > _LONGEST_NAME or name != name.rstrip() or not name]:
@@ -53,13 +56,13 @@ def table_of(layout: Layout) -> SlaveTable:
         )
     columns = []
     for index, column in enumerate(layout.columns):
-        found = stored(column, key=index in layout.key)
+        found = stored(column, server, key=index in layout.key)
         if found is None:
             raise _unmakable(
                 layout, f"{column.name} is in the primary key, and no index there takes every value of {column.type}"
             )
         columns.append(found)
-    return SlaveTable(layout.name, tuple(columns), layout.key_names)
+    return SlaveTable(layout.name, tuple(columns), layout.key_names, server)
 
 
 def no_table(name: TableName) -> SluiceError:
@@ -80,7 +83,7 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
     rows = execute(session, composed("catalog/columns"), named)
     if not rows:
         return None
-    wanted = table_of(layout)
+    wanted = table_of(layout, session.server)
     if obstacles := execute(session, composed("catalog/obstacles"), named):
         raise _unfit(layout.name, f"it has {'; '.join(str(row[0]) for row in obstacles)}")
     expect_triggers_shown(session, layout.name)
@@ -91,18 +94,18 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
     if sorted(key) != sorted(wanted.key):
         raise _unfit(layout.name, f"its primary key is ({', '.join(key)}), not ({', '.join(wanted.key)})")
     columns = tuple(_as_there(layout.name, one, there[one.column.name]) for one in wanted.columns)
-    return SlaveTable(layout.name, columns, wanted.key)
+    return SlaveTable(layout.name, columns, wanted.key, session.server)
 
 
 def make(session: Connection, table: SlaveTable) -> None:
     """Make a table, and its database if that is missing. Commits, as all DDL does here."""
-    execute(session, made_schema(table.name.schema))
+    execute(session, made_schema(table.name.schema, table.server))
     execute(session, made(table))
 
 
-def made_schema(schema: str) -> str:
+def made_schema(schema: str, server: Server) -> str:
     """The statement that makes a database if it is missing."""
-    return f"CREATE DATABASE IF NOT EXISTS {quoted(schema)} {_MADE}"
+    return f"CREATE DATABASE IF NOT EXISTS {quoted(schema)} {_MADE.format(server.collation)}"
 
 
 def made(table: SlaveTable) -> str:
@@ -113,7 +116,8 @@ def made(table: SlaveTable) -> str:
     ]
     if table.key:
         parts.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
-    return f"CREATE TABLE {qualified(table.name)} ({', '.join(parts)}) ENGINE = InnoDB {_MADE}"
+    made_as = _MADE.format(table.server.collation)
+    return f"CREATE TABLE {qualified(table.name)} ({', '.join(parts)}) ENGINE = InnoDB {made_as}"
 
 
 def names_of(columns: Sequence[str], alias: str = "") -> str:
@@ -127,14 +131,14 @@ def _as_there(table: TableName, wanted: Stored, there: Row) -> Stored:
         raise _unfit(table, f"{name} is {extra}")
     if nullable == "NO" and not wanted.column.not_null:
         raise _unfit(table, f"{name} is NOT NULL, and the master's is not")
-    if (kind, collation) == (LONGTEXT, COLLATION):
+    if (kind, collation) == (LONGTEXT, wanted.server.collation):
         return wanted.as_text
     if (kind, collation) != (wanted.type, wanted.collation):
         shown = f"{kind} {(collation and f'COLLATE {collation}') or ''}".strip()
         raise _unfit(
             table,
             f"{name} is a {shown}, and takes {wanted.column.type} exactly only as {wanted.declared} or "
-            f"{LONGTEXT} COLLATE {COLLATION}",
+            f"{LONGTEXT} COLLATE {wanted.server.collation}",
         )
     return wanted
 
@@ -142,7 +146,7 @@ def _as_there(table: TableName, wanted: Stored, there: Row) -> Stored:
 def _unmakable(layout: Layout, why: str) -> SluiceError:
     return SluiceError(
         432,
-        f"MariaDB cannot have {layout.name} as the master has it: {why}",
+        f"the slave cannot have {layout.name} as the master has it: {why}",
         "call it otherwise, leave the column out (`columns`, `exclude_columns`) or the table (`exclude`) in "
         "`slaves.<name>.tables`; or alter it on the master",
     )

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, names_of
-from sluice.vendors.mariadb.session import COLLATION, quoted
+from sluice.vendors.mariadb.session import quoted
 from sluice.vendors.mariadb.types import LONGTEXT, Form, Stored
 
 # For each column its name, type, collation, whether it may be NULL, what else it is, its place in the primary key.
 Rows = list[list[str | None]]
-_TEXT = (LONGTEXT, COLLATION)
+_LONG = (LONGTEXT, "longblob")
 # What the server makes of these in a column of texts is the canonical text.
 _AS_TEXT = {Form.NUMBER, Form.TEXT}
 
@@ -47,6 +47,7 @@ class Alteration:
         self._there = {str(row[0]): row for row in rows}
         self._twins = twins
         self._before, self._after = before, after
+        self._text = (LONGTEXT, after.server.collation)
         stays = {twin: one.column.name for one, twin in zip(after.columns, twins, strict=True) if twin}
         held = sorted((row for row in rows if row[5]), key=lambda row: int(str(row[5])))
         self._key_stays = [stays.get(one) for one in before.key] == [*after.key]
@@ -69,6 +70,8 @@ class Alteration:
             declared += "NOT NULL" if row[3] == "NO" else "NULL"
             if twin is None:
                 value = filled.get(one.column.name)
+                if value is not None and row[1] in _LONG and not self._after.server.has_long_defaults:
+                    value = f"({value})"
                 parts.append(f"ADD COLUMN {declared}{'' if value is None else f' DEFAULT {value}'}")
             elif row[:5] != self._there[twin][:5]:
                 parts.append(f"CHANGE COLUMN {quoted(twin)} {declared}")
@@ -90,7 +93,7 @@ class Alteration:
                     raise self._unknown(f"{name} is new and NOT NULL, and the command says no value for it")
             elif row[1:3] != self._there[twin][1:3]:
                 form = Form.TEXT if self._is_as_text(twin) else was[twin].form
-                if form is not one.form and not (tuple(row[1:3]) == _TEXT and form in _AS_TEXT):
+                if form is not one.form and not (tuple(row[1:3]) == self._text and form in _AS_TEXT):
                     raise self._unknown(f"{name} was a {self._there[twin][1]}, and becomes a {row[1]}")
 
     def cannot_tell(self) -> SluiceError:
@@ -119,7 +122,7 @@ class Alteration:
         _, kind, collation, held, extra, _ = self._there[twin]
         was = next(known for known in self._before.columns if known.column.name == twin)
         # No index takes a text of any length.
-        becomes_key = place and (kind, collation) == _TEXT
+        becomes_key = place and (kind, collation) == self._text
         if becomes_key or not (self._is_as_text(twin) or (was.type, was.collation) == (one.type, one.collation)):
             kind, collation = one.type, one.collation
         if nullable == "NO" and held == "YES" and was.column.not_null and not place:
@@ -129,4 +132,4 @@ class Alteration:
     def _is_as_text(self, twin: str) -> bool:
         """Whether somebody made a column so that it takes every value as its text."""
         was = next(known for known in self._before.columns if known.column.name == twin)
-        return tuple(self._there[twin][1:3]) == _TEXT and was.type != LONGTEXT
+        return tuple(self._there[twin][1:3]) == self._text and was.type != LONGTEXT

@@ -59,7 +59,8 @@ class MariaCommands(CommittedDdl):
         Raises:
             LockTimeout: SLC-569, the session of that job does not end.
         """
-        execute(self._session, composed("ddl/intents", **self._parts))
+        collation = self._session.server.collation
+        execute(self._session, composed("ddl/intents", **self._parts, collation=collation))
         execute(self._session, composed("ddl/make_word", **self._parts), {"word": secrets.token_hex(_WORD_BYTES)})
         ((word,),) = execute(self._session, composed("ddl/word", **self._parts))
         self._lock_name = command_lock(self.pair, str(word))
@@ -102,13 +103,26 @@ class MariaCommands(CommittedDdl):
             expect_pinned(self._session)
             try:
                 for statement in (*plan.statements, *plan.finishing):
-                    execute(self._session, f"SET STATEMENT lock_wait_timeout = {_PATIENCE_S} FOR {statement}")
+                    self._define(statement)
             except pymysql.Error as error:
                 meant = explained(error, f"defining {', '.join(intent.tables)} as the master does")
                 if not isinstance(meant, UnclassifiedError):
                     raise
                 raise failed(meant) from error
         self.done()
+
+    def _define(self, statement: str) -> None:
+        if self._session.server.waits_for_one:
+            execute(self._session, f"SET STATEMENT lock_wait_timeout = {_PATIENCE_S} FOR {statement}")
+            return
+        usual = dict(self._session.server.pinned)["lock_wait_timeout"]
+        execute(self._session, f"SET SESSION lock_wait_timeout = {_PATIENCE_S}")
+        try:
+            execute(self._session, statement)
+        finally:
+            # Settings of a session that has ended went with it.
+            if self._session.open:
+                execute(self._session, f"SET SESSION lock_wait_timeout = {usual}")
 
     def forget_behind(self, end: Position) -> None:
         """In the transaction that moves the position there: a command that it is past is no intent."""

@@ -60,11 +60,11 @@ class Planner:
             event("left to an initial update", table=table.name)
             return None
         layout, _ = seen(table, self._mapper)
-        name, wanted = layout.name, table_of(layout)
+        name, wanted = layout.name, table_of(layout, self._session.server)
         rows = self._rows(name)
         key, becomes = key_of(name), described(wanted.columns, wanted.key)
         if rows is None:
-            return Plan((made_schema(name.schema), made(wanted)), ({key: None},), {key: becomes})
+            return Plan((made_schema(name.schema, self._session.server), made(wanted)), ({key: None},), {key: becomes})
         if policy is Existing.RECREATE and sorted(rows) != becomes:
             self._expect_table(name)
             return Plan((_drop(name), made(wanted)), ({key: rows}, {key: None}), {key: becomes})
@@ -96,8 +96,13 @@ class Planner:
         self._expect_seen(before, after, old_columns, columns)
         emptied = (old,) if after.rewritten else ()
         has_rows = not emptied and self._has_rows(old)
+        server = self._session.server
         alteration = Alteration(
-            old, rows, [self._twins(old_columns, one) for one in columns], table_of(was), table_of(becomes)
+            old,
+            rows,
+            [self._twins(old_columns, one) for one in columns],
+            table_of(was, server),
+            table_of(becomes, server),
         )
         filled = self._filled(before, after)
         parts = alteration.parts({one.column.name: _literal(new, one, value) for one, value in filled})
@@ -114,7 +119,7 @@ class Planner:
             if has_rows:
                 raise alteration.cannot_tell()
             return Plan(emptied=emptied) if emptied else None
-        schema = (made_schema(new.schema),) if old.schema != new.schema else ()
+        schema = (made_schema(new.schema, self._session.server),) if old.schema != new.schema else ()
         altered = f"ALTER TABLE {qualified(old)} {', '.join(parts)}"
         return Plan((*schema, altered), (is_before,), is_after, _without_defaults(new, filled), emptied)
 
@@ -188,7 +193,7 @@ class Planner:
             (known, one.origin.filled)
             for one in columns
             if one.origin and one.origin.number not in had and one.origin.filled is not None and not after.rewritten
-            if (known := stored(one.column, key=one.column.name in layout.key_names))
+            if (known := stored(one.column, self._session.server, key=one.column.name in layout.key_names))
         ]
 
     def _rows(self, name: TableName) -> Rows | None:

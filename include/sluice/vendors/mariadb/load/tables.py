@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.fenced_tables import FencedTables
 from sluice.vendors.mariadb import fence
@@ -33,8 +34,12 @@ class MariaTables(FencedTables[Connection, SlaveTable]):
     translated = staticmethod(translated)
     transaction = staticmethod(transaction)
     existing = staticmethod(existing)
-    table_of = staticmethod(table_of)
     make = staticmethod(make)
+
+    @staticmethod
+    def table_of(session: Connection, layout: Layout) -> SlaveTable:
+        """See `FencedTables`."""
+        return table_of(layout, session.server)
 
     @staticmethod
     def empty(session: Connection, table: TableName) -> None:

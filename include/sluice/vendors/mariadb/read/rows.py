@@ -32,7 +32,7 @@ from sluice.vendors.mariadb.charsets import Charsets
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.master_types import MasterColumn
 from sluice.vendors.mariadb.read.key_parts import KeyAltered, KeyPart, part_of
-from sluice.vendors.mariadb.session import Connection, connect, execute, qualified
+from sluice.vendors.mariadb.session import Connection, connect_to_master, execute, qualified
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
 _FETCHED = 10_000
@@ -181,7 +181,7 @@ class MariaReading:
         went: Counter[_Row] = Counter()
         if self._place >= self._here:
             return came, went
-        with closing(connect(self._info, "catalog")) as beside:
+        with closing(connect_to_master(self._info, "catalog")) as beside:
             layouts = Layouts({}, [], lambda: Charsets(beside), lambda table: described(beside, table))
             wanted = {name: "IUD"}
             stream = Stream(self._place, "", layouts, wanted.get, [name.schema], self._here)
@@ -210,7 +210,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
         SluiceError: SLC-460, the log does not have the place any more.
     """
     place = LogPlace.parsed(snapshot_id)
-    with translated("reading the master"), closing(connect(info, f"read {snapshot_id}")) as session:
+    with translated("reading the master"), closing(connect_to_master(info, f"read {snapshot_id}")) as session:
         yield MariaReading(info, session, place, _begun(session, place))
 
 

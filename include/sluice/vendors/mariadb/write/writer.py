@@ -106,7 +106,12 @@ class TableWriter(NetWriter[SlaveTable]):
                 for one in table.columns
             ]
             key = f"PRIMARY KEY ({names_of(table.key)})"
-            parts = {"stage": stage, "columns": ", ".join(columns), "key": key}
+            parts = {
+                "stage": stage,
+                "columns": ", ".join(columns),
+                "key": key,
+                "collation": self._session.server.collation,
+            }
             execute(self._session, composed("write/stage", **parts))
             self._stages[table] = stage
         return self._stages[table]

@@ -9,6 +9,7 @@ from typing import Protocol
 import oracledb
 
 from sluice.config.models import WipeOut
+from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.fenced_tables import FencedTables, Filled
 from sluice.vendors.oracle import fence
@@ -42,7 +43,11 @@ class OracleTables(FencedTables[oracledb.Connection, SlaveTable]):
     translated = staticmethod(translated)
     transaction = staticmethod(transaction)
     existing = staticmethod(existing)
-    table_of = staticmethod(table_of)
+
+    @staticmethod
+    def table_of(session: oracledb.Connection, layout: Layout) -> SlaveTable:
+        """See `FencedTables`."""
+        return table_of(layout)
 
     def prepare(
         self,

@@ -14,7 +14,7 @@ from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed
 from sluice.vendors.mariadb.errors import number_of, translated
-from sluice.vendors.mariadb.session import Connection, connect, execute
+from sluice.vendors.mariadb.session import Connection, connect_to_master, execute
 
 _END_AT_END = 1
 # That we know GTIDs, so that none is sent as a statement.
@@ -77,7 +77,7 @@ def read(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
         TransientError: the session broke off; SLC-462, another reader took its number.
         Malformed: what is sent is no event.
     """
-    with closing(connect(info, "binlog")) as session:
+    with closing(connect_to_master(info, "binlog")) as session:
         execute(session, "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum")
         execute(session, f"SET @mariadb_slave_capability = {_CAPABILITY}")
         # One server knows no two readers of one number: a number that nobody is likely to have.

@@ -1,0 +1,27 @@
+"""Servers are known by the versions that they say: what is no MariaDB and no MySQL is none, whatever it looks like."""
+
+from __future__ import annotations
+
+import pytest
+
+from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
+
+
+@pytest.mark.parametrize(
+    ("version", "server"),
+    [
+        ("10.11.6-MariaDB-0+deb12u1", MARIADB),
+        ("11.8.2-MariaDB", MARIADB),
+        ("10.6.22-MariaDB-log", None),
+        ("9.7.4-2", MYSQL),
+        ("8.4.0", MYSQL),
+        ("8.0.17", MYSQL),
+        ("8.0.16", None),
+        ("5.7.44", None),
+        ("8.0.11-TiDB-v8.5.0", None),
+        ("8.0.30-Vitess", None),
+        ("5.7.25-OceanBase_CE-v4.3", None),
+    ],
+)
+def test_a_server_is_known_by_its_version(version, server):
+    assert server_of(version) is server
