@@ -27,7 +27,8 @@ COMMANDS = (
     "INSERT INTO heap VALUES (1, 2)",
     # A row that has 0 in it keeps it so.
     f"{ZEROS} INSERT INTO made (id, w, x, y) VALUES (0, 'zero', 1, 'p')",
-    f"{ZEROS} ALTER TABLE made MODIFY w text NOT NULL, CHANGE id `Key` bigint AUTO_INCREMENT FIRST, MODIFY x decimal(9,3)",
+    f"{ZEROS} ALTER TABLE made MODIFY w text NOT NULL, CHANGE id `Key` bigint AUTO_INCREMENT FIRST,"
+    " MODIFY x decimal(9,3)",
     # It is in the log where it begins, and again where it ends.
     "SET STATEMENT binlog_alter_two_phase = ON FOR ALTER TABLE heap ADD two int NOT NULL DEFAULT 2",
     "INSERT INTO heap VALUES (1, 2, 3)",
