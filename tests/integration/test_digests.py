@@ -8,6 +8,7 @@ import pytest
 from psycopg import sql
 from support.logical import DDL as EVERY
 from support.logical import NAMES, ROWS, VALUES, made_on_maria
+from support.mariadb import SERVERS
 from support.updating import compare_here
 from test_mariadb_types import UNFIT
 
@@ -103,13 +104,14 @@ def watched(monkeypatch):
     return found, read, compared
 
 
-def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(maria, maria_server, monkeypatch):
+@SERVERS
+def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(maria, slave_server, monkeypatch):
     typed = f"CREATE TABLE typed (id int PRIMARY KEY, {TYPED})"
     tables = ["t", "typed", "harmed", "heap", "floats", "pairs"]
     world = maria(
         f"{EVERY}; {typed}; {PLAIN}",
         [f"public.{one}" for one in tables],
-        before=made_on_maria(),
+        before=made_on_maria(slave_server.kind),
         slaves=("zurich",),
         update=False,
     )
@@ -129,15 +131,15 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
 
     database = world.infos["zurich"].database
     for key, (change, _) in CHANGED.items():
-        maria_server.execute(f"UPDATE {database}.harmed SET {change} WHERE id = {key}")
-    maria_server.execute(NOT_DIFFERENT.format(database))
-    maria_server.execute(f"DELETE FROM {database}.harmed WHERE id IN (1, 3000)")
-    maria_server.execute(f"UPDATE {database}.harmed SET id = id + 10000 WHERE id = 2")
-    maria_server.execute(f"DELETE FROM {database}.heap LIMIT 1")
-    maria_server.execute(f"UPDATE {database}.pairs SET a = 'a  ' WHERE a = 'a ' AND b < 2")
+        slave_server.execute(f"UPDATE {database}.harmed SET {change} WHERE id = {key}")
+    slave_server.execute(NOT_DIFFERENT.format(database))
+    slave_server.execute(f"DELETE FROM {database}.harmed WHERE id IN (1, 3000)")
+    slave_server.execute(f"UPDATE {database}.harmed SET id = id + 10000 WHERE id = 2")
+    slave_server.execute(f"DELETE FROM {database}.heap LIMIT 1")
+    slave_server.execute(f"UPDATE {database}.pairs SET a = 'a  ' WHERE a = 'a ' AND b < 2")
     # Longer than the text of a value that the server makes: it is not taken for NULL.
-    maria_server.execute(f"UPDATE {database}.harmed SET raw = REPEAT('x', 70000) WHERE id = {LONG}")
-    with most_allowed(maria_server, 131072), suppress(RowsDiffer):
+    slave_server.execute(f"UPDATE {database}.harmed SET raw = REPEAT('x', 70000) WHERE id = {LONG}")
+    with most_allowed(slave_server, 131072), suppress(RowsDiffer):
         world.verify(compare=compared)
     rows = {(one.kind, one.key, " ".join(one.columns)) for one in found["harmed"].rows}
     names = list(found["harmed"].columns)

@@ -69,6 +69,24 @@ def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_ot
             world.drain()
 
 
+@SERVERS
+def test_rows_without_a_key_are_found_by_values_of_every_type(maria, slave_server):
+    world = maria(f"CREATE TABLE t (id int, {COLUMNS})", ["public.t"], slaves=("zurich",), update=False)
+    fitting = [[value for value in values if value not in UNFIT.get(kind, ())] for kind, values in VALUES.items()]
+    places = ", ".join(["%s"] * (len(NAMES) + 1))
+    for place in range(8):
+        row = [values[place] if place < len(values) else None for values in fitting]
+        for _ in range(2):
+            world.master.execute(f"INSERT INTO t VALUES ({places})", [place, *row])
+    world.update()
+    world.verify(initial=True)
+    world.master.execute("DELETE FROM t WHERE ctid IN (SELECT min(ctid) FROM t GROUP BY id)")
+    assert world.verify() == {"zurich": 0}
+    world.master.execute("DELETE FROM t")
+    assert world.verify() == {"zurich": 0}
+    assert slave_server.execute(f"SELECT COUNT(*) FROM {world.infos['zurich'].database}.t") == [(0,)]
+
+
 OBSTACLES = {
     "a key of text": ("id text PRIMARY KEY", "", "SLC-432.*id is in the primary key"),
     "computed": ("id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED", "", "SLC-432.*computes twice"),

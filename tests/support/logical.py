@@ -18,6 +18,7 @@ from support.lake import Lake
 from support.world import World
 
 from sluice.model.layout import Column
+from sluice.vendors.mariadb.server import MARIADB, Server
 from sluice.vendors.mariadb.types import stored
 from sluice.vendors.parquet.types import TEXT, typed
 
@@ -121,11 +122,11 @@ AS_TEXT = {
 }
 
 
-def made_on_maria() -> str:
-    """The table, as somebody makes it on MariaDB for all of these values."""
+def made_on_maria(server: Server = MARIADB) -> str:
+    """The table, as somebody makes it on MariaDB or MySQL for all of these values."""
     columns = []
     for name, kind in zip(NAMES, VALUES, strict=True):
-        made = stored(Column(name, kind), key=False)
+        made = stored(Column(name, kind), server, key=False)
         assert made
         columns.append(f"{name} {(made.as_text if kind in AS_TEXT else made).declared}")
     return f"CREATE TABLE {{}}.t (id int PRIMARY KEY, {', '.join(columns)})"

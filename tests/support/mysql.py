@@ -58,9 +58,18 @@ class MySqlServer(MariaServer):
 
     @property
     def _settings(self) -> list[str]:
-        quick = ["--innodb-buffer-pool-size=64M", "--innodb-redo-log-capacity=64M", "--skip-log-bin"]
+        quick = ["--innodb-buffer-pool-size=64M", "--innodb-redo-log-capacity=64M"]
+        # The strictest that a server may be about what a transaction may do: temporary tables are in none of its log.
+        logged = ["--log-bin=binlog", "--server-id=7", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"]
         # Else rows go by statements alone, as on a server that nobody set up.
-        return [*self._places, *quick, "--mysqlx=OFF", "--local-infile=1", f"--pid-file={self._directory / 'pid'}"]
+        return [
+            *self._places,
+            *quick,
+            *logged,
+            "--mysqlx=OFF",
+            "--local-infile=1",
+            f"--pid-file={self._directory / 'pid'}",
+        ]
 
     @property
     def _places(self) -> list[str]:

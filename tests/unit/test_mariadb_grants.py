@@ -16,7 +16,7 @@ INFO = ConnectionInfo("mysql", "db", 3306, "", "o'neil")
 
 def test_signs_that_stand_for_others_and_quotes_are_escaped_twice():
     script = for_slave(INFO, "s`x", {"a_b%"}, [TableName("a_b%", "t")])
-    assert r"WHERE user = 'o\'neil'" in script
+    assert r"QUOTE('o\'neil')" in script
     assert "CREATE DATABASE IF NOT EXISTS `s``x`" in script
     (given,) = [line for line in script.splitlines() if "TEMPORARY" in line]
     assert r"ON `a\\_b\\%`.* TO ', @account)" in given

@@ -28,7 +28,7 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
         (1053, 1152, 1158, 1159, 1160, 1161, 1927, 2002, 2003, 2006, 2013, 2055, 4031), (30, TransientError, _GONE)
     ),
     **dict.fromkeys((1021, 1037, 1038, 1040, 1041, 1114, 1203, 1226), (35, TransientError, _FULL)),
-    **dict.fromkeys((1045, 1130, 1251, 1698, 2061), (31, SluiceError, _LOGIN)),
+    **dict.fromkeys((1045, 1130, 1251, 1698, 1820, 1862, 2061, 3118, 3159), (31, SluiceError, _LOGIN)),
     **dict.fromkeys((1044, 1142, 1143, 1227, 1370), (33, SluiceError, _RIGHTS)),
     **dict.fromkeys((1290, 1792, 1836), (38, SluiceError, _PRIMARY)),
     **dict.fromkeys((1264, 1265, 1292, 1366, 1367, 1406), (431, SluiceError, _VALUE)),

@@ -121,13 +121,23 @@ def expect_durable(session: Connection, pair: Pair) -> None:
     Raises:
         SluiceError: SLC-441, it is not; SLC-038, the server is read_only.
     """
-    ((flushes, read_only),) = execute(session, "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.read_only")
+    ((flushes, read_only, logs, syncs),) = execute(
+        session,
+        "SELECT @@GLOBAL.innodb_flush_log_at_trx_commit, @@GLOBAL.read_only, @@GLOBAL.log_bin, @@GLOBAL.sync_binlog",
+    )
     if flushes != "1":
         raise SluiceError(
             441,
             f"the server of slave {pair.slave} has innodb_flush_log_at_trx_commit = {flushes}: a commit that it loses "
             "in a crash could not come again",
             "nothing was written; set it to 1",
+        )
+    if session.server.undoes_unlogged and logs == "1" and syncs != "1":
+        raise SluiceError(
+            441,
+            f"the server of slave {pair.slave} has sync_binlog = {syncs}: after a crash of its machine it undoes "
+            "commits that its binary log lost, and they could not come again",
+            "nothing was written; as an administrator: SET PERSIST sync_binlog = 1",
         )
     if read_only == "1":
         raise SluiceError(

@@ -22,8 +22,8 @@ _FILLED = f"{_KEPT}, CREATE TEMPORARY TABLES, TRIGGER"
 # is not there fails: it would make one without a password.
 _SESSION = (
     "SET NAMES utf8mb4",
-    # A MySQL never makes one so, and takes the rest for a comment.
-    "SET SESSION sql_mode = 'STRICT_ALL_TABLES' /*M!100000 ',NO_AUTO_CREATE_USER' */",
+    # MySQL never makes one so, and does not know that mode.
+    "SET SESSION sql_mode = CONCAT('STRICT_ALL_TABLES', IF(VERSION() LIKE '%MariaDB%', ',NO_AUTO_CREATE_USER', ''))",
 )
 _LOG = "REPLICATION SLAVE, BINLOG MONITOR"
 

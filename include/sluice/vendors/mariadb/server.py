@@ -26,6 +26,7 @@ class Server:
         shows_width: whether the catalog says with how many signs whole numbers are shown.
         waits_for_one: whether a setting can be given to one statement alone.
         has_long_defaults: whether a literal can be the default of a long text; else only an expression.
+        undoes_unlogged: whether commits are asked for that are in its binary log for sure, where it has one.
         is_captured: whether it can be a master.
     """
 
@@ -38,6 +39,7 @@ class Server:
     shows_width: bool
     waits_for_one: bool
     has_long_defaults: bool
+    undoes_unlogged: bool
     is_captured: bool
 
     def whole_number(self, name: str, width: int) -> str:
@@ -87,6 +89,7 @@ MARIADB = Server(
     shows_width=True,
     waits_for_one=True,
     has_long_defaults=True,
+    undoes_unlogged=False,
     is_captured=True,
 )
 MYSQL = Server(
@@ -99,6 +102,7 @@ MYSQL = Server(
     shows_width=False,
     waits_for_one=False,
     has_long_defaults=False,
+    undoes_unlogged=True,
     is_captured=False,
 )
 

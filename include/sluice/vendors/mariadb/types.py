@@ -91,7 +91,7 @@ def text_of(column: Column, server: Server) -> Stored:
     return Stored(column, LONGTEXT, Form.TEXT, server.collation, server=server)
 
 
-def stored(column: Column, server: Server, *, key: bool) -> Stored | None:
+def stored(column: Column, server: Server = MARIADB, *, key: bool) -> Stored | None:
     """The column that a slave makes for one of the master's; None for a key that no index takes."""
     kind = logical_type(column.type)
     found = _stored(kind, server, _LONGEST_KEY if key else _SHORT)
