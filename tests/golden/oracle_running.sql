@@ -244,4 +244,4 @@ ORDER BY MIN(piece.place)
 SELECT 1 FROM "APP"."T" AS OF SCN :scn source WHERE ROWNUM = 1
 /
 -- read/rows
-SELECT source."A" AS "C0", source."B" AS "C1", source."C" AS "C2", CASE WHEN DBMS_LOB.GETLENGTH(source."B") = 0 THEN 'E' END AS "E1", CASE WHEN DBMS_LOB.GETLENGTH(source."C") = 0 THEN 'E' END AS "E2" FROM "APP"."T" AS OF SCN :scn source WHERE 1 = 1 AND source.ROWID >= CHARTOROWID(:low) AND source.ROWID < CHARTOROWID(:high) AND source.ORA_ROWSCN > :since
+SELECT source."A" AS "C0", source."B" AS "C1", source."C" AS "C2", CASE WHEN DBMS_LOB.GETLENGTH(source."B") = 0 THEN 'E' END AS "E1", CASE WHEN DBMS_LOB.GETLENGTH(source."C") = 0 THEN 'E' END AS "E2" FROM "APP"."T" AS OF SCN :scn source WHERE 1 = 1 AND source.ROWID >= CHARTOROWID(:low) AND source.ROWID < CHARTOROWID(:high)

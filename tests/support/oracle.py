@@ -104,7 +104,7 @@ def running() -> dict[str, str]:
     names = [name for folder in folders for name in sqlfiles.names("oracle", f"capture/{folder}")]
     filled = {"table": '"APP"."T"', "values": 'kept."L", kept."ID"', "kind": "FUNCTION", "name": '"REPL"."REPL_IMG1"'}
     filled |= {"parts": "4", "percent": "0.500000", "trigger": '"REPL"."REPL_CAP7"', "becomes": '"MINE"'}
-    conditions = ("read/from_row", "read/to_row", "read/newer")
+    conditions = ("read/from_row", "read/to_row")
     filled["within"] = " ".join(composed(piece) for piece in conditions)
     columns = tuple(_called(COLUMNS[kind], name) for name, kind in (("A", "RAW(16)"), ("B", "CLOB"), ("C", "BLOB")))
     kinds = CapturedTable(TableName("APP", "T"), 1, columns).kinds

@@ -2,9 +2,11 @@
 
 A transaction is in the log as the SCN of the sweep that read it, a slash, and its own id: it had committed at that SCN.
 A snapshot is an SCN, and the transactions that were queued then. So it shows what an earlier sweep had read, which may
-be purged by then, and of later ones those that were in the queue already. ORA_ROWSCN is an upper bound, and not asked.
+be purged by then, and of later ones those that were in the queue already. ORA_ROWSCN is never asked: it is an upper
+bound, and not supported in a query as of an SCN.
 
-Source: SQL Language Reference, "flashback_query_clause"; PL/SQL Packages and Types Reference, "DBMS_TRANSACTION".
+Source: SQL Language Reference, "flashback_query_clause", "ORA_ROWSCN Pseudocolumn"; PL/SQL Packages and Types
+Reference, "DBMS_TRANSACTION".
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ class OracleVisibility:
 
     @property
     def since(self) -> str:
-        """Rows that were written later have a larger ORA_ROWSCN; some that were not have one, too, which is no harm."""
+        """The SCN."""
         return str(self.scn)
 
     def sees(self, transaction: str) -> bool:
