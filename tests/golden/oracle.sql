@@ -409,7 +409,8 @@ END;
 /
 CREATE OR REPLACE PROCEDURE "REPL"."REPL_FREE" AUTHID DEFINER
 IS
-    still PLS_INTEGER;
+    still  PLS_INTEGER;
+    failed VARCHAR2(2000 BYTE);
 BEGIN
     FOR silent IN (
         SELECT entry.relid
@@ -440,9 +441,17 @@ BEGIN
         WHERE made.object_name = broken.trigger_name AND made.object_type = 'TRIGGER' AND made.status = 'INVALID';
         IF still > 0 THEN
             "REPL"."REPL_LOSE"(broken.relid);
-            EXECUTE IMMEDIATE 'ALTER TRIGGER ' || DBMS_ASSERT.ENQUOTE_NAME(broken.trigger_name, FALSE) || ' DISABLE';
+            BEGIN
+                EXECUTE IMMEDIATE 'ALTER TRIGGER ' || DBMS_ASSERT.ENQUOTE_NAME(broken.trigger_name, FALSE) || ' DISABLE';
+            EXCEPTION
+                WHEN OTHERS THEN
+                    failed := SUBSTRB(broken.trigger_name || ': ' || SQLERRM, 1, 2000);
+            END;
         END IF;
     END LOOP;
+    IF failed IS NOT NULL THEN
+        RAISE_APPLICATION_ERROR(-20000, failed);
+    END IF;
 END;
 /
 CREATE OR REPLACE FUNCTION "REPL"."REPL_JSON_TEXT"(value IN JSON) RETURN CLOB AUTHID DEFINER

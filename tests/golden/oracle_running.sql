@@ -70,6 +70,9 @@ ORDER BY recorded.repl_key
 -- capture/registry/lock_lost
 SELECT entry.lost FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :schema AND entry.tablename = :name FOR UPDATE
 /
+-- capture/registry/lock_segments
+LOCK TABLE "REPL"."REPL_SEGMENTS" IN EXCLUSIVE MODE WAIT 60
+/
 -- capture/registry/lock_state
 SELECT epoch FROM "REPL"."REPL_STATE" FOR UPDATE
 /

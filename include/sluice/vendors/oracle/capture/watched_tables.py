@@ -70,11 +70,14 @@ class WatchedTables:
         trigger = settings.trigger or self._resources.capture(table.relation)
         # Another table bears the name by now, of whose rows nothing is known.
         replaced = before is not None and before.recorded.table.relation != table.relation
+        anew = before is None or replaced or found_lost
         named = {"schema": table.name.schema, "name": table.name.table}
         gap = found_lost or lost or not (before and before.ready and before.actions and not replaced)
         if made and before and before.trigger != trigger and not replaced:
             self._rename(before.trigger, trigger)
         with transaction(self._session):
+            if anew:
+                self._change("capture/registry/lock_segments", {})
             marked = [mark == YES for (mark,) in self._ask("capture/registry/lock_lost", named)]
             # A trigger may have marked it since it was read: of that nobody was told.
             lost = (
@@ -96,7 +99,7 @@ class WatchedTables:
                 "lost": YES if lost else NO,
             }
             self._change("capture/registry/register_again" if marked else "capture/registry/register", values)
-            if before is None or replaced or found_lost:
+            if anew:
                 self._change("capture/registry/note_segments", {"relation": table.relation})
             self._change("capture/registry/forget_current", {**named, "relation": table.relation})
             self._change(
