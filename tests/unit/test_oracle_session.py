@@ -108,7 +108,13 @@ SAID = {
     "ORA-30041: Cannot grant quota on the tablespace": (481, SluiceError),
     "ORA-01653: unable to extend table REPL.REPL_ITEMS by 128 in tablespace USERS": (35, TransientError),
     "ORA-01555: snapshot too old: rollback segment number 9": (482, TransientError),
-    "ORA-01466: unable to read data - table definition has changed": (482, TransientError),
+    "ORA-08180: no snapshot found based on specified time": (482, TransientError),
+    'ORA-01555: snapshot too old: rollback segment number  with name "" too small\nORA-22924: snapshot too old': (
+        655,
+        TransientError,
+    ),
+    "ORA-22924: snapshot too old": (655, TransientError),
+    "ORA-01466: unable to read data - table definition has changed": (656, TransientError),
     "ORA-16000: database or pluggable database open for read-only access": (38, SluiceError),
     "ORA-03113: end-of-file on communication channel": (30, TransientError),
     "DPY-4024: call timeout of 5000 ms exceeded": (37, TransientError),
@@ -124,6 +130,16 @@ def test_an_error_of_the_server_is_one_of_ours(said):
     # The driver reports some of the server's codes as one of its own.
     assert found.code in ({code} | ({30} if said.startswith("ORA-00600") else set()))
     assert found.fact.startswith("sweeping ITEMS: ")
+
+
+def test_rows_that_are_gone_come_with_what_a_dba_types():
+    typed = {
+        "ORA-01555: snapshot too old: rollback segment number 9": ("SET UNDO_RETENTION", "bulk_tasks"),
+        "ORA-22924: snapshot too old": ("MODIFY LOB", "RETENTION MIN"),
+    }
+    for said, words in typed.items():
+        hint = explained(oracledb.DatabaseError(driver._Error(said)), "x").hint
+        assert all(one in hint for one in words)
 
 
 def test_values_of_rows_are_said_only_on_request(monkeypatch):

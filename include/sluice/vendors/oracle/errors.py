@@ -30,9 +30,16 @@ _INDEX = (
 )
 _QUOTA = "let the DBA type ALTER USER ... QUOTA for the table space of the user; then run the DAG again"
 _UNDO = (
-    f"{AGAIN}, as of a later moment. If that fails, too, let the DBA raise UNDO_RETENTION above the time that the "
-    "longest table takes to copy, with an undo table space that is large enough"
+    f"{AGAIN}, as of a later moment. If that fails, too, let the DBA type ALTER SYSTEM SET UNDO_RETENTION = <seconds>, "
+    "more than all tables together take, with an undo table space that is large enough. An initial update ends sooner "
+    "with more `bulk_tasks`, or while less is written"
 )
+_LOB = (
+    f"{AGAIN}, as of a later moment. If that fails, too, let the DBA type ALTER TABLE ... MODIFY LOB (...) (RETENTION "
+    "MIN <seconds>), more than all tables together take, for the table's large objects; (PCTVERSION <percent>) for a "
+    "BASICFILE. UNDO_RETENTION alone may not keep them"
+)
+_ALTERED = f"{AGAIN}, as of a later moment. Alter no table until it ends"
 
 Known = tuple[int, type[SluiceError], str]
 # Source: Database Error Messages; python-oracledb's manual, "Error Handling".
@@ -64,7 +71,10 @@ NO_RIGHT = ("ORA-00904", "ORA-00942", "ORA-01031", "ORA-06550", "ORA-41900")
 REFERRED_TO = "ORA-02449"
 # No room is left that the user may take; rows cannot be shown any more as they were.
 _NO_QUOTA = ("ORA-01536", "ORA-01950", "ORA-30041")
-_NOT_AS_IT_WAS = ("ORA-01466", "ORA-01555", "ORA-08180", "ORA-22924")
+_NOT_AS_IT_WAS = ("ORA-01555", "ORA-08180", "ORA-22924")
+# By one of these the server says that it was a large object, whose older values are in a place of their own.
+_OF_LOB = ("ORA-22924", 'with name ""')
+_ALTERED_SINCE = "ORA-01466"
 
 
 @contextmanager
@@ -98,7 +108,11 @@ def explained(error: oracledb.Error, doing: str) -> SluiceError:
     if code in _NO_QUOTA:
         return SluiceError(481, f"{doing}: {message}", _QUOTA)
     if code in _NOT_AS_IT_WAS:
+        if any(sign in message for sign in _OF_LOB):
+            return TransientError(655, f"{doing}: {message}", _LOB)
         return TransientError(482, f"{doing}: {message}", _UNDO)
+    if code == _ALTERED_SINCE:
+        return TransientError(656, f"{doing}: {message}", _ALTERED)
     if known := _CODES.get(code):
         number, kind, hint = known
         return kind(number, f"{doing}: {message}", hint)

@@ -56,7 +56,7 @@ class OracleRows:
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """The buffers. Raises TransientError SLC-482, the rows are not shown as they were any more."""
+        """The buffers. Raises TransientError SLC-482, SLC-655, SLC-656, rows are not shown as they were any more."""
         size = batch_size(any(how.is_long for how in self._kinds))
         with translated(f"reading {self._name}"):
             for frame in self._session.fetch_df_batches(self._statement, dict(self._values), size=size):
