@@ -32,6 +32,9 @@ COMMANDS = (
     # It is in the log where it begins, and again where it ends.
     "SET STATEMENT binlog_alter_two_phase = ON FOR ALTER TABLE heap ADD two int NOT NULL DEFAULT 2",
     "INSERT INTO heap VALUES (1, 2, 3)",
+    "CREATE TABLE only (id int NOT NULL UNIQUE, v int)",
+    "INSERT INTO only VALUES (1, 1), (2, 2)",
+    "UPDATE only SET v = 3 WHERE id = 1",
     "CREATE TABLE gone (id int)",
     "INSERT INTO gone VALUES (1)",
     "DROP TABLE gone",
@@ -106,14 +109,15 @@ REFUSED = (
     ("ALTER TABLE keyed ADD at2 datetime DEFAULT now()", "SLC-605.*keyed .*value of at2 .* is not certain"),
     ("ALTER TABLE keyed MODIFY note enum('a')", "SLC-605.*keyed .*changed values of note"),
     ("ALTER TABLE keyed ADD b varchar(9) CHARACTER SET 'binary'", "SLC-605"),
+    ("ALTER TABLE computed MODIFY n decimal(9,3)", "SLC-446.*computed .*computed g anew"),
 )
+COMPUTED = "CREATE TABLE computed (id int PRIMARY KEY, n decimal(6,2), g varchar(20) AS (CONCAT(n)) STORED)"
 
 
 def test_an_alter_that_is_not_certain_stops_the_publisher_and_tables_come_late_as_they_are(binlog):
     """A table that is taken up late is described as it is by then, behind definitions that the log has yet."""
-    world, master = binlog(
-        f"{DDL};\nCREATE TABLE raw (id int) DEFAULT CHARSET binary", ["keyed", "raw"], slaves=("zurich",)
-    )
+    ddl = f"{DDL};\nCREATE TABLE raw (id int) DEFAULT CHARSET binary;\n{COMPUTED}"
+    world, master = binlog(ddl, ["keyed", "raw", "computed"], slaves=("zurich",))
     detected(world)
     master.execute(
         "INSERT INTO heap VALUES (8, 'early')",

@@ -160,12 +160,12 @@ OF_MARIA = """
 CREATE TABLE typed (id bigint unsigned PRIMARY KEY, tiny tinyint, filled int(6) zerofill, amount decimal(12,4),
     old varchar(20) CHARACTER SET latin1, fixed char(5), long_one longtext, kind enum('a','ä,'), some set('x','y'),
     raw varbinary(20), image blob, day date, at datetime, finer datetime(3), stamp timestamp(6) NULL, clock time(2),
-    made year, code uuid);
+    made year, code uuid, Bucket int DEFAULT 1);
 INSERT INTO typed VALUES
     (18446744073709551615, -128, 42, -0.5, 'äé ', 'ab', 'a,\\b😀', 'ä,', 'x,y', x'00ff', '', '2024-02-29',
-        '2024-01-01 10:00:00', '2024-01-01 10:00:00.120', '2024-01-01 10:00:00.5', '-838:59:59.5', 2024, UUID()),
+        '2024-01-01 10:00:00', '2024-01-01 10:00:00.120', '2024-01-01 10:00:00.5', '-838:59:59.5', 2024, UUID(), 1),
     (0, NULL, NULL, NULL, '', '', '', NULL, '', '', NULL, '0001-01-01',
-        '2024-01-01 10:20:30', NULL, NULL, '00:00:10', NULL, NULL);
+        '2024-01-01 10:20:30', NULL, NULL, '00:00:10', NULL, NULL, 1);
 INSERT INTO typed (id, tiny, old) SELECT seq, seq % 100, CONCAT('note ', seq) FROM seq_1_to_3000;
 CREATE TABLE floats (id int PRIMARY KEY, a double, b bit(3));
 INSERT INTO floats VALUES (1, 0.1, b'101')

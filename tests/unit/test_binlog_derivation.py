@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -20,14 +21,23 @@ TEXT = "character varying(9)"
 BEFORE = Layout(
     1, T, (Column("id", "integer", True), Column("v", TEXT), Column("n", "numeric(6,2)"), Column("b", "bytea")), (0,)
 )
+MORE = replace(
+    BEFORE,
+    columns=(
+        *BEFORE.columns,
+        Column("at", "timestamp(0) with time zone"),
+        Column("long", "text"),
+        Column("m", "integer"),
+    ),
+)
 
 
 def said(text):
     return definition("d", tokens(text, 0)).rest
 
 
-def changed(text, *, strict=True, keeps_zeros=True):
-    return altered(BEFORE, said(f"ALTER TABLE t {text}"), strict=strict, keeps_zeros=keeps_zeros)
+def changed(text, *, strict=True, keeps_zeros=True, before=BEFORE):
+    return altered(before, said(f"ALTER TABLE t {text}"), strict=strict, keeps_zeros=keeps_zeros)
 
 
 def columns(derived):
@@ -61,6 +71,8 @@ CREATED = {
     "(LIKE other)": None,
     "(id int, g int AS (id + 1))": None,
     "(id serial)": None,
+    "(at timestamp)": None,
+    "(v varchar(9)) DEFAULT CHARSET = binary": None,
     "(id int, PRIMARY KEY (v(3)))": None,
     "(id int) WITH SYSTEM VERSIONING": None,
     "(v varchar(20000))": None,
@@ -111,6 +123,11 @@ ALTERED = {
     ),
     "MODIFY b longblob NOT NULL, COMMENT 'x, DROP v'": ([ID, V, N, ("b", "bytea", True)], {}),
     "DROP PRIMARY KEY, ADD CONSTRAINT p PRIMARY KEY (v, id)": ([ID, ("v", TEXT, True), N, B], {}),
+    "ADD PARTITION (PARTITION p VALUES LESS THAN (9), PARTITION q VALUES LESS THAN (10))": ([ID, V, N, B], {}),
+    "ADD c enum('a ','b') NOT NULL, ADD d double DEFAULT -0, ADD e enum('x ') DEFAULT 'x'": (
+        [ID, V, N, B, ("c", "text", True), ("d", "double precision", False), ("e", "text", False)],
+        {"c": "a", "d": "0", "e": "x"},
+    ),
     "DROP PRIMARY KEY": ([ID, V, N, B], {}),
     "DROP INDEX v, ADD CONSTRAINT UNIQUE (v), ALTER v SET DEFAULT 'x', ENGINE=InnoDB": ([ID, V, N, B], {}),
 }
@@ -144,7 +161,7 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
         "ADD c int INVISIBLE",
         "ADD v int",
         "DROP none",
-        "DROP id, DROP v, DROP n, DROP b",
+        "DROP id, DROP v, DROP n, DROP b, DROP at, DROP `long`, DROP m",
         "DROP v, MODIFY v text",
         "RENAME COLUMN v TO n",
         "ADD PRIMARY KEY (v)",
@@ -158,11 +175,19 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
         "ADD PERIOD FOR p (a, b)",
         "ADD SYSTEM VERSIONING",
         "ORDER BY v",
+        "MODIFY v tinytext, ADD c int DEFAULT 5. NOT NULL",
+        "CONVERT TO CHARACTER SET binary",
+        "DROP INDEX `PRIMARY`",
+        "MODIFY at timestamp NOT NULL",
+        "DROP PRIMARY KEY, ADD PRIMARY KEY (at)",
+        "MODIFY `long` tinytext",
+        "MODIFY `long` text",
+        "MODIFY n int NOT NULL AUTO_INCREMENT",
     ],
 )
 def test_an_alter_that_is_not_certain_is_not_followed(text):
     with pytest.raises(NotUnderstood):
-        changed(text)
+        changed(text, before=MORE)
 
 
 def test_a_default_of_a_session_that_bends_values_is_not_certain():
@@ -176,7 +201,22 @@ def test_a_column_that_may_number_a_row_with_0_anew_is_not_certain():
         changed("MODIFY id bigint AUTO_INCREMENT", keeps_zeros=False)
 
 
-@pytest.mark.parametrize("mode", [1 << 9, 1 << 32, None])
+def test_what_a_setting_decides_is_certain_where_it_decides_nothing():
+    changed("DROP PRIMARY KEY, ADD PRIMARY KEY (id)", strict=False)
+    with pytest.raises(NotUnderstood, match="values for NULL"):
+        changed("DROP PRIMARY KEY, ADD PRIMARY KEY (v)", strict=False)
+    with pytest.raises(NotUnderstood, match="0 or NULL"):
+        changed("MODIFY m int NOT NULL AUTO_INCREMENT", before=MORE)
+
+
+def test_names_that_differ_in_more_than_case_are_told_apart():
+    both = replace(BEFORE, columns=(Column("id", "integer", True), Column("ß", "integer"), Column("ss", "integer")))
+    assert columns(changed("DROP ss", before=both)) == [ID, ("ß", "integer", False)]
+    with pytest.raises(NotUnderstood, match="one column or another"):
+        changed("DROP SS", before=both)
+
+
+@pytest.mark.parametrize("mode", [1 << 9, 1 << 31, 1 << 32, None])
 def test_a_session_of_another_mode_may_mean_other_values(mode):
     assert not is_read_as_written(Query("d", b"", mode))
     assert is_read_as_written(Query("d", b"", 1 << 21))

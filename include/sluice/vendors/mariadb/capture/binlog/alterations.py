@@ -74,7 +74,8 @@ def altered(name: TableName, parser: Parser, *, ignores: bool) -> tuple[tuple[Ta
             new.takes("TO", "AS")
             new.takes_sign("=")
             renamed = new.name()
-        elif does is Does.ALTERED and one.is_word("MODIFY", "CHANGE", "CONVERT"):
+        elif does is Does.ALTERED and one.is_word("MODIFY", "CHANGE", "CONVERT", "PRIMARY"):
+            # Columns of a primary key hold no NULL any more.
             does = Does.RETYPED
     if does is not Does.REPLACED and _is_untold(rest):
         does = Does.UNTOLD

@@ -147,7 +147,8 @@ def _members(parser: Parser) -> Iterator[str]:
     if not parser.takes_sign("("):
         raise NotUnderstood("the members are missing")
     while True:
-        yield text(parser.step())
+        # The server takes blanks from their ends.
+        yield text(parser.step()).rstrip(" ")
         if parser.takes_sign(")"):
             return
         if not parser.takes_sign(","):
@@ -285,7 +286,10 @@ class _Options:
         if one.is_name and one.text.isascii() and one.text.isdigit() and not one.is_quoted:
             number = sign + one.text
             if parser.takes_sign("."):
-                number += f".{parser.step().text}"
+                part = parser.step()
+                if part.is_quoted or not part.text.isdecimal():
+                    raise NotUnderstood("a number ends with its point")
+                number += f".{part.text}"
             self._default, self._is_known = self._number(number)
             return
         if not sign and one.is_word("TRUE", "FALSE"):
@@ -308,12 +312,13 @@ class _Options:
         if kind in ("char", "varchar", *_TEXTS):
             return (one.text.rstrip(" ") if kind == "char" else one.text), True
         if kind == "enum":
-            return one.text, one.text in self._members
+            said = one.text.rstrip(" ")
+            return said, said in self._members
         if kind == "date" and _DATE.fullmatch(one.text):
             return one.text, True
         if kind == "datetime" and _DATETIME.fullmatch(one.text):
             return one.text, True
-        return self._number(one.text)
+        return self._number(one.text) if one.text != "-0" else (None, False)
 
     def _number(self, number: str) -> tuple[str | None, bool]:
         kind = self._described.kind
@@ -326,8 +331,11 @@ class _Options:
                 return None, False
             digits = f"{whole}.{part.ljust(scale, '0')}" if scale else whole
             return (sign if digits.strip("0.") else "") + digits, True
-        if kind in ("float", "double") and _WHOLE.fullmatch(number) and abs(int(number)) < 1 << 24:
+        if kind in ("float", "double") and _WHOLE.fullmatch(number) and 0 < abs(int(number)) < 1 << 24:
             return (real_of(np.float32(number)) if kind == "float" else float_of(float(number))), True
+        if kind in ("float", "double") and number in ("0", "-0"):
+            # As a number; a text would keep its sign.
+            return "0", True
         return None, False
 
     @staticmethod

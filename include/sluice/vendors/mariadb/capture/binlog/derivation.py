@@ -6,15 +6,15 @@ of the table say whether it was right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sluice.model.layout import Column, Layout
-from sluice.model.logical_type import Kind, logical_type
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog.alterations import parts
 from sluice.vendors.mariadb.capture.binlog.column_words import SaidColumn, column, key_columns
 from sluice.vendors.mariadb.capture.binlog.grammar import Parser
+from sluice.vendors.mariadb.capture.binlog.kept_values import expect_kept, expect_no_moments
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token
 
 _ELSE = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "CHECK")
@@ -22,12 +22,10 @@ _ELSE = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN
 _OPTIONS = (
     *("COMMENT", "ENGINE", "ROW_FORMAT", "AUTO_INCREMENT", "ALGORITHM", "LOCK", "FORCE", "DEFAULT", "CHARACTER"),
     *("CHARSET", "COLLATE", "CONVERT", "DISABLE", "ENABLE", "KEY_BLOCK_SIZE", "STATS_PERSISTENT", "ALTER"),
+    *("PARTITION", "REORGANIZE", "COALESCE", "REBUILD", "ANALYZE", "OPTIMIZE", "REMOVE"),
     *("STATS_AUTO_RECALC", "STATS_SAMPLE_PAGES", "PAGE_COMPRESSED", "PAGE_CHECKSUM", "MAX_ROWS", "MIN_ROWS"),
 )
 _OTHER_FORMS = ("LIKE", "AS", "SELECT", "WITH", "SEQUENCE", "UNION", "ENCRYPTED")
-# Types that bend values of others, or of their own with another size, without an error.
-_BENDING = {"char", "enum", "set", "year", "binary", "inet4", "inet6"}
-_FINEST = 6
 
 
 @dataclass(frozen=True)
@@ -68,6 +66,7 @@ def created(rest: Sequence[Token]) -> Derived:
     inner, behind = _bracketed(list(rest))
     if any(one.is_word(*_OTHER_FORMS) for one in behind):
         raise NotUnderstood("it is no list of columns alone")
+    _expect_letters(behind)
     said: list[SaidColumn] = []
     key: list[str] = []
     for part in parts(inner):
@@ -80,6 +79,8 @@ def created(rest: Sequence[Token]) -> Derived:
             said.append(column(parser))
     if any(one.first or one.behind is not None for one in said):
         raise NotUnderstood("a new table's column has a place")
+    if any(one.kind == "timestamp" and not one.is_explicit for one in said):
+        raise NotUnderstood("whether a TIMESTAMP may be NULL is a setting of the server")
     made = _Columns([])
     for one in said:
         made.add(one)
@@ -99,7 +100,7 @@ def altered(layout: Layout, rest: Sequence[Token], *, strict: bool, keeps_zeros:
     Raises:
         NotUnderstood: that is not certain.
     """
-    made = _Columns([Kept(one, one.name) for one in layout.columns], keeps_zeros=keeps_zeros)
+    made = _Columns([Kept(one, one.name) for one in layout.columns], strict=strict, keeps_zeros=keeps_zeros)
     made.key = list(layout.key_names)
     for part in parts(list(rest)):
         _part(made, Parser("", part, 0), strict=strict)
@@ -134,7 +135,9 @@ def _part(made: _Columns, parser: Parser, *, strict: bool) -> None:
         new = parser.word()
         parser.ends()
         made.rename(old, new, must=is_there)
-    elif not parser.peeks(*_OPTIONS):
+    elif parser.peeks(*_OPTIONS):
+        _expect_letters(parser.rest)
+    else:
         raise NotUnderstood("a part of it is not known")
 
 
@@ -142,7 +145,7 @@ def _added(made: _Columns, parser: Parser, *, strict: bool) -> None:
     if _is_primary(parser):
         made.set_key(key_columns(parser))
         return
-    if parser.peeks(*_ELSE):
+    if parser.peeks(*_ELSE, "PARTITION"):
         return
     if parser.peeks("PERIOD", "SYSTEM"):
         raise NotUnderstood("it has more than columns and keys")
@@ -173,8 +176,8 @@ def _dropped(made: _Columns, parser: Parser) -> None:
         made.touch("PRIMARY KEY")
         made.key = []
         return
-    if parser.peeks("CONSTRAINT") and any(one.text.upper() == "PRIMARY" for one in parser.rest):
-        raise NotUnderstood("a primary key is dropped as a constraint")
+    if parser.peeks("CONSTRAINT", "INDEX", "KEY") and any(one.text.upper() == "PRIMARY" for one in parser.rest):
+        raise NotUnderstood("a primary key is dropped by its name")
     if parser.peeks(*_ELSE):
         return
     if parser.peeks("PERIOD", "SYSTEM"):
@@ -186,6 +189,14 @@ def _dropped(made: _Columns, parser: Parser) -> None:
     parser.takes("RESTRICT", "CASCADE")
     parser.ends()
     made.drop(name, must=not may_lack)
+
+
+def _expect_letters(rest: Sequence[Token]) -> None:
+    """See that texts of a table stay texts. Raises NotUnderstood."""
+    if any(one.is_word("CHARSET", "COLLATE", "SET") for one in rest) and any(
+        one.text.casefold() == "binary" for one in rest
+    ):
+        raise NotUnderstood("its texts may be bytes")
 
 
 def _is_primary(parser: Parser) -> bool:
@@ -217,8 +228,9 @@ def _bracketed(rest: list[Token]) -> tuple[list[Token], list[Token]]:
 class _Columns:
     """Columns as the parts of a statement change them. Each may be named by one part alone."""
 
-    def __init__(self, columns: list[Kept], *, keeps_zeros: bool = True) -> None:
+    def __init__(self, columns: list[Kept], *, strict: bool = True, keeps_zeros: bool = True) -> None:
         self._columns = columns
+        self._strict = strict
         self._keeps_zeros = keeps_zeros
         self.key: list[str] = []
         self._touched: set[str] = set()
@@ -247,10 +259,14 @@ class _Columns:
             self._touched.add(name)
 
     def find(self, name: str) -> int | None:
-        """The place of a column; names differ in more than case."""
-        return next(
-            (place for place, one in enumerate(self._columns) if one.column.name.casefold() == name.casefold()), None
-        )
+        """The place of a column; names differ in more than case. Raises NotUnderstood, it may be one or another."""
+        names = [one.column.name for one in self._columns]
+        if name in names:
+            return names.index(name)
+        found = [place for place, one in enumerate(names) if one.casefold() == name.casefold()]
+        if len(found) > 1:
+            raise NotUnderstood(f"{name} may be one column or another")
+        return found[0] if found else None
 
     def add(self, said: SaidColumn) -> None:
         """A new one."""
@@ -284,10 +300,12 @@ class _Columns:
             return
         if said.is_key or (said.kind == "timestamp" and not said.is_explicit):
             raise NotUnderstood(f"the definition of {said.name} is not certain")
-        if said.counts and not self._keeps_zeros:
-            # So it is unless it counted before, which nobody here knows.
-            raise NotUnderstood(f"AUTO_INCREMENT may number a row anew that has 0 in {said.name}")
         before = self._columns[place].column
+        if said.counts and not (self._keeps_zeros and before.not_null):
+            # So it is unless it counted before, which nobody here knows.
+            raise NotUnderstood(f"AUTO_INCREMENT may number a row anew that has 0 or NULL in {said.name}")
+        if said.not_null:
+            expect_no_moments(before)
         expect_kept(before, said)
         self._called(place, said.name, old)
         found = replace(self._columns.pop(place), column=Column(said.name, said.type, said.not_null))
@@ -300,6 +318,10 @@ class _Columns:
             raise NotUnderstood("a column of the primary key is not there")
         if self.key:
             raise NotUnderstood("there is a primary key already")
+        for one in (self._columns[place].column for place in places if place is not None):
+            expect_no_moments(one)
+            if not (one.not_null or self._strict):
+                raise NotUnderstood(f"a session without a strict sql_mode may have given {one.name} values for NULL")
         self.key = [self._columns[place].column.name for place in places if place is not None]
 
     def _place(self, name: str, *, must: bool) -> int | None:
@@ -326,31 +348,3 @@ class _Columns:
                 raise NotUnderstood(f"there is no column {said.behind}")
             place = found + 1
         self._columns.insert(place, column)
-
-
-def expect_kept(before: Column, said: SaidColumn) -> None:
-    """See that each value has the same text behind a change, or one that a cast gives. Raises NotUnderstood."""
-    if said.kind in _BENDING or (said.kind in ("time", "datetime", "timestamp") and _is_coarser(before, said)):
-        raise NotUnderstood(f"it may have changed values of {before.name}")
-    if before.type == said.type or _widened(before.type, said.type):
-        return
-    raise NotUnderstood(f"values of {before.name} may be others as {said.type}")
-
-
-def _is_coarser(before: Column, said: SaidColumn) -> bool:
-    """Whether fractions of seconds may be cut; the log does not say how many digits a TIME had."""
-    return said.digits < _FINEST if said.kind == "time" else before.type != said.type and said.digits < _FINEST
-
-
-_WIDER: dict[Kind, Callable[[Kind], bool]] = {
-    Kind.INTEGER: lambda kind: kind in (Kind.INTEGER, Kind.DECIMAL),
-    Kind.DECIMAL: lambda kind: kind is Kind.DECIMAL,
-    Kind.TEXT: lambda kind: kind is Kind.TEXT,
-    Kind.TIMESTAMP: lambda kind: kind is Kind.TIMESTAMP,
-    Kind.TIMESTAMP_WITH_ZONE: lambda kind: kind is Kind.TIMESTAMP_WITH_ZONE,
-}
-
-
-def _widened(before: str, after: str) -> bool:
-    old, new = logical_type(before), logical_type(after)
-    return old.kind in _WIDER and _WIDER[old.kind](new.kind) and new.holds(old)

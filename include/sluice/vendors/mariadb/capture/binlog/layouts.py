@@ -115,8 +115,11 @@ class Layouts:
     def expect_kept(self, name: TableName) -> None:
         """See that values of rows fit into the types that a table has by now. Raises SluiceError SLC-446."""
         before, now = self.current.get(name), self._catalog(name)
-        if before is not None and now is not None:
-            _expect_same_types(before, now.layout())
+        if before is None or now is None:
+            return
+        _expect_same_types(before, now.layout())
+        if computed := [one.name for one in now.columns if one.is_generated]:
+            raise unclear(name, f"an ALTER may have computed {', '.join(computed)} anew", "")
 
     def at(self, said: TableMap, *, early: bool = False) -> Described:
         """How rows of a table are read here.
@@ -162,7 +165,9 @@ class Layouts:
         number = max(time.time_ns(), before.id + 1 if before else 0)
         layout = Layout(number, name, tuple(columns), said.key)
         if before is not None:
-            if (before.columns, before.key) == (layout.columns, layout.key):
+            # Where there is no primary key, the log names a unique one in its place, if there is one.
+            is_alike = before.key == layout.key or (self.carried and not before.key)
+            if before.columns == layout.columns and is_alike:
                 layout = before
             elif self.carried and name not in self._defined:
                 raise unclear(name, f"they have {_shown(layout)}, where {_shown(before)} was derived", "")

@@ -16,7 +16,9 @@ from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.charsets import Charsets
 
 _ANSI_QUOTES, _NO_BACKSLASH, _STRICT = 1 << 2, 1 << 20, 1 << 21 | 1 << 22
-_ORACLE, _MAXDB, _EMPTY_IS_NULL, _ZERO_IS_ZERO = 1 << 9, 1 << 12, 1 << 32, 1 << 19
+_ORACLE, _MAXDB, _PADDED, _EMPTY_IS_NULL, _ZERO_IS_ZERO = 1 << 9, 1 << 12, 1 << 31, 1 << 32, 1 << 19
+# In which bytes of ASCII are letters of other alphabets.
+_SWE7 = (10, 82)
 _UNICODE = {"utf8", "utf8mb3", "utf8mb4", "binary"}
 _BLANK = re.compile(r"[ \t\n\v\f\r]+")
 # What follows two dashes in a comment: the server asks for a blank or a control character.
@@ -55,8 +57,8 @@ def is_strict(query: Query) -> bool:
 
 
 def is_read_as_written(query: Query) -> bool:
-    """Whether the types that a statement names are those of MariaDB, and '' is an empty text."""
-    return query.mode is not None and not query.mode & (_ORACLE | _MAXDB | _EMPTY_IS_NULL)
+    """Whether types are those of MariaDB, '' is an empty text, and a CHAR has no blanks at its end."""
+    return query.mode is not None and not query.mode & (_ORACLE | _MAXDB | _PADDED | _EMPTY_IS_NULL)
 
 
 def keeps_zeros(query: Query) -> bool:
@@ -127,6 +129,8 @@ def _quoted(mode: int) -> re.Pattern[str]:
 
 def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, bool]]:
     raw = query.raw
+    if query.collation in _SWE7:
+        raise NotUnderstood("the client's character set is swe7")
     if raw.isascii():
         return [(raw.decode(), True)]
     if query.collation is None:
