@@ -53,7 +53,7 @@ def test_commits_are_kept_by_the_log_and_tables_by_a_transaction(maria, slave_se
     world = maria("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich",))
     database = world.infos["zurich"].database
     slave_server.execute("SET GLOBAL sync_binlog = 0")
-    with pytest.raises(SluiceError, match=r"SLC-441.*sync_binlog = 0"):
+    with pytest.raises(SluiceError, match=r"SLC-617.*sync_binlog = 0"):
         world.drainer()
     slave_server.execute("SET GLOBAL sync_binlog = 1")
     # As a batch looks at a table: from there on nobody alters it.

@@ -119,7 +119,7 @@ def expect_durable(session: Connection, pair: Pair) -> None:
     """See that a commit is on the disk when it returns: the log is trimmed below it then (R3).
 
     Raises:
-        SluiceError: SLC-441, it is not; SLC-038, the server is read_only.
+        SluiceError: SLC-441, it is not; SLC-617, it is not in the binary log; SLC-038, the server is read_only.
     """
     ((flushes, read_only, logs, syncs),) = execute(
         session,
@@ -134,10 +134,10 @@ def expect_durable(session: Connection, pair: Pair) -> None:
         )
     if session.server.undoes_unlogged and logs == "1" and syncs != "1":
         raise SluiceError(
-            441,
+            617,
             f"the server of slave {pair.slave} has sync_binlog = {syncs}: after a crash of its machine it undoes "
             "commits that its binary log lost, and they could not come again",
-            "nothing was written; as an administrator: SET PERSIST sync_binlog = 1",
+            "nothing was written; set `sync_binlog` to 1: SET PERSIST sync_binlog = 1, as an administrator",
         )
     if read_only == "1":
         raise SluiceError(

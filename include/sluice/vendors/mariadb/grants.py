@@ -77,14 +77,19 @@ def _script(login: str, rights: Iterable[tuple[str, str]], *first: str) -> str:
             f"nothing was printed; make an account (CREATE USER), and type {shell.connect('CONNECTION')} with it",
         )
     given = [_given(one, what) for one, what in rights]
-    account = composed("grants/account", login=f"'{_text(login)}'").rstrip()
-    return ";\n".join([*_SESSION, account, *given, *first])
+    written = f"'{_text(login)}'"
+    asked, account = (composed(f"grants/{one}", login=written).rstrip() for one in ("asked", "account"))
+    return ";\n".join([*_SESSION, asked, *_prepared("asked"), account, *given, *first])
 
 
 def _given(rights: str, what: str) -> str:
-    # In a form that MariaDB and MySQL have.
-    prepared = "PREPARE given FROM @given;\nEXECUTE given"
-    return f"SET @given = CONCAT('{_text(f'GRANT {rights} ON {what} TO ')}', @account);\n{prepared}"
+    text = f"SET @given = CONCAT('{_text(f'GRANT {rights} ON {what} TO ')}', @account)"
+    return ";\n".join([text, *_prepared("given")])
+
+
+def _prepared(name: str) -> tuple[str, str]:
+    """A statement in a variable of that name is executed, in a form that MariaDB and MySQL have."""
+    return f"PREPARE {name} FROM @{name}", f"EXECUTE {name}"
 
 
 def _text(text: str) -> str:

@@ -213,7 +213,8 @@ def _expect_off(session: Connection, address: str) -> None:
             616,
             f"the server at {address} has {' and '.join(held)} on: it would refuse tables without a primary key, or "
             "give them a column that the master has not",
-            f"nothing was written; as an administrator: {'; '.join(f'SET PERSIST {name} = 0' for name in held)}",
+            f"nothing was written; set them off, as an administrator: "
+            f"{'; '.join(f'SET PERSIST {name} = 0' for name in held)}",
         )
 
 
