@@ -7,7 +7,7 @@ from support.carrying import carried
 from support.interrupting import interrupted, small
 from support.lake import lake
 from support.mariadb import maria, maria_server, slave_server
-from support.mysql import mysql_server
+from support.mysql import mysql, mysql_server
 from support.older import older
 from support.restartable import restartable
 from support.secured import secured
@@ -29,6 +29,7 @@ __all__ = [
     "lake",
     "maria",
     "maria_server",
+    "mysql",
     "mysql_server",
     "object_store",
     "older",

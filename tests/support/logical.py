@@ -18,7 +18,7 @@ from support.lake import Lake
 from support.world import World
 
 from sluice.model.layout import Column
-from sluice.vendors.mariadb.server import MARIADB, Server
+from sluice.vendors.mariadb.server import MARIADB, MYSQL, Server
 from sluice.vendors.mariadb.types import stored
 from sluice.vendors.parquet.types import TEXT, typed
 
@@ -171,6 +171,10 @@ SLAVES: Mapping[str, tuple[Callable[[Fixture], Any], Callable[[Any, str], Texts]
     "postgresql": (lambda fixture: fixture("updating")(DDL, ["public.t"], renamed={}), of_tables),
     "mariadb": (
         lambda fixture: fixture("maria")(DDL, ["public.t"], before=made_on_maria(), update=False),
+        of_maria,
+    ),
+    "mysql": (
+        lambda fixture: fixture("mysql")(DDL, ["public.t"], before=made_on_maria(MYSQL), update=False),
         of_maria,
     ),
     "parquet": (lambda fixture: fixture("lake")(DDL, ["public.t"], update=False), of_files),

@@ -171,6 +171,13 @@ def slave_server(request: pytest.FixtureRequest) -> MariaServer:
 def maria(
     updating: Callable[..., UpdatingWorld], slave_server: MariaServer, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., UpdatingWorld]:
+    """See `worlds`; on MariaDB unless a test names another server."""
+    return worlds(updating, slave_server, monkeypatch)
+
+
+def worlds(
+    updating: Callable[..., UpdatingWorld], slave_server: MariaServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., UpdatingWorld]:
     """Makes worlds whose slaves are databases of a server; `before`: statements that are run in each of them first."""
 
     def made(ddl: str, tables: Any, *, before: str = "", update: bool = True, **more: Any) -> UpdatingWorld:

@@ -15,15 +15,16 @@ import shutil
 import subprocess
 import tempfile
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pymysql
 import pytest
 from pymysql.constants import CLIENT
-from support.mariadb import MariaServer
+from support.mariadb import MariaServer, worlds
 from support.places import server_directory
+from support.updating import UpdatingWorld
 
 from sluice.vendors.mariadb.server import MYSQL
 
@@ -109,6 +110,14 @@ def mysql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MySqlServ
         made.start()
         yield made
         made.stop()
+
+
+@pytest.fixture
+def mysql(
+    updating: Callable[..., UpdatingWorld], mysql_server: MySqlServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., UpdatingWorld]:
+    """See `worlds`."""
+    return worlds(updating, mysql_server, monkeypatch)
 
 
 def _unpacked() -> Path:
