@@ -4,9 +4,9 @@ import argparse
 
 from sluice.context import Context
 from sluice.model.key_range import KeyInterval
-from sluice.model.sample_bound import CONFIDENCE, confidence, share
 from sluice.spark.compare_tasks import compare_all
-from sluice.spark.job import arguments, key_options, run, table_options
+from sluice.spark.job import arguments, key_options, row_options, run, table_options
+from sluice.verify.ranges import chosen
 from sluice.verify.run import VerifyRequest, verify
 
 
@@ -15,11 +15,7 @@ def parser() -> argparse.ArgumentParser:
     options = arguments(__doc__, slaves="+")
     table_options(options)
     key_options(options)
-    options.add_argument("--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of keys")
-    options.add_argument(
-        "--confidence", type=confidence, default=CONFIDENCE, metavar="PART", help="of what a sample says, as 0.99"
-    )
-    options.add_argument("--at-most", type=share, metavar="1/N", help="as many as it takes to say that fewer differ")
+    row_options(options)
     options.add_argument("--initial", action="store_true", help="end an initial update: NORMAL if nothing differs")
     options.add_argument("--update", type=int, default=0, help="the initial update that may end; else any")
     return options
@@ -38,6 +34,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         update=options.update,
         confidence=options.confidence,
         at_most=options.at_most,
+        ranges=chosen(options.ranges),
     )
     # After an initial update, a role that may only read has perhaps no right on new tables yet.
     reading = context if options.initial else context.reading(request.source, request.slaves)

@@ -16,6 +16,7 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 
 * **source**, **slaves**: what to compare
 * **tables**: nothing chosen means every watched table
+* **ranges**: of keys, such as `public.legs: 2013, 'UA' .. 2013, 'WN'`; no other row of their tables is compared
 * **sample**: percent of the keys that are compared, which are drawn anew each time
 * **at_most**: instead, the share that fewer rows differ than; as many keys are drawn as it needs
 * **confidence**: a sample says with it that *fewer than 1 row in N differs*
@@ -34,6 +35,10 @@ def verify(settings: Config) -> DAG:
             **trigger_form.source(settings),
             **trigger_form.slaves(settings),
             **trigger_form.tables(settings, what="is compared"),
+            "ranges": trigger_form.key_ranges(
+                "One range a line, as in public.legs: 2013, 1 .. 2013, 12. No other row of their tables is compared. "
+                "Empty: all rows."
+            ),
             "sample": trigger_form.optional(
                 "integer",
                 100,
@@ -63,7 +68,9 @@ def verify(settings: Config) -> DAG:
         SluiceSparkOperator(
             task_id="verify",
             job="verify",
-            arguments=conventions.chosen("source", "tables", "sample", "at_most", "confidence", slave="slaves"),
+            arguments=conventions.chosen(
+                "source", "tables", "ranges", "sample", "at_most", "confidence", slave="slaves"
+            ),
             pool=pools.BULK,
         )
     return dag

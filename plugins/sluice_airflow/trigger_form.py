@@ -101,6 +101,13 @@ def switch(title: str, description: str, **schema: Any) -> Param:
     return optional("boolean", default=False, title=title, description=description, **schema)
 
 
+def key_ranges(description: str, **schema: Any) -> Param:
+    """Ranges of keys, one a line."""
+    # A blank line is no range.
+    items = {"type": "string", "pattern": r"^\s*(\S+\s*:.*\.\..*)?$"}
+    return optional("array", items=items, title="Key ranges", description=description, **schema)
+
+
 def initial_update(config: Config) -> dict[str, Param]:
     """How slaves are filled. What is seldom needed is in a section of its own."""
     pairs = [f"{one.source}/{one.slave}" for one in config.replications]
@@ -122,13 +129,9 @@ def initial_update(config: Config) -> dict[str, Param]:
             title="Mode",
             description="How rows come to the slaves.",
         ),
-        "key_ranges": optional(
-            "array",
-            # A blank line is no range.
-            items={"type": "string", "pattern": r"^\s*(\S+\s*:.*\.\..*)?$"},
+        "key_ranges": key_ranges(
+            "Mode online only: one range a line, as in public.legs: 2013, 1 .. 2013, 12. Empty: all rows.",
             section=ADVANCED,
-            title="Key ranges",
-            description="Mode online only: one range a line, as in public.legs: 2013, 1 .. 2013, 12. Empty: all rows.",
         ),
         "version": optional(
             "string",

@@ -93,6 +93,14 @@ def test_keys_reach_what_asks_for_them_and_what_compares_their_tables(bag, job_m
         assert job_module(task).parser().parse_args(words).keys == keys
 
 
+def test_ranges_of_keys_that_alone_are_compared_reach_the_job(bag, job_module):
+    ranges = ["public.flights: 2013, 'it''s' ..", "public.planes: .. N1"]
+    words = rendered(bag.dags["verify"], "verify", ranges=ranges).command_line()
+    assert job_module("verify").parser().parse_args(words).ranges == ranges
+    plain = rendered(bag.dags["verify"], "verify").command_line()
+    assert rendered(bag.dags["verify"], "verify", ranges=[" ", ""]).command_line() == plain
+
+
 def test_every_mode_of_an_initial_update_reaches_its_dump(bag, job_module):
     for mode in bag.dags["initial_update"].params.get_param("mode").schema["enum"]:
         words = rendered(bag.dags["initial_update"], "dump", mode=mode).command_line()

@@ -24,6 +24,8 @@ def test_a_range_is_read_as_it_is_written(text):
     found = KeyInterval.parsed(text)
     assert (found.first, found.until) == WRITTEN[text]
     assert found.table.table == "t"
+    plain = ":" not in found.table.schema
+    assert not plain or KeyInterval.parsed(str(found)) == found
 
 
 ODD = ["public.t", "public.t: 5", "t: 1 .. 2", "public.t: 1 .. 2 .. 3", "public.t: 1 2 .. 3", "public.t: (1 .. 2", ""]

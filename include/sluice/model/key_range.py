@@ -10,6 +10,8 @@ from sluice.model.watched import split_table
 
 Bound = tuple[str, ...]
 
+# A word that is read as one value without quotes.
+_WORD = re.compile(r"(?:(?!\.\.)[^\s,()'])+")
 # A text in quotes, two dots, a comma, a parenthesis; or a word, which ends before any of these.
 _TOKENS = re.compile(r"\s*(?:('(?:[^']|'')*')|(\.\.)|([,()])|((?:(?!\.\.)[^\s,()'])+))")
 _BOUND = re.compile(r"v(?:,v)*|\(v(?:,v)*\)|")
@@ -44,6 +46,15 @@ class KeyInterval:
             raise ValueError("it is no table, a colon, and two bounds with .. between them")
         first, until = tokens[: dots[0]], tokens[dots[0] + 1 :]
         return cls(TableName(*split_table(name)), _bound(first), _bound(until))
+
+    def __str__(self) -> str:
+        """As people write it."""
+        return " ".join(filter(None, (f"{self.table}:", _written(self.first), "..", _written(self.until))))
+
+
+def _written(bound: Bound | None) -> str:
+    values = ((one if _WORD.fullmatch(one) else "'" + one.replace("'", "''") + "'") for one in bound or ())
+    return ", ".join(values)
 
 
 def _named(text: str) -> tuple[str, str, str]:

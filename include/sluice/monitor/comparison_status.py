@@ -46,6 +46,7 @@ class TableOutcome:
         percent: the share of keys that was compared.
         bound: of the rows that differ, by a sample of a table with a key.
         unknown: 1 if it was sampled and has no key, and so no bound.
+        ranges: of keys that alone were compared; 0 if all were.
     """
 
     table: str
@@ -58,6 +59,7 @@ class TableOutcome:
     percent: float
     bound: SampleBound | None
     unknown: int
+    ranges: int
 
     @property
     def sure(self) -> str:
@@ -73,6 +75,7 @@ class ComparisonReport:
         percent: the share of keys that was compared, of the table of which it was least.
         bound: of the rows that differ, by samples; of the table with a key of which they say least.
         unknown: sampled tables without a key, which have no bound.
+        ranges: of keys that alone were compared; 0 if all were.
         position: where both sides were compared, as segment/transaction.
     """
 
@@ -83,6 +86,7 @@ class ComparisonReport:
     percent: float
     bound: SampleBound | None
     unknown: int
+    ranges: int
     position: str
     tables: Sequence[TableOutcome]
 
@@ -187,6 +191,7 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> Comparison
         min(one.percent for one in found),
         weakest(one.bound for one in found),
         sum(_unknown_rest(one) for one in found),
+        sum(len(one.within) for one in found),
         str(found[0].position),
         [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )
@@ -261,6 +266,7 @@ def _outcome(one: TableReport) -> TableOutcome:
         percent=one.percent,
         bound=one.bound,
         unknown=_unknown_rest(one),
+        ranges=len(one.within),
     )
 
 

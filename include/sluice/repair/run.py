@@ -221,9 +221,11 @@ def _differing_otherwise(
     """
     if not planned:
         return 0
-    tables = tuple(one.report.table for one in planned)
+    tables = tuple(one.report.table for one in planned if not one.report.within)
+    ranges = tuple(within for one in planned for within in one.report.within)
+    again = VerifyRequest(request.source, (request.slave,), tables, ranges=ranges)
     try:
-        verify(context, VerifyRequest(request.source, (request.slave,), tables), compare_all, patience_s)
+        verify(context, again, compare_all, patience_s)
     except RowsDiffer as error:
         found = comparisons.tables_of(context.store, error.report, request.pair)
         if not any(one.counts[kind] for one in found for kind in request.kinds):

@@ -20,6 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.log import to_stderr
 from sluice.model import requester
 from sluice.model.names import TableName
+from sluice.model.sample_bound import CONFIDENCE, confidence, share
 from sluice.model.watched import split_table
 
 TERMINAL = 3
@@ -75,6 +76,23 @@ def key_options(options: argparse.ArgumentParser) -> None:
         type=str.strip,
         metavar="RANGE",
         help="schema.table: FROM .. TO; repeatable",
+    )
+
+
+def row_options(options: argparse.ArgumentParser) -> None:
+    """Add the options that say which rows of its tables a comparison reads."""
+    options.add_argument("--sample", type=int, default=100, choices=range(1, 101), metavar="PERCENT", help="of keys")
+    options.add_argument(
+        "--confidence", type=confidence, default=CONFIDENCE, metavar="PART", help="of what a sample says, as 0.99"
+    )
+    options.add_argument("--at-most", type=share, metavar="1/N", help="as many as it takes to say that fewer differ")
+    options.add_argument(
+        "--ranges",
+        action=_NotBlank,
+        default=[],
+        type=str.strip,
+        metavar="RANGE",
+        help="schema.table: FROM .. TO; repeatable; no other row is compared",
     )
 
 

@@ -26,6 +26,7 @@ class ComparisonTotals:
         percent: the share of keys that was compared, of the table of which it was least.
         bound: of the rows that differ, by samples; of the table with a key of which they say least.
         unknown: sampled tables without a key, which have no bound.
+        ranges: of keys that alone were compared; 0 if all were.
         more: rows that differ and were not kept.
     """
 
@@ -42,6 +43,7 @@ class ComparisonTotals:
     percent: float
     bound: SampleBound | None
     unknown: int
+    ranges: int
 
     @property
     def sure(self) -> str:
@@ -69,6 +71,7 @@ def page(
         *(_sum(body["counts"][name].astext.cast(BigInteger)).label(name) for name in (*KINDS, "more")),
         func.coalesce(func.min(percent), 100).label("percent"),
         func.count().filter(percent < 100, func.jsonb_array_length(body["key"]) == 0).label("unknown"),
+        _sum(func.jsonb_array_length(body["within"])).label("ranges"),
         *(func.max(body["bound"][name].astext.cast(Double)).label(name) for name in ("confidence", "below")),
     ).where(comparison.c.source == source)
     if slave:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Row, func, select
 
+from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
@@ -38,6 +39,7 @@ class TableReport:
         columns: the names of the values of a row that differs, in their order; none if they are not known.
         percent: the share of keys that was compared.
         bound: of the rows that differ, by a sample of a table with a key.
+        within: the ranges of keys that were compared; none if all were.
     """
 
     id: int
@@ -58,6 +60,7 @@ class TableReport:
     columns: tuple[str, ...] = ()
     percent: float = 100
     bound: SampleBound | None = None
+    within: tuple[KeyInterval, ...] = ()
 
     @property
     def more(self) -> int:
@@ -140,11 +143,12 @@ def _tuple(values: list[Any] | None) -> Any:
 
 def _report(row: Row[Any]) -> TableReport:
     body = row.body
+    table = TableName(body.get("schema", ""), body.get("name", ""))
     return TableReport(
         row.id,
         row.point,
         Pair(row.source, row.slave),
-        TableName(body.get("schema", ""), body.get("name", "")),
+        table,
         row.at,
         row.compared,
         row.different,
@@ -159,4 +163,5 @@ def _report(row: Row[Any]) -> TableReport:
         tuple(body.get("columns", ())),
         body.get("percent", 100),
         SampleBound(**body["bound"]) if body.get("bound") else None,
+        tuple(KeyInterval(table, *map(_tuple, bounds)) for bounds in body.get("within", ())),
     )

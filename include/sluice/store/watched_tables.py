@@ -44,10 +44,10 @@ def columns(store: Store, source: str) -> dict[TableName, list[str]]:
 
 
 def counted(store: Store, source: str) -> dict[str, int]:
-    """The rows of each table at its last comparison with any slave."""
+    """The rows of each table at its last comparison with any slave, but for those of some ranges of keys."""
     newest = (
         select(comparison.c.table, comparison.c.compared)
-        .where(comparison.c.source == source)
+        .where(comparison.c.source == source, ~comparison.c.body.has_key("within"))
         .ext(distinct_on(comparison.c.table))
         .order_by(comparison.c.table, comparison.c.point.desc())
     )

@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from sluice.vendors.protocol.compare import Comparison
+from sluice.errors import SluiceError
+from sluice.model.key_range import KeyInterval
+from sluice.model.names import TableName
+from sluice.vendors.protocol.compare import Comparison, not_by_keys
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Bounds, Difference, joined
 
 # The most ranges of a table; and if the master rests between them.
 _MOST, _FINE = 16, 256
+
+
+def chosen(ranges: Sequence[str]) -> tuple[KeyInterval, ...]:
+    """The ranges of keys that are named. Raises SluiceError SLC-640, they have another form."""
+    try:
+        return tuple(KeyInterval.parsed(text) for text in ranges)
+    except ValueError as error:
+        raise _not_so(ranges, str(error)) from None
+
+
+def _not_so(ranges: Sequence[object], why: str) -> SluiceError:
+    return SluiceError(
+        640,
+        f"{'; '.join(map(str, ranges))} cannot be compared: {why}",
+        "nothing was compared; trigger verify without `sample` and `at_most`, and with `ranges` that are written like "
+        "this: public.legs: 2013, 'UA' .. 2013, 'WN'",
+    )
+
+
+def expect_alone(
+    source: str,
+    ranges: Sequence[KeyInterval],
+    tables: Collection[TableName],
+    watched: Collection[TableName],
+    *,
+    sampled: bool,
+) -> None:
+    """See that ranges say which rows are compared, and nothing else does.
+
+    Raises:
+        SluiceError: SLC-640, a sample was chosen as well, or one of their tables as a whole; SLC-643, there is no such
+            table.
+    """
+    if ranges and sampled:
+        raise _not_so(ranges, "a sample is chosen as well")
+    if whole := sorted({one.table for one in ranges} & set(tables)):
+        raise _not_so(ranges, f"{', '.join(map(str, whole))} is named in `tables` as well")
+    if strange := sorted({one.table for one in ranges} - set(watched)):
+        raise SluiceError(
+            643,
+            f"{', '.join(map(str, strange))}: no table that is watched on {source}",
+            "nothing was compared; name tables in `ranges` as the master calls them: "
+            f"{', '.join(map(str, sorted(watched)))}",
+        )
 
 
 def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Comparison]:
@@ -20,9 +67,12 @@ def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Compa
         fine: into more ranges than so many tasks need.
 
     Raises:
-        SluiceError: one of the databases cannot be read.
+        SluiceError: one of the databases cannot be read; SLC-641, SLC-642, ranges of keys cannot be compared.
     """
+    by_keys = next((job for job in jobs if job.keys), None)
     cut_by_vendor = vendor(jobs[0].replica.vendor).cut if jobs else None
+    if by_keys and not cut_by_vendor:
+        raise not_by_keys(by_keys, "its kind of database has no such way")
     return cut_by_vendor(jobs, _FINE if fine else min(_MOST, 2 * tasks)) if cut_by_vendor else jobs
 
 

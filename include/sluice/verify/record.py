@@ -44,7 +44,7 @@ def record(context: Context, source: str, point: Point, job: Comparison, found: 
     """Keep what was found of a table in the control store."""
     counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
     name, pair = job.view.master.name, Pair(source, job.slave)
-    body = {
+    body: dict[str, object] = {
         "schema": name.schema,
         "name": name.table,
         "segment": point.position.segment,
@@ -60,5 +60,7 @@ def record(context: Context, source: str, point: Point, job: Comparison, found: 
         "ranges": found.ranges,
         "share_moved": round(found.share_moved, 6),
     }
+    if job.keys:
+        body["within"] = [[one.first, one.until] for one in job.keys]
     values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
     comparisons.record(context.store, point.id, pair, str(name), values, found.rows)

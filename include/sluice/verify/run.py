@@ -19,6 +19,7 @@ from sluice.context import Context
 from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import Filled
+from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
@@ -48,6 +49,7 @@ class VerifyRequest:
         update: the only one that may; any if it is not given.
         confidence: of the bound that a sample gives.
         at_most: as large a sample of each table as says that a smaller share of its rows differs.
+        ranges: of keys; no other row of their tables is compared.
     """
 
     source: str
@@ -58,6 +60,12 @@ class VerifyRequest:
     update: int = 0
     confidence: float = CONFIDENCE
     at_most: float | None = None
+    ranges: tuple[KeyInterval, ...] = ()
+
+    @property
+    def named(self) -> tuple[TableName, ...]:
+        """The tables that are named."""
+        return tuple(sorted({*self.tables, *(one.table for one in self.ranges)}))
 
 
 def verify(
@@ -68,7 +76,7 @@ def verify(
     Raises:
         SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
             Others were compared (R8). SLC-040 if one of `tables` does not exist, SLC-576 if `percent` and `at_most` are
-            both chosen; then nothing was.
+            both chosen, SLC-640 and SLC-643 if `ranges` cannot be; then nothing was.
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
             and its first changes do not come: somebody paused its drain, or it is not there yet. SLC-575 if a sample
             had fewer keys than `at_most` needs.
@@ -79,7 +87,10 @@ def verify(
             "the size of a sample, and what it has to say, cannot both be chosen",
             "nothing was compared; choose either `sample` or `at_most`",
         )
-    expect_present(context, request.source, context.present(request.source), request.tables)
+    present = context.present(request.source)
+    expect_present(context, request.source, present, request.named)
+    sampled = request.percent < 100 or request.at_most is not None
+    ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=sampled)
     known, refused = _ready(context, request)
     ready = list(known)
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
@@ -114,6 +125,7 @@ def verify(
                 "compared": sum(one.compared for one in tables.values()),
                 "different": sum(one.different for one in tables.values()),
                 "sample": {table: asdict(one.bound) for table, one in tables.items() if one.bound},
+                "ranges": [str(one) for one in request.ranges if str(one.table) in tables],
                 "own": sum(one.own for one in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
                 "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
@@ -132,7 +144,9 @@ def _outcome(context: Context, request: VerifyRequest, slave: str, tables: Mappi
     share = f"; {moved / size:.1%} of the data moved" if size else ""
     left = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
     gone = left and f"; left out: {left}"
-    return f"{slave}: {compared:,} rows compared, {different:,} different{sure}{share}{gone}"
+    only = "; ".join(str(one) for one in request.ranges if str(one.table) in tables)
+    these = only and f" (no others than {only})"
+    return f"{slave}: {compared:,} rows compared{these}, {different:,} different{sure}{share}{gone}"
 
 
 def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
@@ -238,6 +252,7 @@ def _compare(
                         own_rows=own_rows,
                         keeping=Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),
                         checksums=kept.checksums,
+                        keys=tuple(one for one in request.ranges if one.table == name),
                     )
                 )
             try:
@@ -276,10 +291,10 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
     watched, present = context.watched(request.source), context.present(request.source)
     database = context.source(request.source)
     try:
-        found = {name: database.master.shape(point.snapshot_id, name) for name in request.tables or present}
+        found = {name: database.master.shape(point.snapshot_id, name) for name in request.named or present}
     finally:
         database.close()
-    gone = [] if request.tables else sorted(watched.keys() - set(present.values()))
+    gone = [] if request.named else sorted(watched.keys() - set(present.values()))
     for name in (*gone, *(name for name, shape in found.items() if shape is None)):
         event("left out", source=request.source, table=name, why="the point does not show it as a watched table")
     return {name: shape for name, shape in found.items() if shape}

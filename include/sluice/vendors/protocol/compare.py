@@ -7,7 +7,8 @@ from secrets import randbits
 from typing import Protocol
 
 from sluice.apply.mapping.table_view import TableView
-from sluice.errors import TransientError
+from sluice.errors import SluiceError, TransientError
+from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import SEED_BITS, KeySample
 from sluice.verify.difference import Keeping
 
@@ -51,6 +52,7 @@ class Comparison:
         keeping: the rows to keep of those that differ.
         checksums: the databases may compute checksums of rows, so that only rows of ranges that differ are read.
         within: the rows to compare, if not all.
+        keys: only rows of these ranges of keys are compared; all if there is none.
         seeds: of the hashes, which are others in each comparison: nobody can choose rows beforehand whose sums fit.
     """
 
@@ -66,7 +68,17 @@ class Comparison:
     keeping: Keeping = field(default_factory=Keeping)
     checksums: bool = True
     within: KeyColumnRange | None = None
+    keys: tuple[KeyInterval, ...] = ()
     seeds: tuple[int, int] = field(default_factory=lambda: (randbits(SEED_BITS), randbits(SEED_BITS)))
+
+
+def not_by_keys(job: Comparison, why: str) -> SluiceError:
+    """Rows of some keys of a table cannot be told alike on both sides."""
+    return SluiceError(
+        641,
+        f"ranges of keys of {job.view.master.name} cannot be compared on slave {job.slave}: {why}",
+        "nothing was changed; trigger verify with `tables` in place of `ranges`",
+    )
 
 
 class GivesWay(Protocol):

@@ -3,6 +3,6 @@
 COPY (
     SELECT ROW({columns})::text
     FROM {rows}
-    WHERE {all} OR abs(hashtextextended(ROW({key})::text COLLATE "C", {seed}::bigint) % {of}) < {parts}
+    WHERE ({within}) AND ({all} OR abs(hashtextextended(ROW({key})::text COLLATE "C", {seed}::bigint) % {of}) < {parts})
     ORDER BY {key}
 ) TO STDOUT

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 from psycopg import sql
 
+from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.layout import Layout
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import listed, regclass
 from sluice.vendors.postgresql.read import row_bytes
-from sluice.vendors.postgresql.read.key_range import keys
+from sluice.vendors.postgresql.read.key_range import among_ranges, keys
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 from sluice.verify.difference import Difference, RowReader
@@ -50,9 +51,17 @@ class ChecksumSide:
         layout: the columns under the names of this side, in the order of the view.
         sample: the keys that count.
         seeds: of the two hashes of a row.
+        keys: only rows of these ranges; all if there is none.
     """
 
-    def __init__(self, session: Connection, layout: Layout, sample: KeySample, seeds: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        session: Connection,
+        layout: Layout,
+        sample: KeySample,
+        seeds: tuple[int, int],
+        keys: Sequence[KeyInterval] = (),
+    ) -> None:
         self.session = session
         self._names = [column.name for column in layout.columns]
         self._key = [self._names[index] for index in layout.key]
@@ -60,6 +69,7 @@ class ChecksumSide:
         self._rows = relations.rows_of(session, layout.name)
         self._sampled = sampled(sample)
         self._seeds = seeds
+        self._keys = among_ranges(self._key, keys)
         self._image: sql.Composable | None = None
         self._types: dict[str, tuple[str | None, bool]] = {}
 
@@ -116,7 +126,7 @@ class ChecksumSide:
             for compared, bound in ((">=", within.low), ("<", within.high))
             if bound is not None
         ]
-        return sql.SQL(" AND ").join(asked) if asked else sql.SQL("true")
+        return sql.SQL(" AND ").join([*asked, self._keys])
 
     def lines(self, parts: Sequence[KeyColumnRange]) -> sql.Composed:
         """The COPY of the rows of some ranges, sorted for a merge."""

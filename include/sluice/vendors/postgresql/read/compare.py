@@ -25,6 +25,7 @@ from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column, sampled
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.digested_columns import DigestedColumns, bucket_sums
+from sluice.vendors.postgresql.read.key_range import among_ranges
 from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.vendors.postgresql.session import (
     Connection,
@@ -111,7 +112,7 @@ def compare_table(job: Comparison) -> Difference:
                 theirs = _rows("read/compare/rows", replica, job.view.layout, job.sample)
                 return _compared(job, expected, ours, replica, theirs)
         ours_summed, theirs_summed = (
-            ChecksumSide(session, layout, job.sample, job.seeds)
+            ChecksumSide(session, layout, job.sample, job.seeds, job.keys)
             for session, layout in ((master, job.view.ours), (replica, job.view.layout))
         )
         column = ranged_column(job, ours_summed, theirs_summed) if job.within is None else job.within.column
@@ -119,13 +120,20 @@ def compare_table(job: Comparison) -> Difference:
             within = job.within or KeyColumnRange(column, None, None)
             return compare_ranges(within, ours_summed, theirs_summed, row_reader(job))
         sides = ((master, job.view.ours), (replica, job.view.layout))
+        # The names of a key's columns are others on each side.
+        among = [among_ranges(layout.key_names, job.keys) for _, layout in sides]
         if job.view.layout.key:
-            ours, theirs = (_rows("read/compare/rows_by_key", session, layout, job.sample) for session, layout in sides)
+            ours, theirs = (
+                _rows("read/compare/rows_by_key", *side, job.sample, within)
+                for side, within in zip(sides, among, strict=True)
+            )
             with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
                 if (same := equal(map(bytes, one), map(bytes, other))) is not None:
                     count, size = same
                     return Difference(compared=count, moved=2 * size, size=2 * size)
-        ours, theirs = (_rows("read/compare/rows", session, layout, job.sample) for session, layout in sides)
+        ours, theirs = (
+            _rows("read/compare/rows", *side, job.sample, within) for side, within in zip(sides, among, strict=True)
+        )
         return _compared(job, master, ours, replica, theirs)
 
 

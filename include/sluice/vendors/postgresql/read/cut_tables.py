@@ -15,8 +15,9 @@ from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, ranged_column
 from sluice.vendors.postgresql.read.compare import keep_shape, reading
 from sluice.vendors.postgresql.read.key_range import keys
+from sluice.vendors.postgresql.read.typed_ranges import typed
 from sluice.vendors.postgresql.session import Connection, composed, read_tables_alone, translated
-from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, not_by_keys
 
 # A table of fewer blocks is compared by one task.
 _BLOCKS = 2_000
@@ -35,7 +36,9 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
         return []
     origin, replica = jobs[0].master, jobs[0].replica
     if origin.vendor != replica.vendor:
-        # Checksums of another kind of database are others.
+        # Checksums of another kind of database are others, and so may be the order of keys.
+        if by_keys := next((job for job in jobs if job.keys), None):
+            raise not_by_keys(by_keys, "both sides have to be databases of one kind")
         return jobs
     connections = open_sealed(jobs[0].sealed)
     with (
@@ -46,6 +49,10 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
         read_tables_alone(ours)
 
         def cut_one(job: Comparison) -> Iterator[Comparison]:
+            if job.keys:
+                planned_code.expect_none_now(connections[origin.connection], [job.view.master.name], origin.trusted)
+                keep_shape(ours, job.view.master.name)
+                job = typed(job, ours, theirs)
             blocks = _blocks(ours, job)
             large = blocks >= _BLOCKS and job.checksums
             if not job.view.layout.key or job.view.shaped or not (large or job.least):
@@ -57,7 +64,7 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
                 job = replace(job, sample=KeySample.of_at_least(job.least, _count(ours, job)))
             sides = ((ours, job.view.ours), (theirs, job.view.layout))
             column = large and ranged_column(
-                job, *(ChecksumSide(session, layout, job.sample, job.seeds) for session, layout in sides)
+                job, *(ChecksumSide(session, layout, job.sample, job.seeds, job.keys) for session, layout in sides)
             )
             if column is None or not large:
                 yield job

@@ -8,6 +8,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from sluice.model.key_range import KeyInterval
 from sluice.vendors.postgresql.catalog.definition import listed
 from sluice.vendors.protocol.read import Key, KeyRange
 
@@ -28,6 +29,15 @@ def between(columns: Sequence[str], within: KeyRange, last: Key | None = None) -
         if bound is not None
     ]
     return sql.SQL(" AND ").join(asked) if asked else sql.SQL("true")
+
+
+def among_ranges(columns: Sequence[str], ranges: Sequence[KeyInterval]) -> sql.Composable:
+    """The condition for rows of any of these ranges; for all rows if there is none."""
+    each = [
+        sql.SQL("({})").format(between(columns, KeyRange(0, one.table, "", first=one.first, until=one.until)))
+        for one in ranges
+    ]
+    return sql.SQL("({})").format(sql.SQL(" OR ").join(each)) if each else sql.SQL("true")
 
 
 def among(columns: Sequence[str], wanted: Sequence[Key]) -> sql.Composable:

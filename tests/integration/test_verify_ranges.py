@@ -1,0 +1,112 @@
+"""A comparison of ranges of keys finds all that differs within them, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+from support.updating import UpdatingWorld, compare_here
+from support.world import SOURCE
+
+from sluice.connections import SEALED_ENV, seal
+from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.store import activities, comparisons
+from sluice.verify.ranges import chosen
+from sluice.verify.run import VerifyRequest, verify
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = """
+CREATE TABLE legs (year int, carrier text, note text, PRIMARY KEY (year, carrier));
+CREATE TABLE heap (a int);
+CREATE TABLE days (day date PRIMARY KEY, note text);
+INSERT INTO legs SELECT y, c, 'note' FROM generate_series(2001, 2100) AS y, unnest('{AA,"B, ''B",UA}'::text[]) AS c;
+INSERT INTO days SELECT date '2013-01-01' + g, 'note' FROM generate_series(0, 99) AS g;
+"""
+HARM = """
+DELETE FROM legs WHERE year = 2005 AND carrier = 'AA';
+INSERT INTO legs VALUES (2010, 'ZZ', 'extra'), (1999, 'AA', 'extra');
+UPDATE legs SET note = 'x' WHERE year = 2020;
+UPDATE days SET note = 'x' WHERE day = '2013-02-01';
+"""
+
+# What is compared; rows that were, and what differs: (missing, extra, changed).
+RANGES = {
+    "nothing within": (["public.legs: 2006 .. 2009"], 12, (0, 0, 0)),
+    "both bounds belong to it": (["public.legs: 2005 .. 2010"], 19, (1, 1, 0)),
+    "whole keys": (["public.legs: 2020, 'B, ''B' .. 2020, UA"], 2, (0, 0, 2)),
+    "another length": (["public.legs: 2010, UA .. 2011"], 5, (0, 1, 0)),
+    "no first": (["public.legs: .. 2001"], 4, (0, 1, 0)),
+    "no last": (["public.legs: 2021 .."], 240, (0, 0, 0)),
+    "two that overlap": (["public.legs: 2004 .. 2005", "public.legs: 2005 .. 2006"], 9, (1, 0, 0)),
+    "no bound": (["public.legs: .."], 302, (1, 2, 3)),
+    "tables": (["public.legs: 2005 .. 2005", "public.days: 20130201 .. '2013-02-02'"], 5, (1, 0, 1)),
+}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["checksums", "row by row"])
+def world(request, server, tmp_path_factory):
+    """A slave on which rows of some keys are wrong."""
+    source = {"verification": {"checksums": request.param}}
+    tables = ["public.legs", "public.heap", "public.days"]
+    directory = tmp_path_factory.mktemp("ranges") / "world"
+    world = UpdatingWorld(server, directory, DDL, tables, {}, source=source)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(SEALED_ENV, seal(world.infos))
+        world.update()
+        assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
+        world.reader("zurich").execute(HARM)
+        yield world
+    world.close()
+    server.drop_databases(world.infos.values())
+
+
+def told(world, texts, **asked):
+    """The result of a comparison of ranges, or its error."""
+    request = VerifyRequest(SOURCE, ("zurich",), ranges=chosen(texts), **asked)
+    with world.running():
+        return verify(world.context, request, compare_here, 60)
+
+
+@pytest.mark.parametrize(("texts", "rows", "counts"), RANGES.values(), ids=RANGES)
+def test_rows_of_the_ranges_alone_are_compared(world, texts, rows, counts):
+    if sum(counts):
+        with pytest.raises(SluiceError, match="SLC-090"):
+            told(world, texts)
+    else:
+        found = told(world, texts)
+        assert found["slaves"]["zurich"]["ranges"] == texts
+        assert f"(no others than {texts[0]})" in found["note"]
+    pair = world.pair("zurich")
+    tables = comparisons.tables_of(world.context.store, comparisons.last(world.context.store, pair), pair)
+    assert sum(one.compared for one in tables) == rows
+    assert tuple(sum(one.counts[kind] for one in tables) for kind in ("missing", "extra", "changed")) == counts
+    assert sum(len(one.within) for one in tables) == len(texts)
+
+
+def test_ranges_that_are_equal_do_not_hide_that_others_differed(world):
+    with pytest.raises(SluiceError, match="SLC-090"):
+        told(world, ["public.legs: 2005 .. 2010"])
+    told(world, ["public.legs: 2021 .."])
+    assert activities.comparisons(world.context.store, SOURCE)["zurich", "public.legs"].different == 2
+
+
+REFUSED = {
+    "public.legs: 1 .. many": "SLC-642",
+    "public.legs: 2 .. 1": "SLC-642",
+    "public.legs: 1, 2, 3 ..": "SLC-642",
+    "public.heap: 1 .. 2": "SLC-641",
+    "public.legs: 1": "SLC-640",
+    "public.unheard_of: 1 .. 2": "SLC-643",
+}
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_cannot_be_compared_so_is_refused(world, text):
+    with pytest.raises(SluiceError, match=REFUSED[text]):
+        told(world, [text])
+
+
+@pytest.mark.parametrize("asked", [{"percent": 5}, {"at_most": 0.1}, {"tables": (TableName("public", "legs"),)}])
+def test_ranges_alone_say_which_rows_of_a_table_are_compared(world, asked):
+    with pytest.raises(SluiceError, match="SLC-640"):
+        told(world, ["public.legs: 1 .. 2"], **asked)
