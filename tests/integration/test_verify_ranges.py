@@ -9,7 +9,10 @@ from support.world import SOURCE
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.monitor import comparison_status
+from sluice.repair.run import RepairRequest, repair
 from sluice.store import activities, comparisons
+from sluice.vendors.postgresql.read import cut_tables
 from sluice.verify.ranges import chosen
 from sluice.verify.run import VerifyRequest, verify
 
@@ -81,6 +84,30 @@ def test_rows_of_the_ranges_alone_are_compared(world, texts, rows, counts):
     assert sum(one.compared for one in tables) == rows
     assert tuple(sum(one.counts[kind] for one in tables) for kind in ("missing", "extra", "changed")) == counts
     assert sum(len(one.within) for one in tables) == len(texts)
+    shown = comparison_status.shown(world.context, pair, tables[0].report)
+    newest = comparison_status.listed(world.context, SOURCE, "zurich", None).comparisons[0]
+    assert shown.ranges == newest.ranges == len(texts)
+
+
+@pytest.mark.parametrize("name", ["both bounds belong to it", "whole keys", "no bound", "tables"])
+def test_tables_that_are_cut_for_several_tasks_are_compared_alike(world, monkeypatch, name):
+    monkeypatch.setattr(cut_tables, "_BLOCKS", 1)
+    test_rows_of_the_ranges_alone_are_compared(world, *RANGES[name])
+
+
+def test_a_repair_compares_the_ranges_of_its_report_again(world):
+    zurich = world.reader("zurich")
+    zurich.execute("UPDATE days SET note = 'y' WHERE day = '2013-03-01'")
+    with pytest.raises(SluiceError, match="SLC-090"):
+        told(world, ["public.days: 2013-02-01 .. 2013-02-02"])
+    report = comparisons.last(world.context.store, world.pair("zurich"))
+    with world.running():
+        found = repair(world.context, RepairRequest(SOURCE, "zurich", report=report), compare_here, 60)
+    assert found["note"].endswith("compared again: equal")
+    notes = zurich.execute("SELECT day::text, note FROM days WHERE note <> 'note'").fetchall()
+    assert notes == [("2013-03-01", "y")], "rows outside of the ranges were not looked at"
+    zurich.execute("UPDATE days SET note = 'x' WHERE day = '2013-02-01'")
+    zurich.execute("UPDATE days SET note = 'note' WHERE day = '2013-03-01'")
 
 
 def test_ranges_that_are_equal_do_not_hide_that_others_differed(world):
