@@ -28,8 +28,9 @@ from support.updating import UpdatingWorld
 
 from sluice.vendors.mariadb.server import MYSQL
 
-_ARCHIVE = "http://deb.debian.org/debian"
-_INDEX = f"{_ARCHIVE}/dists/sid/main/binary-amd64/Packages.xz"
+# Debian's newest packages, in whatever archive apt is configured to ask.
+_SUITE, _PACKAGES = "dists/sid", "main/binary-amd64/Packages.xz"
+_KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _PACKAGE = "mysql-server-core"
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sluice-tests"
 # Scripts of a package's set-up, and data of programs that the server does not call.
@@ -126,7 +127,8 @@ def _unpacked() -> Path:
         return found[-1]
     if os.uname().machine != "x86_64" or not shutil.which("dpkg"):
         raise CannotBeHad("this machine has no dpkg, or another processor")
-    index = _index()
+    archive = _archive()
+    index = _index(archive)
     if _PACKAGE not in index:
         raise CannotBeHad(f"Debian has no {_PACKAGE}")
     _CACHE.mkdir(parents=True, exist_ok=True)
@@ -135,7 +137,7 @@ def _unpacked() -> Path:
         root = Path(directory) / "root"
         root.mkdir()
         with ThreadPoolExecutor(6) as threads:
-            files = list(threads.map(lambda name: _fetched(index[name], Path(directory)), _needed(index)))
+            files = list(threads.map(lambda name: _fetched(archive, index[name], Path(directory)), _needed(index)))
         for file in files:
             subprocess.run(["dpkg", "-x", str(file), str(root)], check=True)
         try:
@@ -146,9 +148,26 @@ def _unpacked() -> Path:
     return place
 
 
-def _index() -> dict[str, dict[str, str]]:
-    """What Debian says of its packages."""
-    text = lzma.decompress(_read(_INDEX)).decode()
+def _archive() -> str:
+    """Where apt has Debian's packages from."""
+    asked = ["apt-get", "indextargets", "--format", "$(COMPONENT) $(SITE)", "Created-By: Packages", "Label: Debian"]
+    done = subprocess.run(asked, capture_output=True, text=True)
+    found = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("main http")]
+    if not found:
+        raise CannotBeHad("apt names no archive of Debian")
+    return found[0]
+
+
+def _index(archive: str) -> dict[str, dict[str, str]]:
+    """What Debian says of its packages, and has signed."""
+    release, packed = _read(f"{archive}/{_SUITE}/InRelease"), _read(f"{archive}/{_SUITE}/{_PACKAGES}")
+    if not shutil.which("gpgv"):
+        raise CannotBeHad("this machine has no gpgv, which tells whether an index is Debian's")
+    verify = ["gpgv", "--keyring", str(_KEYS), "--output", "-"]
+    done = subprocess.run(verify, input=release, capture_output=True)
+    if done.returncode or f" {hashlib.sha256(packed).hexdigest()} ".encode() not in b" %b " % done.stdout:
+        raise CannotBeHad("the index is not one that Debian has signed")
+    text = lzma.decompress(packed).decode()
     said = (dict(re.findall(r"^(\S+): (.*)$", part, re.MULTILINE)) for part in text.split("\n\n"))
     return {one["Package"]: one for one in said if "Package" in one}
 
@@ -166,8 +185,8 @@ def _needed(index: dict[str, dict[str, str]]) -> list[str]:
     return needed
 
 
-def _fetched(package: dict[str, str], into: Path) -> Path:
-    content = _read(f"{_ARCHIVE}/{package['Filename']}")
+def _fetched(archive: str, package: dict[str, str], into: Path) -> Path:
+    content = _read(f"{archive}/{package['Filename']}")
     if hashlib.sha256(content).hexdigest() != package["SHA256"]:
         raise CannotBeHad(f"{package['Package']} is not the one of the index")
     file = into / f"{package['Package']}.deb"
