@@ -141,7 +141,7 @@ def _outcome(context: Context, request: VerifyRequest, slave: str, tables: Mappi
     unknown = sum(not one.bound for one in tables.values()) if request.percent < 100 else 0
     text = statement(weakest(one.bound for one in tables.values()), unknown)
     sure = text and f"; {text}"
-    share = f"; {moved / size:.1%} of the data moved" if size else ""
+    share = f"; {min(1.0, moved / size):.1%} of the data moved" if size else ""
     left = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
     gone = left and f"; left out: {left}"
     only = "; ".join(str(one) for one in request.ranges if str(one.table) in tables)
