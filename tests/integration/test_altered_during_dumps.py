@@ -127,7 +127,7 @@ def ends_normal(world):
 def test_a_table_that_is_read_is_altered_while_another_one_is_read(world):
     def alter():
         with world.session() as session:
-            session.execute("SET lock_timeout = '1s'")
+            session.execute("SET lock_timeout = '20s'")
             session.execute("ALTER TABLE first ALTER id TYPE bigint")
 
     assert world.dump("zurich", load=at_row_of(world, "last", alter, chunk=2))["failed"] == {}
@@ -226,7 +226,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world, what):
                 rows, _ = source.block(KeyRange(0, name, relations.order(holding, name).sign), columns, 5000)
             assert sum(map(len, rows))
             assert rows.rows == 3000
-            altering.execute("SET lock_timeout = '1s'")
+            altering.execute("SET lock_timeout = '20s'")
             altering.execute("ALTER TABLE last ADD new int")
 
 
