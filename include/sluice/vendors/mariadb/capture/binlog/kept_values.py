@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from sluice.model.layout import Column
 from sluice.model.logical_type import Kind, logical_type
@@ -16,6 +15,8 @@ _FINEST = 6
 # The bytes of texts, and of a sign at most.
 _SIZES = {"tinytext": 255, "text": 65_535, "mediumtext": 16_777_215}
 _SIGN = 4
+# Kinds whose wider types hold all values.
+_WIDENED = {Kind.INTEGER, Kind.DECIMAL, Kind.TEXT}
 _VARYING = re.compile(r"character varying\((\d+)\)")
 
 
@@ -43,15 +44,6 @@ def _is_coarser(before: Column, said: SaidColumn) -> bool:
     return said.digits < _FINEST if said.kind == "time" else before.type != said.type and said.digits < _FINEST
 
 
-_WIDER: dict[Kind, Callable[[Kind], bool]] = {
-    Kind.INTEGER: lambda kind: kind in (Kind.INTEGER, Kind.DECIMAL),
-    Kind.DECIMAL: lambda kind: kind is Kind.DECIMAL,
-    Kind.TEXT: lambda kind: kind is Kind.TEXT,
-    Kind.TIMESTAMP: lambda kind: kind is Kind.TIMESTAMP,
-    Kind.TIMESTAMP_WITH_ZONE: lambda kind: kind is Kind.TIMESTAMP_WITH_ZONE,
-}
-
-
 def _holds_signs(before: Column, size: int) -> bool:
     length = _VARYING.fullmatch(before.type)
     return length is not None and int(length[1]) * _SIGN <= size
@@ -59,4 +51,4 @@ def _holds_signs(before: Column, size: int) -> bool:
 
 def _widened(before: str, after: str) -> bool:
     old, new = logical_type(before), logical_type(after)
-    return old.kind in _WIDER and _WIDER[old.kind](new.kind) and new.holds(old)
+    return old.kind is new.kind and old.kind in _WIDENED and new.holds(old)
