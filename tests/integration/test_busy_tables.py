@@ -34,7 +34,7 @@ def load(world, clients=3):
 
     def write(client):
         with world.session() as session:
-            session.execute("SET lock_timeout = '5s'")
+            session.execute("SET lock_timeout = '20s'")
             while not over.is_set():
                 with session.transaction():
                     session.execute("INSERT INTO a VALUES (1); SELECT pg_sleep(0.01)")
@@ -66,7 +66,7 @@ def test_steady_load_does_not_keep_triggers_off_and_is_captured_from_then_on(wor
 def test_a_transaction_that_stays_open_holds_up_the_installation_and_no_other_writer(world):
     slow, other = world.session(), world.session()
     slow.execute("BEGIN; INSERT INTO a VALUES (1)")
-    other.execute("SET lock_timeout = '5s'")
+    other.execute("SET lock_timeout = '20s'")
     tries = "SELECT count(*) FROM pg_locks WHERE relation IN ('a'::regclass, 'b'::regclass) AND NOT granted"
     with ThreadPoolExecutor(1) as pool:
         installing = pool.submit(bootstrap, world.context, SOURCE)

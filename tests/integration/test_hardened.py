@@ -237,7 +237,7 @@ def test_who_may_not_drop_a_table_has_nothing_locked_by_saying_its_name(build, r
     world = build(PARTED, ["public.parted"])
     session = world.session()
     session.execute(f"SET ROLE {role(world, 'talker')}; BEGIN; DROP TABLE IF EXISTS nothing /* part1 */")
-    world.master.execute("SET lock_timeout = '2s'; INSERT INTO parted VALUES (1500); SELECT * FROM parted")
+    world.master.execute("SET lock_timeout = '20s'; INSERT INTO parted VALUES (1500); SELECT * FROM parted")
     session.execute("ROLLBACK")
     session.close()
 
@@ -247,7 +247,7 @@ def test_another_statement_of_the_same_text_locks_nothing(build):
     session = world.session()
     session.execute("BEGIN")
     session.execute("DROP TABLE other; UPDATE part2 SET id = id + 1")
-    world.master.execute("SET lock_timeout = '2s'; INSERT INTO part1 VALUES (5)")
+    world.master.execute("SET lock_timeout = '20s'; INSERT INTO part1 VALUES (5)")
     session.execute("COMMIT")
     world.catch_up()
     assert world.differences() == {}
@@ -261,7 +261,7 @@ def test_a_publisher_that_waits_for_a_partition_holds_no_other(build):
     publishing = Thread(target=world.publish)
     publishing.start()
     publishing.join(3)
-    busy.execute("SET lock_timeout = '5s'; TRUNCATE part1")
+    busy.execute("SET lock_timeout = '20s'; TRUNCATE part1")
     busy.execute("COMMIT")
     publishing.join(60)
     world.catch_up()

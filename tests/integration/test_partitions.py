@@ -68,7 +68,7 @@ def test_truncating_a_part_of_parts_deletes_theirs(world):
 def test_a_partition_that_may_wait_at_a_commit_draws_a_last_key_and_locks_no_other(world):
     busy = world.session()
     busy.execute("BEGIN; INSERT INTO t VALUES (25, 'e')")
-    world.master.execute("SET lock_timeout = '5s'; ALTER TABLE low ADD UNIQUE (v) DEFERRABLE")
+    world.master.execute("SET lock_timeout = '20s'; ALTER TABLE low ADD UNIQUE (v) DEFERRABLE")
     world.master.execute("INSERT INTO t VALUES (3, 'f')")
     busy.execute("COMMIT")
     world.publish()

@@ -44,7 +44,7 @@ ROLES = ("zurich", "geneva", "bern")
 def writer(session):
     """Rows come before and after those that they refer to; regions get other keys, and go with all that is in them."""
     chance, numbers = random.Random(7), itertools.count(100_000)
-    session.execute("SET lock_timeout = '5s'")
+    session.execute("SET lock_timeout = '20s'")
 
     def once():
         some, other = chance.randrange(1, 400), chance.randrange(1, 60)

@@ -87,7 +87,7 @@ def test_a_session_that_is_lost_before_its_commit_has_not_and_holds_nobody_up(wo
     with pytest.raises(TransientError, match=r"SLC-108"):
         execute(world, UPDATE)
     assert newest(world) == {"": StatementStatus.FAILED}
-    world.session().execute("SET lock_timeout = '1s'; LOCK TABLE t")
+    world.session().execute("SET lock_timeout = '20s'; LOCK TABLE t")
     assert world.rows("master", "public.t") == before
 
 

@@ -39,7 +39,7 @@ class Writer:
     def __init__(self, session: Session, seed: int) -> None:
         self._session = session
         self._chance = random.Random(seed)
-        self._session.execute("SET lock_timeout = '5s'")
+        self._session.execute("SET lock_timeout = '20s'")
 
     def mixed(self) -> None:
         """Transactions over several tables, a fifth of them rolled back; cascades among them."""
