@@ -186,7 +186,10 @@ def test_writers_go_on_whatever_the_publishers_believe(world, request):
     ends.start()
     publishers = [publisher(world, capture) for capture in (TO_LOG, TO_TRIGGERS)]
     jobs = [once for _, once in publishers]
-    with background(*(scribble(world.session(), seed) for seed in range(3)), pause_s=0.002), background(*jobs, pause_s=0.2):
+    with (
+        background(*(scribble(world.session(), seed) for seed in range(3)), pause_s=0.002),
+        background(*jobs, pause_s=0.2),
+    ):
         for _ in range(20):
             with suppress(TransientError):
                 assert over(world, to)
