@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import closing
 
 from sluice.config.logical_decoding import Decoding
@@ -16,6 +16,7 @@ from sluice.vendors.mariadb.grants import for_altering, for_slave
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
 from sluice.vendors.mariadb.master import MariaMaster
 from sluice.vendors.mariadb.read.compare import compare_table
+from sluice.vendors.mariadb.read.estimate import foresee
 from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.read.rows import reading
 from sluice.vendors.mariadb.removal import remove
@@ -28,7 +29,6 @@ from sluice.vendors.protocol.capabilities import CaptureWay
 from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
-from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.registry import Master, Vendor
 
 
@@ -68,11 +68,6 @@ def _active(info: ConnectionInfo) -> int:
     return int(count)
 
 
-def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
-    """Tables are not loaded in blocks."""
-    return [Foreseen() for _ in ranges]
-
-
 VENDOR = Vendor(
     slave=MariaSlave,
     receive=MariaReceiver,
@@ -87,7 +82,7 @@ VENDOR = Vendor(
         definition=PlainTable.from_json,
         exporting=None,
         active=_active,
-        foresee=_foresee,
+        foresee=foresee,
         captures={"binlog": CaptureWay("the binary log", "until the server purges its files", from_log=True)},
         digests=digests,
     ),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from sluice.errors import SluiceError
 from sluice.model.names import TableName
 
 # The name of a format in which rows stand in buffers.
@@ -107,6 +108,15 @@ class KeyRange:
     seen: str = ""
     first: Key | None = None
     replaces: bool = False
+
+
+def another_key(table: TableName) -> SluiceError:
+    """The keys of a range are sorted otherwise than when it was begun."""
+    return SluiceError(
+        86,
+        f"{table} has another primary key since it began to be loaded in blocks",
+        "trigger initial_update again, it begins anew",
+    )
 
 
 class Foreseen(NamedTuple):

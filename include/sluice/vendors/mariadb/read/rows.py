@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pymysql
 from pymysql.cursors import SSCursor
 
 from sluice.connections import ConnectionInfo
@@ -26,17 +27,21 @@ from sluice.values.copy_text import lines_of
 from sluice.values.keyed_rows import KeyedRows
 from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
+from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.capture.binlog.stream import Stream
-from sluice.vendors.mariadb.catalog.master_tables import MasterTable, described
+from sluice.vendors.mariadb.catalog.master_tables import PLAIN, MasterTable, described, kind_of
 from sluice.vendors.mariadb.charsets import Charsets
-from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.errors import number_of, translated
 from sluice.vendors.mariadb.master_types import MasterColumn
+from sluice.vendors.mariadb.read.key_order import key_order
 from sluice.vendors.mariadb.read.key_parts import KeyAltered, KeyPart, part_of
-from sluice.vendors.mariadb.session import Connection, connect_to_master, execute, qualified
-from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
+from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat, another_key
 
 _FETCHED = 10_000
 _PATIENCE_S = 30.0
+# The server's numbers for a table, and a database, that is not there.
+_NO_TABLE = (1146, 1049)
 _Row = tuple[str | None, ...]
 
 
@@ -47,6 +52,7 @@ class MariaRows:
         came: rows that came since, and are left out.
         went: rows that went since, and come at the end.
         condition: for the rows that are read.
+        ends: the session's transaction, and with it what it holds, behind the last row.
     """
 
     def __init__(
@@ -57,6 +63,8 @@ class MariaRows:
         came: Counter[_Row],
         went: Counter[_Row],
         condition: str = "TRUE",
+        *,
+        ends: bool = False,
     ) -> None:
         self._session = session
         self._table = table
@@ -64,6 +72,7 @@ class MariaRows:
         self._came = came
         self._went = went
         self._condition = condition
+        self._ends = ends
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -81,6 +90,9 @@ class MariaRows:
                 yield from self._given(texts)
         if self._came:
             raise differs(self._table.name, "rows that the log has are not there")
+        if self._ends:
+            with translated(f"reading {self._table.name}"):
+                execute(self._session, "ROLLBACK")
         yield from self._given([list(column) for column in zip(*self._went.elements(), strict=True)])
 
     def _was_there(self, row: _Row) -> bool:
@@ -166,26 +178,75 @@ class MariaReading:
         return KeyedRows(self.table(name, columns), columns, key, wanted)
 
     def shape(self, within: KeyRange) -> Layout | None:
-        """No table here is loaded in blocks."""
-        return None
+        """The columns of a range's table and its key; None if it was dropped, or has another name by now: then the log
+        has, or gets, its end. From here on nobody alters it, until its block is read."""
+        name = within.table
+        with translated(f"reading {name}"):
+            # Behind a block that was read nothing is held any more.
+            self._here = _begun(self._session, self._place)
+            if not _held(self._session, name):
+                return None
+            found = described(self._session, name)
+            if found is None:
+                raise differs(name, "it is not shown to the account")
+            # The catalog is that of now.
+            self._changes(name, [one.name for one in found.columns], None, self._here, end_of_log(self._session))
+        return found.layout()
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[MariaRows, Key | None]:
-        """No table here is loaded in blocks: none has an order of keys."""
-        raise differs(within.table, "it cannot be read in blocks")
+        """The next so many rows of a range, in the text format; with the key of the last, None if no more follow. Its
+        end is a key of the session's snapshot, which is as good as one of the place."""
+        name = within.table
+        with translated(f"reading {name}"):
+            order = key_order(self._session, name)
+            if order is None or order.sign != within.order:
+                raise another_key(name)
+            changed = self.changed(name, [*columns, *order.names])
+            table = changed.table
+            by_name = {one.name: one for one in table.columns}
+            key = [by_name[one] for one in order.names]
+            end = composed(
+                "read/end",
+                key=", ".join(one.selected for one in key),
+                table=qualified(name),
+                within=order.between(within),
+                sorted=order.sorted,
+                before=str(rows - 1),
+            )
+            found = execute(self._session, end)
+            last = (
+                tuple(one.canonical(_plain(value)) for one, value in zip(key, found[0], strict=True)) if found else None
+            )
+            count = len(columns)
+            keys = {row[count:]: None for row in (*changed.came, *changed.went)}
+            inside = order.inside(self._session, [_whole(name, one) for one in keys], within, last)
+        came, went = (
+            Counter({row[:count]: times for row, times in some.items() if row[count:] in inside})
+            for some in (changed.came, changed.went)
+        )
+        condition = order.between(within, last)
+        read_ = MariaRows(self._session, table, changed.columns[:count], came, went, condition, ends=True)
+        return read_, last
 
     def _between(
         self, name: TableName, columns: Sequence[str], part: KeyPart | None
     ) -> tuple[Counter[_Row], Counter[_Row]]:
         """Rows that came between the place and the session's snapshot, and rows that went."""
+        return self._changes(name, columns, part, self._place, self._here)
+
+    def _changes(
+        self, name: TableName, columns: Sequence[str], part: KeyPart | None, begin: LogPlace, end: LogPlace
+    ) -> tuple[Counter[_Row], Counter[_Row]]:
+        """Rows that came between two places of the log, and rows that went."""
         came: Counter[_Row] = Counter()
         went: Counter[_Row] = Counter()
-        if self._place >= self._here:
+        if begin >= end:
             return came, went
         with closing(connect_to_master(self._info, "catalog")) as beside:
             layouts = Layouts({}, [], lambda: Charsets(beside), lambda table: described(beside, table))
             wanted = {name: "IUD"}
-            stream = Stream(self._place, "", layouts, wanted.get, [name.schema], self._here)
-            for batch in stream.batches(read(self._info, self._place)):
+            stream = Stream(begin, "", layouts, wanted.get, [name.schema], end)
+            for batch in stream.batches(read(self._info, begin)):
                 actions, numbers = batch.column("action").to_pylist(), batch.column("layout").to_pylist()
                 if Action.TRUNCATE in actions:
                     raise differs(name, "it was emptied or dropped")
@@ -231,6 +292,18 @@ def _begun(session: Connection, place: LogPlace) -> LogPlace:
         time.sleep(0.01)
 
 
+def _held(session: Connection, name: TableName) -> bool:
+    """Keep a table as it is until the transaction ends; whether there is one. The catalog alone does not tell: it shows
+    nothing to who may not read the table, and leaves out what somebody is altering."""
+    try:
+        execute(session, composed("read/hold", table=qualified(name)))
+    except pymysql.Error as error:
+        if number_of(error) not in _NO_TABLE:
+            raise
+        return False
+    return kind_of(session, name) in (None, PLAIN)
+
+
 def differs(name: TableName, why: str) -> TransientError:
     """A table cannot be given as it was at a place."""
     return _moved(f"{name} changed in another way than by rows since the place of the log that is read: {why}")
@@ -240,10 +313,19 @@ def _moved(why: str) -> TransientError:
     return TransientError(464, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
 
 
+def _plain(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode()
+
+
+def _whole(name: TableName, key: Sequence[str | None]) -> Key:
+    whole = tuple(text for text in key if text is not None)
+    if len(whole) != len(key):
+        raise differs(name, "its key was altered")
+    return whole
+
+
 def _texts(canonical: Callable[[str], str], values: Sequence[str | bytes | None]) -> list[str | None]:
-    return [
-        None if value is None else canonical(value if isinstance(value, str) else value.decode()) for value in values
-    ]
+    return [None if value is None else canonical(_plain(value)) for value in values]
 
 
 def _chosen(name: TableName, layout: Layout, image: Sequence[str | None], columns: Sequence[str]) -> _Row:

@@ -15,13 +15,17 @@ from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.catalog.master_tables import described
 from sluice.vendors.mariadb.errors import translated
+from sluice.vendors.mariadb.read.key_order import cut_evenly, key_order
 from sluice.vendors.mariadb.read.key_parts import numbered_by, written_as
 from sluice.vendors.mariadb.read.rows import differs
 from sluice.vendors.mariadb.session import composed, execute, qualified, quoted
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import Unheld
 from sluice.vendors.protocol.plain_table import PlainTable
-from sluice.vendors.protocol.read import KeyRange, Leaf
+from sluice.vendors.protocol.read import Key, KeyRange, Leaf
+
+# A smaller part of a table is not worth a range of its own.
+_BYTES_A_PART = 1_000_000
 
 
 class MariaSnapshot(Unheld):
@@ -64,9 +68,7 @@ class MariaSnapshot(Unheld):
 
     def _leaf(self, name: TableName) -> Leaf:
         session = self._session.open()
-        rows = execute(session, composed("catalog/kind"), {"schema": name.schema, "table": name.table})
-        found = described(session, name)
-        size = int(rows[0][2]) if rows else 0
+        found, size = described(session, name), self._size(name)
         key = numbered_by(found) if found else None
         if not key:
             return Leaf(name, name, size, 1, self.id)
@@ -74,6 +76,10 @@ class MariaSnapshot(Unheld):
         if first is None:
             return Leaf(name, name, size, 1, self.id)
         return Leaf(name, name, size, int(last) - int(first) + 1, written_as(self.id, int(first)))
+
+    def _size(self, name: TableName) -> int:
+        rows = execute(self._session.open(), composed("catalog/kind"), {"schema": name.schema, "table": name.table})
+        return int(rows[0][2]) if rows else 0
 
     def published(self) -> bool:
         """Whether the change log has everything that the snapshot shows."""
@@ -87,6 +93,25 @@ class MariaSnapshot(Unheld):
             session = self._session.open()
             return {name for name in self._tables if execute(session, f"SELECT 1 FROM {qualified(name)} LIMIT 1")}
 
+    def order(self, table: TableName) -> str | None:
+        """The order of a table's keys; None if it has no primary key that sorts its rows as it compares them."""
+        with translated("planning the blocks"):
+            found = key_order(self._session.open(), table)
+        return found.sign if found else None
+
+    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
+        """The keys at which a range is cut: at equal distances of the first column, if that has whole numbers."""
+        name = within.table
+        with translated("planning the blocks"):
+            session = self._session.open()
+            order, size = key_order(session, name), self._size(name)
+            if order is None or not order.columns[0].is_integer or size < parts * _BYTES_A_PART:
+                return []
+            ends = composed("read/ends", table=qualified(name), key=quoted(order.names[0]))
+            ((first, last),) = execute(session, ends)
+        return [] if first is None else list(cut_evenly(int(first), int(last), parts))
+
     def expect_bounds(self, within: KeyRange) -> None:
-        """No range of keys can be asked for. Raises TransientError SLC-464."""
-        raise differs(within.table, "it cannot be loaded by ranges of keys")
+        """Only whole tables can be asked for. Raises TransientError SLC-464."""
+        if within.first or within.until:
+            raise differs(within.table, "it cannot be loaded by ranges of keys")

@@ -10,7 +10,6 @@ import psycopg
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
-from sluice.errors import SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.postgresql import planned_code
@@ -29,7 +28,7 @@ from sluice.vendors.postgresql.session import (
     read_tables_alone,
     translated,
 )
-from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat, another_key
 
 LOCK_TIMEOUT = "3s"
 Row = tuple[Any, ...]
@@ -114,11 +113,7 @@ class PostgresReading:
         self._begin(within.table)
         order = relations.order(self._session, within.table)
         if order is None or order.sign != within.order:
-            raise SluiceError(
-                86,
-                f"{within.table} has another primary key since it began to be loaded in blocks",
-                "trigger initial_update again, it begins anew",
-            )
+            raise another_key(within.table)
         from_ = {"key": listed(order.columns), "rows": relations.rows_of(self._session, within.table)}
         left = between(order.columns, within)
         end = composed("read/end", **from_, within=left, before=sql.Literal(rows - 1))

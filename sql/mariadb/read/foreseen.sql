@@ -1,0 +1,2 @@
+-- How many rows of a range the server expects, by its statistics.
+EXPLAIN SELECT * FROM {table} WHERE {within}
