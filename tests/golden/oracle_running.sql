@@ -234,6 +234,13 @@ DROP FUNCTION "REPL"."REPL_IMG1"
 -- capture/remove/table
 DROP TABLE "REPL"."REPL_IMG1" PURGE
 /
+-- read/active
+SELECT COUNT(*) FROM sys.v_$session held
+WHERE held.type = 'USER' AND held.status = 'ACTIVE' AND (held.program IS NULL OR held.program NOT LIKE 'sluice-%')
+/
+-- read/called
+SELECT made.owner, made.object_name FROM sys.dba_objects made WHERE made.object_id = :relation AND made.object_type = 'TABLE'
+/
 -- read/cuts
 SELECT ROWIDTOCHAR(MIN(piece.place))
 FROM (
@@ -243,8 +250,21 @@ FROM (
 GROUP BY piece.part
 ORDER BY MIN(piece.place)
 /
+-- read/end
+SELECT TO_CHAR(source."K0", 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''') AS "C0", source."K1" AS "C1", source."K2" AS "C2", TO_CHAR(source."K3", 'SYYYY-MM-DD HH24:MI:SS') AS "C3", TO_CHAR(source."K4", 'SYYYY-MM-DD HH24:MI:SS.FF9') AS "C4", source."K5" AS "C5" FROM "APP"."T" AS OF SCN :scn source WHERE 1 = 1 AND (source."K0" > :key0 OR (source."K0" = :key0 AND (source."K1" > :key1 OR (source."K1" = :key1 AND (source."K2" > UNISTR(:key2) OR (source."K2" = UNISTR(:key2) AND (source."K3" > TO_DATE(:key3, 'SYYYY-MM-DD HH24:MI:SS') OR (source."K3" = TO_DATE(:key3, 'SYYYY-MM-DD HH24:MI:SS') AND (source."K4" > TO_TIMESTAMP(:key4, 'SYYYY-MM-DD HH24:MI:SS.FF9') OR (source."K4" = TO_TIMESTAMP(:key4, 'SYYYY-MM-DD HH24:MI:SS.FF9') AND source."K5" > HEXTORAW(:key5))))))))))) AND (source."K0" < :key6 OR (source."K0" = :key6 AND source."K1" <= :key7))
+ORDER BY source."K0", source."K1", source."K2", source."K3", source."K4", source."K5" OFFSET :before ROWS FETCH NEXT 1 ROWS ONLY
+/
 -- read/filled
 SELECT 1 FROM "APP"."T" AS OF SCN :scn source WHERE ROWNUM = 1
+/
+-- read/key_cuts
+SELECT piece."C0", piece."C1"
+FROM (
+    SELECT TO_CHAR(source."K0", 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''') AS "C0", source."K1" AS "C1", source."K2" AS "C2", TO_CHAR(source."K3", 'SYYYY-MM-DD HH24:MI:SS') AS "C3", TO_CHAR(source."K4", 'SYYYY-MM-DD HH24:MI:SS.FF9') AS "C4", source."K5" AS "C5", ROW_NUMBER() OVER (ORDER BY source."K0", source."K1", source."K2", source."K3", source."K4", source."K5") AS numbered, COUNT(*) OVER () AS every_one
+    FROM "APP"."T" SAMPLE BLOCK (0.500000) source
+) piece
+WHERE MOD(piece.numbered, CEIL(piece.every_one / 4)) = 0 AND piece.numbered < piece.every_one
+ORDER BY piece.numbered
 /
 -- read/rows
 SELECT source."A" AS "C0", source."B" AS "C1", source."C" AS "C2", CASE WHEN DBMS_LOB.GETLENGTH(source."B") = 0 THEN 'E' END AS "E1", CASE WHEN DBMS_LOB.GETLENGTH(source."C") = 0 THEN 'E' END AS "E2" FROM "APP"."T" AS OF SCN :scn source WHERE 1 = 1 AND source.ROWID >= CHARTOROWID(:low) AND source.ROWID < CHARTOROWID(:high)

@@ -6,6 +6,10 @@ from contextlib import ExitStack
 
 import pytest
 from support.masters import MASTERS
+from support.updating import blocks_here
+from support.world import SOURCE
+
+from sluice.initial_update.blocks.load import load_online
 
 pytestmark = [pytest.mark.postgres]
 
@@ -43,3 +47,19 @@ def test_values_and_changes_of_a_master_arrive_by_an_update_and_by_the_stream(af
     world.master.execute("TRUNCATE TABLE t")
     world.publish()
     assert [change["action"] for change in world.log(ordinal)][-1] == "T"
+
+
+@pytest.mark.parametrize("kind", MASTERS)
+def test_a_table_of_a_master_comes_in_blocks_while_its_stream_goes_on(afterwards, updating, kind):
+    world = MASTERS[kind].world(updating, afterwards)
+    world.configure(lambda settings: settings["sources"][SOURCE].update(blocks={"rows": 5}))
+    for base in (0, 100, 200):
+        MASTERS[kind].insert(world, base)
+    world.inhibit()
+    assert world.dump(mode="online")["failed"] == {}
+    world.release()
+    world.master.execute("UPDATE t SET id = id + 1000 WHERE id < 2")
+    world.master.execute("DELETE FROM t WHERE id = 100")
+    with world.running():
+        assert load_online(world.context, SOURCE, world.slaves, blocks_here)["rows"]["zurich"] > 0
+    assert world.verify(initial=True) == {"zurich": 0}

@@ -9,8 +9,10 @@ from sluice.model.names import TableName
 from sluice.vendors.oracle.capture.triggers import CapturedTable, for_ddl, statements
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.names import composed, parts_of, resources
+from sluice.vendors.oracle.read.key_order import key_order
 from sluice.vendors.oracle.read.rows import expressions
 from sluice.vendors.oracle.session import pinning
+from sluice.vendors.protocol.read import KeyRange
 
 RESOURCES = resources(None, "REPL_")
 PARTS = parts_of(RESOURCES)
@@ -111,7 +113,22 @@ def running() -> dict[str, str]:
     filled["columns"] = expressions([f'source."{one.name}"' for one in columns], kinds, PARTS)
     pieces = (*conditions, "read/empty_long")
     wholes = [name for name in sqlfiles.names("oracle", "read") if name not in pieces]
-    return {name: composed(name, **PARTS, **filled) for name in (*names, *wholes)}
+    made = {name: composed(name, **PARTS, **filled, sorted="", taken="") for name in (*names, *wholes)}
+    return made | by_keys()
+
+
+def by_keys() -> dict[str, str]:
+    """The statements that read by ranges of keys, of a key with a column of each type that one may have."""
+    kinds = ("NUMBER(9)", "VARCHAR2(40 CHAR)", "NVARCHAR2(40)", "DATE", "TIMESTAMP(9)", "RAW(16)")
+    columns = tuple(_called(COLUMNS[kind], f"K{place}") for place, kind in enumerate(kinds))
+    table_ = CapturedTable(TableName("APP", "T"), 1, columns, tuple(one.name for one in columns))
+    order = key_order(table_)
+    assert order
+    keys = ("7", "a'b", "\u6f22\\", "0044-03-15 00:00:00 BC", "2024-02-29 12:00:00.5", "\\x00ff")
+    within = order.bounds(KeyRange(0, table_.name, order.sign, reached=keys, until=keys[:2]))
+    filled = {"columns": expressions(order.names, order.kinds, PARTS), "table": '"APP"."T"', "sorted": order.sorted}
+    filled |= {"within": within.condition, "taken": 'piece."C0", piece."C1"', "parts": "4", "percent": "0.500000"}
+    return {name: composed(name, **filled) for name in ("read/end", "read/key_cuts")}
 
 
 def _has_long(columns: list[OracleColumn]) -> bool:

@@ -30,6 +30,8 @@ from sluice.vendors.oracle.capture.queue.changes import Changes, Item
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.recorded import RecordedTable, columns_text, layout_of
+from sluice.vendors.oracle.read.snapshot import OracleSnapshot
+from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.protocol.sweep import Purge
 from sluice.vendors.registry import master
 
@@ -285,7 +287,7 @@ def test_features_that_are_not_there_are_refused_by_name(monkeypatch):
         461: lambda: made.source(INFO, None, "REPL_", (), "log", None),
         402: lambda: capture.install({}, Wanted(drained_into=True)),
         489: lambda: capture.understands("SELECT 1"),
-        490: lambda: made.active(INFO),
+        490: lambda: OracleSnapshot(None, [], None).expect_bounds(KeyRange(0, NAME, "", first=("1",))),
     }
     for code, attempt in refusals.items():
         with pytest.raises((SluiceError, ConfigError)) as error:

@@ -49,7 +49,7 @@ class Master:
         definition: what `to_json` gave of a table of a dump.
         exporting: how programs export from it; None if they cannot.
         active: how many sessions of others execute something on its server.
-        foresee: about how much is left of ranges of keys.
+        foresee: about how much is left of ranges of keys; none if it cannot say so of them.
         captures: its ways of capturing changes, by their names in the configuration.
         digests: one of its tables with these columns, as an exported snapshot shows it to a comparison with another
             kind of database; None if it cannot compute digests of canonical texts.

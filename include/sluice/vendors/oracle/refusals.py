@@ -36,10 +36,19 @@ def no_statements() -> SluiceError:
     )
 
 
-def no_blocks() -> SluiceError:
-    """A load in blocks, or by ranges of keys."""
+def no_ranges() -> SluiceError:
+    """A load by ranges of keys that somebody names."""
     return SluiceError(
         490,
-        "tables of a source on Oracle are not loaded in blocks or by ranges of keys",
-        "nothing was changed; run initial_update in the mode `snapshot`, without `keys`",
+        "tables of a source on Oracle are not loaded by ranges of keys",
+        "nothing was changed; run initial_update in the mode `snapshot` or `online`, without `key_ranges`",
+    )
+
+
+def no_activity() -> SluiceError:
+    """The user may not see which sessions of others are active."""
+    return SluiceError(
+        596,
+        "the user of the source does not see whether sessions of others are active, which `max_active` asks for",
+        "let a DBA type GRANT SELECT ON sys.v_$session TO the user; or take `max_active` out of the configuration",
     )

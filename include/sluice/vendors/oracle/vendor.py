@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import closing
+
+import oracledb
 
 from sluice.config.logical_decoding import Decoding
 from sluice.connections import ConnectionInfo
@@ -12,15 +15,16 @@ from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle import grants
 from sluice.vendors.oracle.capture.queue.capture import QueueCapture
+from sluice.vendors.oracle.errors import NO_RIGHT, code_of, translated
 from sluice.vendors.oracle.fence import is_ours
 from sluice.vendors.oracle.load.receiver import OracleReceiver
 from sluice.vendors.oracle.master import OracleMaster
-from sluice.vendors.oracle.names import resources
+from sluice.vendors.oracle.names import composed, resources
 from sluice.vendors.oracle.read.compare import compare_table
 from sluice.vendors.oracle.read.rows import reading
-from sluice.vendors.oracle.refusals import expect_triggers, no_blocks
+from sluice.vendors.oracle.refusals import expect_triggers, no_activity
 from sluice.vendors.oracle.removal import remove
-from sluice.vendors.oracle.session import PORT
+from sluice.vendors.oracle.session import PORT, connect, execute
 from sluice.vendors.oracle.slave import OracleSlave
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
@@ -67,12 +71,17 @@ def _database_id(info: ConnectionInfo) -> str:
 
 
 def _active(info: ConnectionInfo) -> int:
-    raise no_blocks()
+    with translated("looking at what others do"), closing(connect(info, "load")) as session:
+        try:
+            ((count,),) = execute(session, composed("read/active"))
+        except oracledb.DatabaseError as error:
+            raise no_activity() if code_of(error) in NO_RIGHT else error from None
+    return int(count)
 
 
 def _foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
-    """Tables are not loaded in blocks."""
-    return [Foreseen() for _ in ranges]
+    """Nothing: statistics know the whole table alone, and EXPLAIN PLAN writes into a table."""
+    return []
 
 
 # HOST,...:PORT/SERVICE:SERVER/INSTANCE?MORE, or the name of an entry in tnsnames.ora; no login, which ends with an @.

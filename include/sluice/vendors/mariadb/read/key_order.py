@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.vendors.key_condition import between
 from sluice.vendors.mariadb.master_types import INTEGERS
 from sluice.vendors.mariadb.session import Connection, Sql, composed, execute, quoted
 from sluice.vendors.protocol.read import Key, KeyRange
@@ -118,25 +119,8 @@ class KeyOrder:
             called: the columns, where they are not those of the table.
         """
         names = called or [quoted(name) for name in self.names]
-        asked = [
-            self._beside(names, bound, sign, equal=equal)
-            for sign, equal, bound in (
-                (">", True, within.first),
-                (">", False, within.reached),
-                ("<", True, last or within.until),
-            )
-            if bound is not None
-        ]
+        asked = between(names, within, last, lambda place, text: self.columns[place].literal(text))
         return Sql(" AND ".join(asked) or "TRUE")
-
-    def _beside(self, names: Sequence[Sql], bound: Key, sign: str, *, equal: bool) -> str:
-        # Of a comparison of rows, in one piece, the server makes no range of an index.
-        name, one, *_ = names[0], self.columns[0]
-        value = one.literal(bound[0])
-        if len(bound) == 1:
-            return f"{name} {sign}{'=' * equal} {value}"
-        rest = KeyOrder(self.columns[1:])._beside(names[1:], bound[1:], sign, equal=equal)
-        return f"({name} {sign} {value} OR ({name} = {value} AND {rest}))"
 
     def inside(self, session: Connection, keys: Sequence[Key], within: KeyRange, last: Key | None) -> set[Key]:
         """Those of some keys that are in a range, up to a last one.

@@ -17,15 +17,16 @@ from sluice.model.names import TableName
 from sluice.values.copy_text import lines_of
 from sluice.values.keyed_rows import KeyedRows
 from sluice.vendors.oracle.capture.triggers import CapturedTable
+from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described, expect_seen_whole
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed, qualified, quoted
+from sluice.vendors.oracle.read.key_order import key_order, relation_of
 from sluice.vendors.oracle.read.snapshot_id import SnapshotId
-from sluice.vendors.oracle.refusals import no_blocks
-from sluice.vendors.oracle.session import connect
+from sluice.vendors.oracle.session import connect, execute
 from sluice.vendors.oracle.types import Captured
 from sluice.vendors.oracle.values import as_text, canonical
-from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
+from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat, another_key
 
 # Rows that the driver gives at a time; fewer if they have large objects.
 _FETCHED, _FETCHED_LONG = 10_000, 500
@@ -171,12 +172,40 @@ class OracleReading:
         return KeyedRows(self.table(name, columns), columns, key, wanted)
 
     def shape(self, within: KeyRange) -> Layout | None:
-        """No table here is loaded in blocks."""
-        return None
+        """The columns of a range's table and its key; None if the table that it belongs to does not bear its name any
+        more. That is asked of the catalog of the whole database, which hides nothing."""
+        name = within.table
+        with translated(f"reading {name}"):
+            called = execute(self._session, composed("read/called"), {"relation": relation_of(within.order)})
+            if [TableName(*one) for one in called] != [name]:
+                return None
+            table = described(self._session, name)
+        if table is None:
+            raise moved(name, "it is not shown to the user")
+        return layout_of(table)
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[OracleRows, Key | None]:
-        """No table here is loaded in blocks. Raises SluiceError SLC-490."""
-        raise no_blocks()
+        """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
+
+        Raises:
+            TransientError: SLC-482, SLC-655, SLC-656, the server does not show the rows as they were any more.
+        """
+        name = within.table
+        with translated(f"reading {name}"):
+            table = described(self._session, name)
+            if table is None:
+                raise moved(name, "it is not there")
+            order = key_order(table)
+            if order is None or order.sign != within.order:
+                raise another_key(name)
+            left, parts = order.bounds(within), self._place.parts
+            read = expressions(order.names, order.kinds, parts)
+            filled = {"columns": read, "table": qualified(name), "within": left.condition, "sorted": order.sorted}
+            values = {"scn": self._place.scn, "before": rows - 1, **left.values}
+            found = execute(self._session, composed("read/end", **filled), values)
+        last = order.key(found[0]) if found else None
+        asked = order.bounds(within, last)
+        return self._rows(name, columns, asked.condition, asked.values), last
 
     def _rows(self, name: TableName, columns: Sequence[str], within: str, bounding: Mapping[str, object]) -> OracleRows:
         with translated(f"reading {name}"):

@@ -16,14 +16,15 @@ from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed, qualified
-from sluice.vendors.oracle.read.rows import moved, written_as
+from sluice.vendors.oracle.read.key_order import KeyOrder, key_order
+from sluice.vendors.oracle.read.rows import expressions, moved, written_as
 from sluice.vendors.oracle.read.snapshot_id import SnapshotId
-from sluice.vendors.oracle.refusals import no_blocks
+from sluice.vendors.oracle.refusals import no_ranges
 from sluice.vendors.oracle.session import execute
 from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import Unheld
 from sluice.vendors.protocol.plain_table import PlainTable
-from sluice.vendors.protocol.read import KeyRange, Leaf
+from sluice.vendors.protocol.read import Key, KeyRange, Leaf
 
 # The usual size of a block, and how many of them are worth a piece of their own; a table has so many pieces at most.
 _BLOCK_BYTES = 8_192
@@ -77,16 +78,15 @@ class OracleSnapshot(Unheld):
 
     def _leaf(self, name: TableName) -> Leaf:
         session = self._session.open()
-        rows = execute(session, composed("catalog/size"), {"schema": name.schema, "name": name.table})
-        blocks, in_index = rows[0] if rows else (0, "NO")
-        parts = min(int(blocks) // _PIECE_BLOCKS, _MOST_PIECES)
+        blocks, in_index = self._size(name)
+        parts = min(blocks // _PIECE_BLOCKS, _MOST_PIECES)
         cuts: list[str] = []
-        if parts > 1 and in_index == "NO":
-            percent = min(100 * _SAMPLED * parts / int(blocks), 99.0)
-            statement = composed("read/cuts", parts=str(parts), percent=f"{percent:.6f}", table=qualified(name))
+        if parts > 1 and not in_index:
+            percent = _percent(blocks, parts)
+            statement = composed("read/cuts", parts=str(parts), percent=percent, table=qualified(name))
             # The first part begins before whatever is found.
             cuts = [str(place) for (place,) in execute(session, statement)][1:]
-        return Leaf(name, name, int(blocks) * _BLOCK_BYTES, len(cuts) + 1, written_as(self._place, cuts))
+        return Leaf(name, name, blocks * _BLOCK_BYTES, len(cuts) + 1, written_as(self._place, cuts))
 
     def published(self) -> bool:
         """Whether the change log has everything that the snapshot shows."""
@@ -104,9 +104,49 @@ class OracleSnapshot(Unheld):
         statement = composed("read/filled", table=qualified(name))
         return bool(execute(self._session.open(), statement, {"scn": self._place.scn}))
 
+    def order(self, table: TableName) -> str | None:
+        """The order of a table's keys; None if it has no primary key that identifies and sorts its rows."""
+        found = self._order(table)
+        return found.sign if found else None
+
+    def cuts(self, within: KeyRange, parts: int) -> list[Key]:
+        """The keys at which a range is cut into parts, by a sample of blocks; none if its table is small, or lies in an
+        index."""
+        name, order = within.table, self._order(within.table)
+        with translated("planning the blocks"):
+            blocks, in_index = self._size(name)
+            if order is None or in_index or blocks < parts * _PIECE_BLOCKS:
+                return []
+            filled = {
+                "taken": ", ".join(f'piece."C{place}"' for place in range(len(order.columns))),
+                "columns": expressions(order.names, order.kinds, self._place.parts),
+                "sorted": order.sorted,
+                "table": qualified(name),
+                "percent": _percent(blocks, parts),
+                "parts": str(parts),
+            }
+            rows = execute(self._session.open(), composed("read/key_cuts", **filled))
+        return [order.key(row) for row in rows]
+
     def expect_bounds(self, within: KeyRange) -> None:
-        """No range of keys can be asked for. Raises SluiceError SLC-490."""
-        raise no_blocks()
+        """Only whole tables can be asked for. Raises SluiceError SLC-490."""
+        if within.first or within.until:
+            raise no_ranges()
+
+    def _order(self, name: TableName) -> KeyOrder | None:
+        with translated("planning the blocks"):
+            found = described(self._session.open(), name)
+        return key_order(found) if found else None
+
+    def _size(self, name: TableName) -> tuple[int, bool]:
+        """About how many blocks a table has, and whether it lies in an index."""
+        rows = execute(self._session.open(), composed("catalog/size"), {"schema": name.schema, "name": name.table})
+        blocks, in_index = rows[0] if rows else (0, "NO")
+        return int(blocks), in_index != "NO"
+
+
+def _percent(blocks: int, parts: int) -> str:
+    return f"{min(100 * _SAMPLED * parts / blocks, 99.0):.6f}"
 
 
 def place_now(session: SourceSession) -> SnapshotId:
