@@ -16,7 +16,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import START, Position
 from sluice.model.sequence import SequenceValue
-from sluice.store import activities, notify, publishers
+from sluice.store import activities, notify, promotions, publishers
 from sluice.store.engine import Store, is_new
 from sluice.store.leases import Lease
 from sluice.store.tables import barrier, layout, lease, point, segment
@@ -214,6 +214,14 @@ class Manifest:
                 .where(segment.c.source == self._source, segment.c.number == newest)
                 .values(incarnation=incarnation)
             )
+
+    def succeed(self, held: Lease, tail: Segment, incarnation: str) -> list[str]:
+        """Let the log, which ends with `tail`, go on with a successor of the source; slaves INCONSISTENT by that.
+
+        Raises:
+            FencedError: SLC-050, another publisher took over.
+        """
+        return promotions.record(self._store, held, self._source, tail.number, tail.incarnation, incarnation)
 
     def bytes(self) -> int:
         """Size of the log as it is kept now."""

@@ -19,7 +19,7 @@ from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import SegmentFiles, absent
 from sluice.changelog.transaction_cutter import Cut
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError, StrangeSource, TransientError
+from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.log import event
 from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
@@ -155,13 +155,19 @@ class Publisher:
 
         Raises:
             FencedError: another publisher took over; nothing is lost.
-            SluiceError: SLC-048 if the source is not the one that the log was written from.
+            SluiceError: SLC-048 if the source is not the one that the log was written from; SLC-547 if it is, and
+                another server took its place.
+            TransientError: SLC-548, another server took its place, and the next run goes on with it.
         """
         with ExitStack() as stack:
             sweep = stack.enter_context(
                 self._database.capture.sweep(self._lease.epoch, max_changes, asked.snapshot if asked else None)
             )
             tail = self._manifest.tail()
+            if tail and self._is_successor(sweep.state, tail):
+                stack.pop_all().close()
+                self._succeed(sweep.state, tail, asked)
+                return self.publish(max_changes, asked)
             if unpurged := self._unpurged(sweep.state, tail):
                 stack.pop_all().close()
                 self._heal(sweep.state, unpurged)
@@ -228,6 +234,38 @@ class Publisher:
             event("sequences left for the next segment", source=self._source, why=error.fact)
             return []
         return [value for value in values if self._sequences.get(value.use) != value]
+
+    def _is_successor(self, state: SourceState, tail: Segment) -> bool:
+        """Whether a server took the place of the one that the log was written from, and has all that is in the log.
+
+        What it has of the publisher was written into the old one's log after all that is published, and servers copy
+        that log in its order. So it has lost nothing of it, whatever else was lost.
+
+        Raises:
+            SluiceError: SLC-547, another server took the place of this one.
+        """
+        if state.is_succeeded_by(tail.incarnation):
+            raise SluiceError(
+                547,
+                f"the connection of {self._source} leads to the old server: it is {state.incarnation}, and the log "
+                f"goes on with {tail.incarnation}, which took its place",
+                "nothing was published, and the slaves are as they were. Let the connection lead to the new server, "
+                "and end the old one: what is written to it reaches nobody",
+            )
+        has_all = (state.segment, state.sha256) == (tail.number, tail.written.sha256)
+        return has_all and state.succeeds(tail.incarnation)
+
+    def _succeed(self, state: SourceState, tail: Segment, asked: PointRequest | None) -> None:
+        """Go on with a successor. A snapshot for a point, or a rest of a queue, may be of the old server."""
+        broken = self._manifest.succeed(self._lease, tail, state.incarnation)
+        facts = {"before": tail.incarnation, "now": state.incarnation, "inconsistent": ",".join(broken)}
+        event("another server took the source's place", source=self._source, **facts)
+        if asked or self._database.capture.backlog():
+            raise TransientError(
+                548,
+                f"another server took the place of {self._source} while it was read",
+                f"nothing is lost; the next run goes on with that server, and {AGAIN}",
+            )
 
     def _unpurged(self, state: SourceState, tail: Segment | None) -> list[Segment]:
         """The segments of a sweep whose purge was missed, if it was. Any other difference tells of another source."""

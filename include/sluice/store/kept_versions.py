@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.config.source import Source
@@ -77,7 +77,12 @@ def needed(store: Store, source: str) -> list[int]:
 
 def keep_only(store: Store, source: str, wanted: Collection[str]) -> None:
     """Forget the versions that are not wanted any more."""
-    gone = kept_version.delete().where(kept_version.c.source == source, kept_version.c.version.not_in(wanted))
     with store.begin() as connection:
-        for row in connection.execute(gone.returning(kept_version.c.version, kept_version.c.url)):
-            event("version forgotten", source=source, version=row.version, directory=row.url)
+        keep_only_in(connection, source, wanted)
+
+
+def keep_only_in(connection: Connection, source: str, wanted: Collection[str]) -> None:
+    """The same, in the caller's transaction."""
+    gone = kept_version.delete().where(kept_version.c.source == source, kept_version.c.version.not_in(wanted))
+    for row in connection.execute(gone.returning(kept_version.c.version, kept_version.c.url)):
+        event("version forgotten", source=source, version=row.version, directory=row.url)

@@ -111,6 +111,11 @@ def happen(
     return found
 
 
+def happen_in(connection: Connection, pair: Pair, event: Event, detail: str) -> None:
+    """The same, in the caller's transaction."""
+    _happen(connection, pair, event, detail, None, None)
+
+
 def happened(
     store: Store,
     pair: Pair,
@@ -303,6 +308,9 @@ def _happen(
     before = Status(row.status)
     status = _after(pair, before, event)
     values: dict[str, object] = {"status": status}
+    if event is Event.VERIFIED:
+        newest = select(func.coalesce(func.max(segment.c.number), 0)).where(segment.c.source == pair.source)
+        values["filled_at"] = newest.scalar_subquery()
     if event is Event.REQUEST:
         values["update_id"] = update_id
     elif update_id is not None:

@@ -98,7 +98,8 @@ publisher = Table(
     Column("sweep_s", Double),
 )
 
-# One row a (source, slave) pair. `segment` and `ordinal` are what the slave has made durable (R3).
+# One row a (source, slave) pair. `segment` and `ordinal` are what the slave has made durable (R3). `filled_at` is the
+# newest segment at the end of its last initial update.
 replication = Table(
     "replication",
     metadata,
@@ -107,7 +108,7 @@ replication = Table(
     Column("segment", BigInteger, nullable=False, server_default="0"),
     Column("ordinal", BigInteger, nullable=False, server_default="0"),
     _moment("delivered_at"),
-    Column("update_id", BigInteger),
+    *(Column(name, BigInteger) for name in ("update_id", "filled_at")),
     Column("batch_s", Double),
 )
 

@@ -232,9 +232,14 @@ def loading(store: Store, number: int, found: LoadProgress) -> None:
 
 def forget(store: Store, source: str) -> None:
     """Forget the snapshots of a source's initial updates, whose positions in the stream are unknown now."""
-    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
     with store.begin() as connection:
-        connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
+        forget_in(connection, source)
+
+
+def forget_in(connection: Connection, source: str) -> None:
+    """The same, in the caller's transaction."""
+    gone = {"snapshot": None, "segment": None, "ordinal": None, "tables": null(), "keys": null()}
+    connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
 def begun(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:

@@ -20,6 +20,15 @@ class SourceState:
     segment: int
     sha256: str
 
+    def succeeds(self, incarnation: str) -> bool:
+        """Whether this is the same source as that one, which other servers go on with since: a standby was promoted, or
+        a backup restored. Never where a vendor cannot tell."""
+        return False
+
+    def is_succeeded_by(self, incarnation: str) -> bool:
+        """Whether that one is such a successor of this source, which nobody should write to any more."""
+        return False
+
 
 @dataclass(frozen=True)
 class Purge:

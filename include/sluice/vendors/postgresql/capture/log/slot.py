@@ -35,6 +35,8 @@ _APART_BYTES = 2 * 1024 * 1024
 # How the server calls a slot whose log it may remove at the next checkpoint.
 _UNRESERVED = "unreserved"
 _OLDEST, _OLDEST_SAID = 150000, "15"
+# From this version on standbys may have a copy of a slot.
+_FAILOVER = 170000
 _REBASE = (
     "what was published stays in the change log. Trigger the DAG bootstrap with rebase, which makes the slot anew, "
     "then initial_update for all slaves of this source"
@@ -149,7 +151,8 @@ def make_first(connection: Connection, name: str) -> int:
     """
     try:
         connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
-        (lsn,) = connection.execute(composed("capture/log/make_slot", slot=sql.Literal(name))).fetchone() or (0,)
+        making = "make_failover_slot" if connection.info.server_version >= _FAILOVER else "make_slot"
+        (lsn,) = connection.execute(composed(f"capture/log/{making}", slot=sql.Literal(name))).fetchone() or (0,)
     except psycopg.errors.QueryCanceled:
         raise TransientError(
             408,

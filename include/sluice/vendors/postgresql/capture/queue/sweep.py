@@ -20,6 +20,7 @@ from sluice.model.position import Snapshot
 from sluice.vendors.postgresql.capture.queue.backlog import EVERYTHING, Backlog, begun, file, is_longer
 from sluice.vendors.postgresql.capture.queue.batch import read, untranslatable, without_strangers
 from sluice.vendors.postgresql.capture.queue.row_images import fields
+from sluice.vendors.postgresql.capture.server_state import ServerState
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.read.copy_out import CopyOut
 from sluice.vendors.postgresql.session import PURGE, Connection, composed, connect, expect_same
@@ -283,7 +284,7 @@ def begun_under(
         )
     text, mark = connection.execute(composed("capture/queue/snapshot")).fetchone() or ("", None)
     expect_same(connection, mark)
-    return SourceState(*row[:3]), Snapshot(text)
+    return ServerState(*row[:3]), Snapshot(text)
 
 
 def record_purge(connection: Connection, parts: Mapping[str, sql.Composable], purge: Purge, epoch: int) -> None:

@@ -1,0 +1,36 @@
+"""What a PostgreSQL server says of its publisher, and whether it went on from where another one ended (R2).
+
+An incarnation is a text of three parts: the installation, the server, and its timeline. A promotion, or a restore to an
+earlier moment, begins a timeline, with a higher number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sluice.vendors.protocol.sweep import SourceState
+
+
+@dataclass(frozen=True)
+class ServerState(SourceState):
+    """See `sluice.vendors.protocol.sweep.SourceState`."""
+
+    def succeeds(self, incarnation: str) -> bool:
+        """See `SourceState`."""
+        return _is_later(self.incarnation, incarnation)
+
+    def is_succeeded_by(self, incarnation: str) -> bool:
+        """See `SourceState`."""
+        return _is_later(incarnation, self.incarnation)
+
+
+def _is_later(one: str, other: str) -> bool:
+    """Whether one is of the same installation and server as the other, and of a later timeline."""
+    (origin, timeline), (before, earlier) = _parts(one), _parts(other)
+    return bool(origin) and origin == before and timeline > earlier
+
+
+def _parts(incarnation: str) -> tuple[str, int]:
+    """The installation and server, and the timeline; nothing of a text that is none of ours."""
+    origin, _, timeline = incarnation.rpartition(":")
+    return (origin, int(timeline)) if timeline.isdecimal() and timeline.isascii() else ("", 0)

@@ -1,0 +1,159 @@
+"""A standby is refused as a source. It may take the place of the source's server: publishing goes on if it has all that
+was published (R2).
+
+One standby is promoted for all of these tests; each has databases of its own on it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pytest
+from support.promoting import Pair
+from support.world import CAPTURES, SOURCE, World
+
+from sluice.capture.reconcile import bootstrap
+from sluice.errors import SluiceError, StrangeSource, TransientError
+from sluice.log import recorded
+from sluice.monitor.check import findings
+from sluice.publish.publisher import PointRequest
+from sluice.state.replication import Event, Status
+from sluice.store import replications
+
+pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+
+DDL = "CREATE TABLE t (id int PRIMARY KEY)"
+
+
+@pytest.fixture(scope="module")
+def servers(server, tmp_path_factory):
+    made = Pair(type(server), tmp_path_factory.mktemp("promoted"))
+    yield made
+    made.remove()
+
+
+@contextmanager
+def halted_checkpoints(server):
+    """A large server takes minutes for the checkpoint that follows a promotion; meanwhile it takes writes already."""
+    with server.cluster.admin() as admin:
+        (pid,) = admin.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").fetchone()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def refused(world):
+    """What each way to begin with a source says of it: nothing may be worth a retry."""
+    for begin in (world.publish, lambda: bootstrap(world.context, SOURCE)):
+        with pytest.raises(SluiceError) as caught:
+            begin()
+        assert not isinstance(caught.value, TransientError)
+        yield str(caught.value)
+    (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert not found.good
+    yield found.text
+
+
+@dataclass
+class Promoted:
+    """Worlds of the old server, and what was said of the new one: as a standby, and before its first checkpoint."""
+
+    worlds: dict[str, World]
+    of_standby: list[str]
+    of_ahead: SluiceError
+
+
+@pytest.fixture(scope="module")
+def promoted(server, servers, tmp_path_factory):
+    """One of the worlds is `ahead`: what was published of it the standby never had."""
+    made = {
+        name: World(
+            server,
+            tmp_path_factory.mktemp("world") / "world",
+            DDL,
+            ["public.t"],
+            slaves=("zurich", "bern"),
+            source={"capture": name if name in CAPTURES else "log"},
+            elsewhere={"master": servers.old},
+        )
+        for name in (*CAPTURES, "ahead")
+    }
+    servers.copy()
+    for world in made.values():
+        world.master.execute("INSERT INTO t VALUES (1)")
+        world.catch_up()
+        # One of its slaves was filled after that.
+        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            replications.happen(world.context.store, world.pair("bern"), event)
+        world.master.execute("INSERT INTO t VALUES (2)")
+        world.catch_up()
+    ahead = made["ahead"]
+    servers.wait_for_slots()
+    servers.lead(ahead, servers.new)
+    of_standby = list(refused(ahead))
+    ahead.let_leases_expire()
+    servers.lead(ahead, servers.old)
+    for world in made.values():
+        world.master.execute("INSERT INTO t VALUES (3)")
+    servers.wait_for_log()
+    servers.cut()
+    for world in made.values():
+        world.master.execute("INSERT INTO t VALUES (4)")
+    ahead.publish()
+    with halted_checkpoints(servers.new):
+        servers.promote()
+        servers.lead(ahead, servers.new)
+        with pytest.raises(StrangeSource) as caught:
+            ahead.publish()
+    yield Promoted(made, of_standby, caught.value)
+    for world in made.values():
+        world.close()
+        server.drop_databases(world.infos.values())
+
+
+def test_a_standby_is_refused_as_a_source(promoted):
+    for text in promoted.of_standby:
+        assert text.startswith("SLC-038: ")
+        assert "HINT: point the connection at the primary" in text
+    assert "it is a standby" in promoted.of_standby[-1]
+
+
+def test_a_server_that_lacks_what_was_published_is_refused(promoted):
+    world = promoted.worlds["ahead"]
+    assert promoted.of_ahead.code == 48
+    assert [row["new"] for row in world.log()] == [["1"], ["2"], ["3"], ["4"]]
+    assert world.status("zurich") is Status.INCONSISTENT
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_publishing_goes_on_with_a_server_that_has_all_that_was_published(servers, promoted, capture):
+    world = promoted.worlds[capture]
+    servers.lead(world, servers.new)
+    world.master.execute("INSERT INTO t VALUES (5)")
+    with recorded() as lines, pytest.raises(TransientError, match="SLC-548"):
+        world.publisher().publish(None, PointRequest(1, "of the old server", "1:1:"))
+    assert any("took the source's place" in line and "inconsistent=bern" in line for _, line in lines)
+    world.catch_up()
+    assert world.differences().keys() <= {("bern", "t")}
+    assert [row["new"] for row in world.log()] == [["1"], ["2"], ["3"], ["5"]]
+    assert world.status("zurich") is Status.NORMAL
+    assert world.status("bern") is Status.INCONSISTENT, "it was filled, perhaps, with what nobody published"
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_the_old_server_is_refused_and_slaves_stay_as_they_are(servers, promoted, capture):
+    world = promoted.worlds[capture]
+    servers.lead(world, servers.new)
+    world.catch_up()
+    servers.lead(world, servers.old)
+    world.let_leases_expire()
+    before = world.log()
+    with pytest.raises(SluiceError, match="SLC-547") as refused:
+        world.publish()
+    assert not isinstance(refused.value, StrangeSource)
+    assert (world.log(), world.status("zurich")) == (before, Status.NORMAL)
