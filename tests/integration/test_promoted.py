@@ -153,7 +153,8 @@ def test_the_old_server_is_refused_and_slaves_stay_as_they_are(servers, promoted
     servers.lead(world, servers.old)
     world.let_leases_expire()
     before = world.log()
-    with pytest.raises(SluiceError, match="SLC-547") as refused:
-        world.publish()
-    assert not isinstance(refused.value, StrangeSource)
+    for begin in (world.publish, lambda: bootstrap(world.context, SOURCE)):
+        with pytest.raises(SluiceError, match="SLC-547") as refused:
+            begin()
+        assert not isinstance(refused.value, StrangeSource)
     assert (world.log(), world.status("zurich")) == (before, Status.NORMAL)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from sluice.capture import unwatched
+from sluice.capture.successors import expect_newest
 from sluice.context import Context
 from sluice.errors import Unwatchable
 from sluice.log import event
@@ -50,10 +51,16 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
     If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
     forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
     The same goes for tables whose triggers were dropped or disabled by hand (R9).
+
+    Raises:
+        SluiceError: SLC-547, another server took the place of this one; what it has is in no log.
     """
     database = context.source(source)
     try:
         installed = database.capture.is_installed()
+        tail = context.manifest(source).tail()
+        if tail and not rebase and (state := database.capture.state()):
+            expect_newest(source, state, tail.incarnation)
         watched, wanted = context.watched(source), context.wanted(source)
         database.capture.claim(context.store.id, by_force=rebase)
         # Before any row of theirs can get to a slave.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
+from sluice.capture.successors import expect_newest
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import SegmentFiles, absent
@@ -244,14 +245,7 @@ class Publisher:
         Raises:
             SluiceError: SLC-547, another server took the place of this one.
         """
-        if state.is_succeeded_by(tail.incarnation):
-            raise SluiceError(
-                547,
-                f"the connection of {self._source} leads to the old server: it is {state.incarnation}, and the log "
-                f"goes on with {tail.incarnation}, which took its place",
-                "nothing was published, and the slaves are as they were. Let the connection lead to the new server, "
-                "and end the old one: what is written to it reaches nobody",
-            )
+        expect_newest(self._source, state, tail.incarnation)
         has_all = (state.segment, state.sha256) == (tail.number, tail.written.sha256)
         return has_all and state.succeeds(tail.incarnation)
 

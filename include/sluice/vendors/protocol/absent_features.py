@@ -34,6 +34,14 @@ class NoStatements(ABC):
         raise self.no_statements()
 
 
+class NoSuccessors:
+    """A `Capture` of a source whose servers do not tell who took the place of whom."""
+
+    def state(self) -> None:
+        """None: it would tell nothing."""
+        return None
+
+
 class WholeTables:
     """A `DumpSnapshot` of tables that are not loaded by ranges of keys, and whose DROP is no command."""
 

@@ -16,7 +16,7 @@ from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.protocol.capabilities import Capabilities
-from sluice.vendors.protocol.sweep import Purge, Sweep
+from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
 
 
 def expect_no_decoding(decoding: Decoding | None) -> None:
@@ -125,6 +125,10 @@ class Capture(Protocol):
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`; a publisher with a lower one cannot commit from then on (R6)."""
+
+    def state(self) -> SourceState | None:
+        """The record that the source keeps of its publisher; None where nothing is installed, or where the vendor knows
+        no successors (`SourceState.succeeds`)."""
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything."""

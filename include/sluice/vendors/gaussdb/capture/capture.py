@@ -26,7 +26,7 @@ from sluice.vendors.gaussdb.catalog.tables import described, tables
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.gaussdb.source_session import SourceSession
 from sluice.vendors.postgresql.session import Connection, translated
-from sluice.vendors.protocol.absent_features import NoStatements
+from sluice.vendors.protocol.absent_features import NoStatements, NoSuccessors
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
@@ -36,7 +36,7 @@ from sluice.vendors.protocol.sweep import Purge
 _LOOKED_AT = 1_000
 
 
-class SlotCapture(NoStatements):
+class SlotCapture(NoStatements, NoSuccessors):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession, settings: CaptureSettings) -> None:

@@ -6,8 +6,12 @@ earlier moment, begins a timeline, with a higher number.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from psycopg import sql
+
+from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol.sweep import SourceState
 
 
@@ -22,6 +26,12 @@ class ServerState(SourceState):
     def is_succeeded_by(self, incarnation: str) -> bool:
         """See `SourceState`."""
         return _is_later(incarnation, self.incarnation)
+
+
+def server_state(connection: Connection, parts: Mapping[str, sql.Composable]) -> ServerState | None:
+    """The record of the publisher; None before there is one."""
+    row = connection.execute(composed("capture/queue/fence", **parts)).fetchone()
+    return ServerState(*row[:3]) if row else None
 
 
 def _is_later(one: str, other: str) -> bool:

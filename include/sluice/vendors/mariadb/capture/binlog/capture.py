@@ -23,13 +23,13 @@ from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.grants import for_source
 from sluice.vendors.mariadb.session import Connection, changed, composed, transaction
 from sluice.vendors.mariadb.source_session import SourceSession
-from sluice.vendors.protocol.absent_features import NoStatements
+from sluice.vendors.protocol.absent_features import NoStatements, NoSuccessors
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
 
 
-class BinlogCapture(NoStatements):
+class BinlogCapture(NoStatements, NoSuccessors):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession) -> None:

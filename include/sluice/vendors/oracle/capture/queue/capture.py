@@ -28,7 +28,7 @@ from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.refusals import expect_no_loop, no_statements
 from sluice.vendors.oracle.session import changed, execute, longest_name
 from sluice.vendors.oracle.source_session import SourceSession
-from sluice.vendors.protocol.absent_features import NoStatements
+from sluice.vendors.protocol.absent_features import NoStatements, NoSuccessors
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
@@ -37,7 +37,7 @@ from sluice.vendors.protocol.sweep import Purge
 _POLL_S = 60.0
 
 
-class QueueCapture(NoStatements):
+class QueueCapture(NoStatements, NoSuccessors):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession) -> None:

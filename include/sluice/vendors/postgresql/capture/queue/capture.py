@@ -29,6 +29,7 @@ from sluice.vendors.postgresql.capture.change_over import CaptureState, Phase
 from sluice.vendors.postgresql.capture.queue import storage, triggers
 from sluice.vendors.postgresql.capture.queue.backlog import Backlog
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
+from sluice.vendors.postgresql.capture.server_state import server_state
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.fence import raised
 from sluice.vendors.postgresql.session import (
@@ -43,7 +44,7 @@ from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
-from sluice.vendors.protocol.sweep import Purge, Sweep
+from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
 
 
 class QueueCapture:
@@ -263,6 +264,13 @@ class QueueCapture:
             if raised(self._session.open(), take_over, holder, {"epoch": epoch}) is None:
                 raise FencedError(50, f"a publisher with an epoch above {epoch} is at work")
             storage.set_replica_identity(self._session.open(), self.resources, self.parts)
+
+    def state(self) -> SourceState | None:
+        """The record of the publisher; None where nothing is installed."""
+        if not self.is_installed():
+            return None
+        with translated("looking which server this is"):
+            return server_state(self._session.open(), self.parts)
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything, or should: the one cheap query of an idle sweep."""
