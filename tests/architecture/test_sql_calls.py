@@ -60,6 +60,7 @@ SETTINGS = {
     "max_identifier_length": "the server's",
     "server_version_num": "the server's",
     "max_replication_slots": "the server's",
+    "synchronized_standby_slots": "the server's",
     "wal_level": "the server's",
     "track_counts": "a superuser's: no other session can write it",
     "session_replication_role": "our own session's, on a slave",

@@ -11,8 +11,9 @@ import signal
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import psycopg
 import pytest
-from support.promoting import Pair
+from support.promoting import SLOT, Pair
 from support.world import CAPTURES, SOURCE, World
 
 from sluice.capture.reconcile import bootstrap
@@ -22,6 +23,7 @@ from sluice.monitor.check import findings
 from sluice.publish.publisher import PointRequest
 from sluice.state.replication import Event, Status
 from sluice.store import replications
+from sluice.vendors.postgresql.capture.log import slot
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -59,12 +61,31 @@ def refused(world):
     yield found.text
 
 
+def remarks(world):
+    """What `./sluice check` says of the source."""
+    return next(one.text for one in findings(world.context) if one.subject == f"source {SOURCE}")
+
+
+def let_copy_again(servers, world):
+    """Whether standbys may copy the slot: one of an older version of Sluice, and after bootstrap."""
+    copied = "SELECT failover FROM pg_replication_slots WHERE slot_name = (SELECT slot FROM repl.repl_log)"
+    (name,) = world.master.execute("SELECT slot FROM repl.repl_log").fetchone()
+    with psycopg.connect(servers.old.cluster.admin_dsn(), autocommit=True, replication="database") as session:
+        session.execute(f"ALTER_REPLICATION_SLOT {name} (FAILOVER false)")
+    for _ in range(2):
+        yield world.master.execute(copied).fetchone()[0]
+        bootstrap(world.context, SOURCE)
+
+
 @dataclass
 class Promoted:
     """Worlds of the old server, and what was said of the new one: as a standby, and before its first checkpoint."""
 
     worlds: dict[str, World]
+    copyable: list[bool]
+    of_check: list[str]
     of_standby: list[str]
+    of_away: SluiceError
     of_ahead: SluiceError
 
 
@@ -83,7 +104,10 @@ def promoted(server, servers, tmp_path_factory):
         )
         for name in (*CAPTURES, "ahead")
     }
+    ahead = made["ahead"]
+    copyable = list(let_copy_again(servers, ahead))
     servers.copy()
+    of_check = [remarks(ahead)]
     for world in made.values():
         world.master.execute("INSERT INTO t VALUES (1)")
         world.catch_up()
@@ -92,7 +116,8 @@ def promoted(server, servers, tmp_path_factory):
             replications.happen(world.context.store, world.pair("bern"), event)
         world.master.execute("INSERT INTO t VALUES (2)")
         world.catch_up()
-    ahead = made["ahead"]
+    servers.await_standby(SLOT)
+    of_check.append(remarks(ahead))
     servers.wait_for_slots()
     servers.lead(ahead, servers.new)
     of_standby = list(refused(ahead))
@@ -104,13 +129,19 @@ def promoted(server, servers, tmp_path_factory):
     servers.cut()
     for world in made.values():
         world.master.execute("INSERT INTO t VALUES (4)")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slot, "_PATIENCE_S", 0.0)
+        with pytest.raises(TransientError) as away:
+            ahead.publish()
+    servers.await_standby("")
+    ahead.let_leases_expire()
     ahead.publish()
     with halted_checkpoints(servers.new):
         servers.promote()
         servers.lead(ahead, servers.new)
         with pytest.raises(StrangeSource) as caught:
             ahead.publish()
-    yield Promoted(made, of_standby, caught.value)
+    yield Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
     for world in made.values():
         world.close()
         server.drop_databases(world.infos.values())
@@ -121,6 +152,17 @@ def test_a_standby_is_refused_as_a_source(promoted):
         assert text.startswith("SLC-038: ")
         assert "HINT: point the connection at the primary" in text
     assert "it is a standby" in promoted.of_standby[-1]
+
+
+def test_bootstrap_lets_standbys_copy_the_slot_and_check_says_what_they_need(promoted):
+    assert promoted.copyable == [False, True]
+    assert ["synchronized_standby_slots" in text for text in promoted.of_check] == [True, False]
+    assert f"name its slot ({SLOT})" in promoted.of_check[0]
+
+
+def test_while_a_standby_is_away_that_is_to_have_all_first_the_publisher_does_not_hang(promoted):
+    assert promoted.of_away.code == 549
+    assert f"by {SLOT}" in promoted.of_away.fact
 
 
 def test_a_server_that_lacks_what_was_published_is_refused(promoted):

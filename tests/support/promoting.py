@@ -72,6 +72,13 @@ class Pair:
             (end,) = old.execute("SELECT pg_current_wal_flush_lsn()::text").fetchone()
             until(lambda: new.execute("SELECT pg_last_wal_replay_lsn() >= %s::pg_lsn", [end]).fetchone() == (True,))
 
+    def await_standby(self, slot: str) -> None:
+        """Let the old server give nothing of its slots before the standby of this one has it."""
+        with self.old.cluster.admin() as admin:
+            admin.execute(f"ALTER SYSTEM SET synchronized_standby_slots = '{slot}'")
+            admin.execute("SELECT pg_reload_conf()")
+            until(lambda: admin.execute("SHOW synchronized_standby_slots").fetchone() == (slot,))
+
     def cut(self) -> None:
         """The standby gets nothing more."""
         with self.new.cluster.admin() as new:

@@ -22,7 +22,7 @@ from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql.capture import change_over, event_triggers, install
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
-from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log import slot, standbys
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
@@ -108,9 +108,18 @@ class LogCapture(QueueCapture):
             return self._change_over(watched, wanted, unreadable, notice)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         with translated("making the slot"):
-            if slot.recorded(session, self.parts) is None:
+            if (known := slot.recorded(session, self.parts)) is None:
                 change_over.make_recorded_slot(session, self.resources, self.parts)
+            else:
+                standbys.let_copy(session, self.info, known.slot)
         return installed
+
+    def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
+        """Remarks on these tables, and on standbys of the server, in sentences."""
+        found, state = super().remarks(tables), self._capture_state()
+        with translated("looking for standbys"):
+            copies = standbys.remarks(self._session.open(), state.slot) if state and state.slot else ()
+            return [*found, *copies]
 
     def _change_over(
         self,
@@ -197,8 +206,8 @@ class LogCapture(QueueCapture):
         with translated("counting what waits in the slot"):
             session = self._session.open()
             known = slot.recorded(session, self.parts)
-            if known is None:
-                return 0
+            if known is None or slot.expect_whole(session, known):
+                return self._counted
             counting = composed(
                 "capture/log/count_waiting",
                 slot=sql.Literal(known.slot),

@@ -18,6 +18,7 @@ from sluice import shell
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Resources, TableName
+from sluice.vendors.postgresql.capture.log import standbys
 from sluice.vendors.postgresql.capture.log.stream import Place
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
@@ -35,8 +36,6 @@ _APART_BYTES = 2 * 1024 * 1024
 # How the server calls a slot whose log it may remove at the next checkpoint.
 _UNRESERVED = "unreserved"
 _OLDEST, _OLDEST_SAID = 150000, "15"
-# From this version on standbys may have a copy of a slot.
-_FAILOVER = 170000
 _REBASE = (
     "what was published stays in the change log. Trigger the DAG bootstrap with rebase, which makes the slot anew, "
     "then initial_update for all slaves of this source"
@@ -151,7 +150,7 @@ def make_first(connection: Connection, name: str) -> int:
     """
     try:
         connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
-        making = "make_failover_slot" if connection.info.server_version >= _FAILOVER else "make_slot"
+        making = "make_failover_slot" if connection.info.server_version >= standbys.SINCE else "make_slot"
         (lsn,) = connection.execute(composed(f"capture/log/{making}", slot=sql.Literal(name))).fetchone() or (0,)
     except psycopg.errors.QueryCanceled:
         raise TransientError(
@@ -223,20 +222,21 @@ def catch_up(connection: Connection, known: Recorded | None) -> Recorded:
 
     Raises:
         StrangeSource: SLC-404, it is gone, of somebody else, or changes were taken out of it.
-        TransientError: SLC-450, somebody else reads it.
+        TransientError: SLC-450, somebody else reads it; SLC-549, a standby that is to have all first is away.
     """
     if known is None:
         raise _lost("no slot was made")
     end = time.monotonic() + _PATIENCE_S
-    while reader := expect_whole(connection, known):
+    while hindrance := expect_whole(connection, known):
         if time.monotonic() > end:
-            raise _taken(known.slot, reader)
+            raise hindrance
         time.sleep(_PAUSE_S)
     return known
 
 
-def expect_whole(connection: Connection, known: Recorded) -> str:
-    """See that nothing was taken out of the slot, and move it to where it is published; or who else reads it now.
+def expect_whole(connection: Connection, known: Recorded) -> TransientError | None:
+    """See that nothing was taken out of the slot, and move it to where it is published; or what keeps it from being
+    read now: somebody else does, or a standby that is to have all first is away.
 
     Raises:
         StrangeSource: SLC-404, see `catch_up`.
@@ -244,7 +244,7 @@ def expect_whole(connection: Connection, known: Recorded) -> str:
     row = connection.execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
     if row is None:
         raise _lost(f"the slot {known.slot} is not there")
-    plugin, is_here, status, lsn, *reader = row
+    plugin, is_here, status, lsn, away, *reader = row
     if plugin != PLUGIN or not is_here:
         raise _lost(f"the slot {known.slot} is one of somebody else, by {plugin}")
     if status == "lost":
@@ -252,10 +252,12 @@ def expect_whole(connection: Connection, known: Recorded) -> str:
     if lsn is None or lsn > known.place.lsn:
         raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
     if reader[0] is not None:
-        return "session {} of {} ({})".format(*reader)
+        return _taken(known.slot, "session {} of {} ({})".format(*reader))
+    if away:
+        return standbys.away(known.slot, away)
     if lsn < known.place.lsn:
         advance(connection, known.slot, known.place.lsn)
-    return ""
+    return None
 
 
 def advance(connection: Connection, name: str, lsn: int) -> None:
