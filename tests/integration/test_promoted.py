@@ -17,9 +17,11 @@ from support.promoting import SLOT, Pair
 from support.world import CAPTURES, SOURCE, World
 
 from sluice.capture.reconcile import bootstrap
+from sluice.crash import CrashPoint
 from sluice.errors import SluiceError, StrangeSource, TransientError
 from sluice.log import recorded
 from sluice.monitor.check import findings
+from sluice.publish import publisher
 from sluice.publish.publisher import PointRequest
 from sluice.state.replication import Event, Status
 from sluice.store import replications
@@ -28,6 +30,8 @@ from sluice.vendors.postgresql.capture.log import slot
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY)"
+# Worlds whose last segment is listed, and the master has no record of that.
+UNRECORDED = tuple(f"{capture}, not recorded" for capture in CAPTURES)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,19 @@ def let_copy_again(servers, world):
         bootstrap(world.context, SOURCE)
 
 
+def list_only(world):
+    """Publish, and die before the master knows."""
+
+    def dies(point):
+        if point is CrashPoint.LISTED:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publisher, "reached", dies)
+        with pytest.raises(KeyboardInterrupt):
+            world.publisher().publish(None)
+
+
 @dataclass
 class Promoted:
     """Worlds of the old server, and what was said of the new one: as a standby, and before its first checkpoint."""
@@ -99,10 +116,10 @@ def promoted(server, servers, tmp_path_factory):
             DDL,
             ["public.t"],
             slaves=("zurich", "bern"),
-            source={"capture": name if name in CAPTURES else "log"},
+            source={"capture": "triggers" if "triggers" in name else "log"},
             elsewhere={"master": servers.old},
         )
-        for name in (*CAPTURES, "ahead")
+        for name in (*CAPTURES, *UNRECORDED, "ahead")
     }
     ahead = made["ahead"]
     copyable = list(let_copy_again(servers, ahead))
@@ -125,10 +142,13 @@ def promoted(server, servers, tmp_path_factory):
     servers.lead(ahead, servers.old)
     for world in made.values():
         world.master.execute("INSERT INTO t VALUES (3)")
+    for name in UNRECORDED:
+        list_only(made[name])
     servers.wait_for_log()
     servers.cut()
-    for world in made.values():
-        world.master.execute("INSERT INTO t VALUES (4)")
+    for world in (ahead, *made.values()):
+        world.master.execute("INSERT INTO t VALUES (4) ON CONFLICT DO NOTHING")
+    xids = [ahead.master.execute("SELECT xmin FROM t WHERE id = 4").fetchone()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(slot, "_PATIENCE_S", 0.0)
         with pytest.raises(TransientError) as away:
@@ -139,8 +159,11 @@ def promoted(server, servers, tmp_path_factory):
     with halted_checkpoints(servers.new):
         servers.promote()
         servers.lead(ahead, servers.new)
+        ahead.master.execute("INSERT INTO t VALUES (44)")
+        xids.append(ahead.master.execute("SELECT xmin FROM t WHERE id = 44").fetchone())
         with pytest.raises(StrangeSource) as caught:
             ahead.publish()
+    assert xids[0] == xids[1], "the new server gives out the xid again"
     yield Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
     for world in made.values():
         world.close()
@@ -172,7 +195,7 @@ def test_a_server_that_lacks_what_was_published_is_refused(promoted):
     assert world.status("zurich") is Status.INCONSISTENT
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
+@pytest.mark.parametrize("capture", [*CAPTURES, *UNRECORDED])
 def test_publishing_goes_on_with_a_server_that_has_all_that_was_published(servers, promoted, capture):
     world = promoted.worlds[capture]
     servers.lead(world, servers.new)

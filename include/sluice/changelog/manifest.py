@@ -215,13 +215,16 @@ class Manifest:
                 .values(incarnation=incarnation)
             )
 
-    def succeed(self, held: Lease, tail: Segment, incarnation: str) -> list[str]:
+    def succeed(self, held: Lease, tail: Segment, incarnation: str, recorded: int) -> list[str]:
         """Let the log, which ends with `tail`, go on with a successor of the source; slaves INCONSISTENT by that.
+
+        Args:
+            recorded: the last segment that the successor had a record of.
 
         Raises:
             FencedError: SLC-050, another publisher took over.
         """
-        return promotions.record(self._store, held, self._source, tail.number, tail.incarnation, incarnation)
+        return promotions.record(self._store, held, self._source, tail.number, tail.incarnation, incarnation, recorded)
 
     def bytes(self) -> int:
         """Size of the log as it is kept now."""

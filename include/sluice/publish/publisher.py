@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,7 @@ from sluice.model.sequence import SequenceValue
 from sluice.publish.change_filter import EVERYTHING, PublishFilter
 from sluice.publish.queue_guard import QueueGuard
 from sluice.publish.row_counts import Counting
+from sluice.publish.same_transactions import fingerprints
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
@@ -165,9 +167,9 @@ class Publisher:
                 self._database.capture.sweep(self._lease.epoch, max_changes, asked.snapshot if asked else None)
             )
             tail = self._manifest.tail()
-            if tail and self._is_successor(sweep.state, tail):
+            if tail and (unrecorded := self._succession(sweep.state, tail)) is not None:
                 stack.pop_all().close()
-                self._succeed(sweep.state, tail, asked)
+                self._succeed(sweep.state, tail, unrecorded, asked)
                 return self.publish(max_changes, asked)
             if unpurged := self._unpurged(sweep.state, tail):
                 stack.pop_all().close()
@@ -236,22 +238,32 @@ class Publisher:
             return []
         return [value for value in values if self._sequences.get(value.use) != value]
 
-    def _is_successor(self, state: SourceState, tail: Segment) -> bool:
-        """Whether a server took the place of the one that the log was written from, and has all that is in the log.
+    def _succession(self, state: SourceState, tail: Segment) -> list[Segment] | None:
+        """The segments that a server has no record of, if it took the place of the one that the log was written from;
+        None if it did not, or if it lacks records of more than one sweep.
 
-        What it has of the publisher was written into the old one's log after all that is published, and servers copy
-        that log in its order. So it has lost nothing of it, whatever else was lost.
+        What it has of the publisher was written into the old one's log after all that was published then, and servers
+        copy that log in its order. So it has lost nothing of that, whatever else was lost.
 
         Raises:
             SluiceError: SLC-547, another server took the place of this one.
         """
         expect_newest(self._source, state, tail.incarnation)
-        has_all = (state.segment, state.sha256) == (tail.number, tail.written.sha256)
-        return has_all and state.succeeds(tail.incarnation)
+        if not state.succeeds(tail.incarnation):
+            return None
+        segments = self._manifest.beyond(state.segment - 1)
+        recorded = [(one.number, one.written.sha256) for one in segments if one.number <= state.segment]
+        unrecorded = [one for one in segments if one.number > state.segment]
+        is_known = recorded == ([(state.segment, state.sha256)] if state.segment else [])
+        return unrecorded if is_known and all(one.snapshot == tail.snapshot for one in unrecorded) else None
 
-    def _succeed(self, state: SourceState, tail: Segment, asked: PointRequest | None) -> None:
+    def _succeed(
+        self, state: SourceState, tail: Segment, unrecorded: list[Segment], asked: PointRequest | None
+    ) -> None:
         """Go on with a successor. A snapshot for a point, or a rest of a queue, may be of the old server."""
-        broken = self._manifest.succeed(self._lease, tail, state.incarnation)
+        if unrecorded and not self._has(unrecorded, tail.snapshot):
+            raise self._elsewhere(state, tail)
+        broken = self._manifest.succeed(self._lease, tail, state.incarnation, state.segment)
         facts = {"before": tail.incarnation, "now": state.incarnation, "inconsistent": ",".join(broken)}
         event("another server took the source's place", source=self._source, **facts)
         if asked or self._database.capture.backlog():
@@ -260,6 +272,19 @@ class Publisher:
                 f"another server took the place of {self._source} while it was read",
                 f"nothing is lost; the next run goes on with that server, and {AGAIN}",
             )
+
+    def _has(self, segments: list[Segment], shown: str) -> bool:
+        """Whether the server has each transaction of these segments, with the same changes.
+
+        Args:
+            shown: the snapshot that they were read in.
+        """
+        files = (self._files.read(one.written, one.first_ordinal - 1, LOGGED) for one in segments)
+        listed = fingerprints(chain.from_iterable(files))
+        with self._database.capture.sweep(self._lease.epoch, None, shown) as sweep:
+            swept = (self._outgoing.filtered(batch, sweep.layouts()) for batch in sweep.batches())
+            found = fingerprints(swept, listed.keys())
+        return listed == found
 
     def _unpurged(self, state: SourceState, tail: Segment | None) -> list[Segment]:
         """The segments of a sweep whose purge was missed, if it was. Any other difference tells of another source."""

@@ -21,14 +21,17 @@ _SWEEPS = 2
 _WAY = (Status.INITIAL, Status.TRANSITION, Status.NORMAL)
 
 
-def record(store: Store, held: Lease, source: str, last: int, before: str, incarnation: str) -> list[str]:
+def record(
+    store: Store, held: Lease, source: str, last: int, before: str, incarnation: str, recorded: int
+) -> list[str]:
     """Let the log of a source go on with another incarnation of it; the slaves that are INCONSISTENT by that.
 
     Initial updates that are under way, and data that is kept of one, are of the old server: they are forgotten.
 
     Args:
-        last: the segment that the log ends with, and that the new server has recorded.
+        last: the segment that the log ends with.
         before: the incarnation that it was written from.
+        recorded: the last segment that the new server had a record of.
 
     Raises:
         FencedError: SLC-050, another publisher took over.
@@ -46,7 +49,9 @@ def record(store: Store, held: Lease, source: str, last: int, before: str, incar
         broken = []
         for row in connection.execute(found.order_by(replication.c.slave).with_for_update()).all():
             since = distinct(segment.c.snapshot)
-            listed = select(func.count(since)).where(segment.c.source == source, segment.c.number > row.filled_at)
+            listed = select(func.count(since)).where(
+                segment.c.source == source, segment.c.number > row.filled_at, segment.c.number <= recorded
+            )
             if why := _lacking(row, connection.execute(listed).scalar_one()):
                 replications.happen_in(connection, Pair(source, row.slave), Event.BREAK, why)
                 broken.append(row.slave)
