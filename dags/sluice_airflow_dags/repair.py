@@ -18,6 +18,7 @@ inserted or updated.
 * **source**, **slave**: what to repair
 * **tables**: nothing chosen means every table that differs
 * **report**: the number of a comparison; empty: compare first
+* **rows**: numbers of rows of one table of that report, such as `3, 5, 10-20`: these alone are written. Empty: all
 * **kinds**: of rows: `missing`, `extra`, `changed`; nothing chosen means all
 * **dry_run**: nothing is changed; the result holds the statements
 """
@@ -49,6 +50,11 @@ def repair(settings: Config) -> DAG:
                 description="Rows that the slave alone has (extra), that differ (changed), or that it lacks (missing). "
                 "Empty: all.",
             ),
+            "rows": trigger_form.optional(
+                "string",
+                title="Rows",
+                description="Numbers of rows of one table of the report, as in 3, 5, 10-20: these alone. Empty: all.",
+            ),
             "dry_run": trigger_form.switch("Dry run", "Change nothing; the result has the statements."),
         },
         **conventions.DAG_SETTINGS,
@@ -57,7 +63,7 @@ def repair(settings: Config) -> DAG:
             task_id="repair",
             job="repair",
             arguments={
-                **conventions.chosen("source", "slave", "tables", "report", "kinds", "dry_run"),
+                **conventions.chosen("source", "slave", "tables", "report", "kinds", "rows", "dry_run"),
                 "who": conventions.WHO,
             },
             pool=pools.BULK,

@@ -117,7 +117,9 @@ def pictured(page: Page, path: str, picture: Path) -> None:
 def test_no_page_keeps_anybody_out_nor_complains_nor_asks_another_host(browser, address, tmp_path):
     found = []
     with quiet(browser, f"http://127.0.0.1:{address}"):
-        for path in (*pages(), f"/replications/{SOURCE}/geneva", f"/initial-update?source={SOURCE}&slave=zurich"):
+        ticked = f"/comparisons/{SOURCE}/zurich/1/repair?table=public.t&row=1&row=3"
+        update = f"/initial-update?source={SOURCE}&slave=zurich"
+        for path in (*pages(), f"/replications/{SOURCE}/geneva", update, ticked):
             found += judged(browser, path, tmp_path)
         for path, name in pages().items():
             pictured(browser, path, Path(os.environ.get("SLUICE_PICTURES", tmp_path)) / f"{name}.png")

@@ -37,6 +37,36 @@ def world(pages_world):
     return pages_world
 
 
+def tick_rows(page, pictures):
+    """Choose rows with the keyboard alone, and come to a form that has these and no others."""
+    everything, button = page.get_by_role("checkbox", name="all shown"), page.get_by_role("button", name="Repair")
+    expect(button).to_be_disabled()
+    everything.focus()
+    page.keyboard.press("Space")
+    expect(button).to_have_text("Repair 50 chosen rows …")
+    page.keyboard.press("Space")
+    expect(button).to_be_disabled()
+    for _ in range(2):
+        # Past the region of the rows, which scrolls, to the first row and the second one.
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    assert everything.evaluate("one => one.indeterminate")
+    shot(page, pictures, "ticked")
+    button.press("Enter")
+    expect(page.get_by_label("Numbers")).to_have_value("1, 3")
+    expect(page.get_by_text("2 of 67 rows")).to_be_visible()
+    shot(page, pictures, "chosen")
+    page.get_by_role("button", name="Repair").click()
+    asked = page.get_by_role("dialog")
+    expect(asked).to_contain_text("Only rows 1, 3 of this comparison. Changed rows are given the master's values.")
+    shot(page, pictures, "chosen-question")
+    asked.get_by_role("button", name="No, go back").click()
+    page.get_by_role("link", name="Cancel").click()
+
+
 def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world, people, visit, address, tmp_path):
     url = f"http://127.0.0.1:{address}"
     with opened(url, viewport={"width": 1300, "height": 900}) as page:
@@ -64,6 +94,9 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             page.get_by_role("link", name="Next").click()
             expect(page.locator("tbody.is-missing")).to_have_count(10)
             expect(page.get_by_role("link", name="Next")).to_have_count(0)
+            page.get_by_role("link", name="First").click()
+            tick_rows(page, tmp_path)
+            page.goto(f"/sluice{REPORT}")
             page.get_by_role("link", name="Repair …").click()
             expect(page.get_by_role("checkbox", name="public.t")).to_be_checked()
             page.get_by_role("checkbox", name="missing").uncheck()
@@ -117,7 +150,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
     assert visit("eva").get(f"/comparisons/{SOURCE}?before=2").status_code == 422
 
 
-def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked):
+def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked, people, address):
     admin, eva = visit("admin"), visit("eva")
     for client, page in ((eva, REPORT), (admin, f"{REPORT}/repair")):
         asked.clear()
@@ -129,6 +162,13 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked):
     (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]
     assert (odd["table"], odd["changed"], equal["different"]) == ("public.t", 1, 0)
     of = f"/api/v1{REPORT}/rows"
+    for rows, status, code in (("3, 60", 200, 0), ("60-61", 409, 619), ("0", 409, 619), ("", 422, 0), ("3; 4", 422, 0)):
+        told = admin.post(f"/api/v1{REPORT}/repair", json={"rows": rows, "dry_run": True}, headers=ours(admin, address))
+        assert (told.status_code, told.json().get("code", 0)) == (status, code or told.json().get("code", 0)), told.text
+    kinds = {"rows": "3", "kinds": ["missing"]}
+    assert admin.post(f"/api/v1{REPORT}/repair", json=kinds, headers=ours(admin, address)).json()["code"] == 618
+    newest_run = people["admin"].ask("/api/v2/dags/repair/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
+    assert newest_run == {"source": SOURCE, "slave": "zurich", "report": 4711, "rows": "3, 60", "dry_run": True}
     first = admin.get(of, params={"table": "public.t"}).json()
     rest = admin.get(of, params={"table": "public.t", "after": first["next"]}).json()
     assert (len(first["rows"]), len(rest["rows"]), rest["next"]) == (50, 10, None)

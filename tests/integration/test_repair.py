@@ -8,8 +8,11 @@ import pytest
 from support.updating import background, compare_here
 from support.world import SOURCE
 
+from sluice.cli import repair_command
+from sluice.cli.repair_command import Chosen
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.repair import chosen_rows
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, comparisons, replications, trail
@@ -108,6 +111,65 @@ def test_a_report_is_repaired_in_part_by_tables_and_kinds(world):
     report = report_of(world, LEGS)
     assert "compared again: equal" in mend(world, LEGS, report=report)["note"]
     assert world.reader("geneva").execute("SELECT seats FROM branch.planes WHERE id = 1").fetchone() == (0,)
+
+
+# Rows that cannot be told: what is chosen, and why they cannot.
+ODD_ROWS = [
+    ({"rows": "1"}, r"SLC-618: .* those of one table, and rows differ of public\.legs, public\.planes"),
+    ({"rows": "1", "report": None}, r"SLC-618: .* no report"),
+    ({"rows": "1", "kinds": ("missing",)}, r"SLC-618: .* kinds of rows as well"),
+    ({"rows": "1", "tables": (HEAP,)}, r"SLC-618: .* no row of this table differs"),
+    ({"rows": "0,2,4-9", "tables": (PLANES,)}, r"SLC-619: report \d+ has no rows 0, 5-9 of public\.planes"),
+    ({"rows": " "}, r"SLC-618: rows ' ' cannot be read"),
+]
+
+
+def ask_for(world, rows, tables=(), **more):
+    """A repair of rows as people write their numbers."""
+    mend(world, *tables, rows=chosen_rows.numbers(rows), **more)
+
+
+def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
+    slave = world.reader("geneva")
+    slave.execute(HARM)
+    report = report_of(world)
+    found = comparisons.tables_of(world.context.store, report, world.pair("geneva"))
+    rows = {one.table: comparisons.rows_of(world.context.store, one.id) for one in found}
+    (extra,) = (number for number, row in rows[LEGS] if row.kind == "extra")
+    (one, two) = [(number, row) for number, row in rows[LEGS] if row.kind == "changed"][100:102]
+    (gone, *_) = [(number, row) for number, row in rows[LEGS] if row.kind == "missing"]
+    numbers = chosen_rows.numbers(f"{two[0]}, {extra},{one[0]}, {gone[0]}")
+    before = slave.execute("SELECT ctid, day, nr FROM branch.legs ORDER BY nr, day").fetchall()
+    for odd, match in ODD_ROWS:
+        with pytest.raises(SluiceError, match=match):
+            ask_for(world, **{"report": report} | odd)
+    dry = mend(world, LEGS, report=report, rows=numbers, dry_run=True)["statements"]
+    assert sorted(text[:6] for text in dry) == ["DELETE", "INSERT", "UPDATE", "UPDATE"]
+    assert slave.execute("SELECT ctid, day, nr FROM branch.legs ORDER BY nr, day").fetchall() == before
+    monkeypatch.setattr("sluice.cli.repair_command.cli_context", lambda: world.context)
+    words = Chosen((str(LEGS),), report=report, rows=str(numbers))
+    assert repair_command.repair(SOURCE, "geneva", words, dry_run=True) == 0
+    assert [line.rpartition(" -- ")[2] for line in capsys.readouterr().out.splitlines()] == [
+        f"row {number} of public.legs" for number in sorted({extra, one[0], two[0], gone[0]})
+    ]
+    # Another one is harmed anew, and one of those chosen is deleted on the master: nothing of that is undone.
+    world.master.execute("DELETE FROM legs WHERE (day, nr) = (%s, %s)", two[1].key)
+    told = mend(world, LEGS, report=report, rows=numbers)
+    assert (told["deleted"], told["written"]) == (1, 2)
+    assert "compared again: 997 rows that were not chosen differ" in told["note"]
+    after = slave.execute("SELECT ctid, day, nr FROM branch.legs ORDER BY nr, day").fetchall()
+    touched = {(str(day), str(nr)) for _, day, nr in set(before) ^ set(after)}
+    assert touched == {one[1].key, two[1].key, gone[1].key, ("2020-01-01", "1")}
+    entries = {entry.event: entry for entry in trail.last(world.context.store, world.pair("geneva"), 10)}
+    assert f"4 rows of public.legs, chosen by number: {numbers}" in entries["repair"].detail
+
+    def harmed(*at):
+        slave.execute("UPDATE branch.legs SET note = 'harmed' WHERE (day, nr) = (%s, %s)", one[1].key)
+        return verify(*at)
+
+    monkeypatch.setattr("sluice.repair.run.verify", harmed)
+    with pytest.raises(SluiceError, match=r"SLC-469"):
+        mend(world, LEGS, report=report, rows=numbers)
 
 
 def test_a_dry_run_says_the_statements_and_changes_nothing(world):

@@ -8,34 +8,44 @@ from dataclasses import dataclass
 
 from sluice.cli import airflow_commands
 from sluice.cli.context import context as cli_context
-from sluice.errors import SluiceError
+from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
+from sluice.repair import chosen_rows
 from sluice.repair.plan import plan
 from sluice.store import comparisons
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """The rows to repair: of these tables, kinds and report; of all tables and kinds that differ if none is named."""
+    """The rows to repair: of these tables, kinds and report; of all tables and kinds that differ if none is named.
+
+    Attributes:
+        rows: numbers of rows of one table of the report, as people write them; these alone.
+    """
 
     tables: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     report: int | None = None
+    rows: str | None = None
 
 
 def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     """Repair rows of a slave. 0 if no rows of these tables and kinds differ then.
 
     Raises:
-        SluiceError: SLC-471, a dry run has no report to tell of.
+        SluiceError: SLC-471, a dry run has no report to tell of; SLC-618, rows are chosen in a way that none has.
     """
+    # A blank is no choice of all rows.
+    numbers = chosen_rows.numbers(rows.rows) if rows.rows is not None else None
+    chosen_rows.expect_alone(numbers, rows.report, rows.kinds or KINDS)
     if not dry_run:
         chosen: dict[str, object] = {"source": source, "slave": slave}
         chosen |= {"tables": list(rows.tables)} if rows.tables else {}
         chosen |= {"kinds": list(rows.kinds)} if rows.kinds else {}
         chosen |= {"report": rows.report} if rows.report else {}
+        chosen |= {"rows": str(numbers)} if numbers else {}
         return airflow_commands.trigger("repair", [], json.dumps(chosen), wait=True)
     context = cli_context()
     context.config.replication(source, slave)
@@ -44,10 +54,10 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     if number is None:
         raise SluiceError(471, f"there is no report of slave {slave}", "trigger verify first; nothing was changed")
     tables = [TableName(*split_table(name)) for name in rows.tables]
-    planned = plan(context, pair, number, tables, rows.kinds or KINDS)
+    planned = plan(context, pair, number, tables, rows.kinds or KINDS, numbers)
     for one in planned:
-        for text in one.statements():
-            print(text)
+        for row, text in zip(one.numbers, one.statements(), strict=True):
+            print(f"{text} -- row {row} of {said(str(one.report.table))}")
     count = sum(len(one.rows) for one in planned)
     more = sum(one.more for one in planned)
     beyond = f"; {more:,} more rows differ, which it does not name" if more else ""

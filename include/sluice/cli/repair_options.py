@@ -21,6 +21,9 @@ def add(commands: Commands) -> None:
     repair.add_argument(
         "--kind", dest="kinds", action="append", default=[], choices=KINDS, help="of rows; repeatable; else all"
     )
+    repair.add_argument(
+        "--rows", metavar="NUMBERS", help="of one table of the report, these alone, as 3,5,10-20; --dry-run shows them"
+    )
     repair.add_argument("--dry-run", action="store_true", help="print the statements for the last report, or this one")
     repair.set_defaults(run=_repair)
 
@@ -28,5 +31,5 @@ def add(commands: Commands) -> None:
 def _repair(options: argparse.Namespace) -> int:
     from sluice.cli import repair_command
 
-    chosen = repair_command.Chosen(tuple(options.tables), tuple(options.kinds), options.report)
+    chosen = repair_command.Chosen(tuple(options.tables), tuple(options.kinds), options.report, options.rows)
     return repair_command.repair(options.source, options.slave, chosen, dry_run=options.dry_run)

@@ -5,6 +5,7 @@ Keys and values of rows are for administrators alone. Others see how many rows d
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,9 @@ from sluice.context import Context
 from sluice.errors import UnknownName
 from sluice.model.names import Pair
 from sluice.model.row_difference import KINDS, RowDifference, Values
+from sluice.model.row_numbers import RowNumbers
 from sluice.model.sample_bound import SampleBound, statement, weakest
+from sluice.repair import chosen_rows
 from sluice.store import comparison_list, comparisons
 from sluice.store.comparison_list import ComparisonTotals
 from sluice.store.comparisons import TableReport
@@ -47,6 +50,7 @@ class TableOutcome:
         bound: of the rows that differ, by a sample of a table with a key.
         unknown: 1 if it was sampled and has no key, and so no bound.
         ranges: of keys that alone were compared; 0 if all were.
+        keyed: whether its rows have a key, so that some of them can be repaired.
     """
 
     table: str
@@ -60,6 +64,7 @@ class TableOutcome:
     bound: SampleBound | None
     unknown: int
     ranges: int
+    keyed: bool
 
     @property
     def sure(self) -> str:
@@ -182,6 +187,13 @@ def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonRepo
     return _report(pair, report, found), kept
 
 
+def ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNumbers) -> dict[str, int]:
+    """How many rows of each kind these are. Raises UnknownName SLC-003, SLC-510; SluiceError SLC-619, it keeps no such
+    rows."""
+    one = expect_tables(context, pair, report, [table])[table]
+    return dict(Counter(row.kind for _, row in chosen_rows.read(context.store, pair, one, numbers)))
+
+
 def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> ComparisonReport:
     return ComparisonReport(
         report,
@@ -267,6 +279,7 @@ def _outcome(one: TableReport) -> TableOutcome:
         bound=one.bound,
         unknown=_unknown_rest(one),
         ranges=len(one.within),
+        keyed=bool(one.key),
     )
 
 

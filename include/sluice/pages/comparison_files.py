@@ -25,6 +25,7 @@ _VALUES = pa.map_(pa.string(), pa.string())
 _SCHEMA = pa.schema(
     [
         ("table", pa.string()),
+        ("number", pa.int32()),
         ("kind", pa.string()),
         ("key", _VALUES),
         ("columns", pa.list_(pa.string())),
@@ -60,7 +61,8 @@ def _json(context: Context, tables: list[TableReport]) -> Iterator[bytes]:
             lines = []
             for row in rows:
                 sides = {"master": row.master, "slave": row.slave}
-                told = {"table": str(table.table), "kind": row.kind, "key": row.key, "columns": row.columns, **sides}
+                named = {"table": str(table.table), "number": row.number}
+                told = {**named, "kind": row.kind, "key": row.key, "columns": row.columns, **sides}
                 lines.append(json.dumps(told, ensure_ascii=False))
             yield (between + ",\n".join(lines)).encode()
             between, more = ",\n", more - len(rows)
@@ -74,6 +76,7 @@ def _parquet(context: Context, tables: list[TableReport]) -> Iterator[bytes]:
             for rows in _pieces(context, table):
                 columns = [
                     [str(table.table)] * len(rows),
+                    [row.number for row in rows],
                     [row.kind for row in rows],
                     [_pairs(row.key) for row in rows],
                     [list(row.columns) for row in rows],

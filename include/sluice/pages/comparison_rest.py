@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from sluice.model.access import Right
 from sluice.model.names import Pair
-from sluice.model.row_difference import Kind
+from sluice.model.row_difference import KINDS, Kind
+from sluice.model.row_numbers import RowNumbers
 from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import comparison_files
 from sluice.pages.comparisons import Listed, Number, Rows, Shown
 from sluice.pages.entry import airflow, needs
 from sluice.pages.rest import PROBLEMS, Done, acting
+from sluice.repair import chosen_rows
 from sluice.repair.plan import ready
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
@@ -27,10 +30,16 @@ _OBJECT = {"schema": {"type": "object", "properties": _KEPT}}
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 
+def _written(text: str) -> str:
+    """Numbers of rows in fewest words. Raises ValueError."""
+    return str(RowNumbers.parsed(text))
+
+
 class Repair(BaseModel):
     """The rows to repair of a comparison: of all its tables and of all kinds, if none is named.
 
     Attributes:
+        rows: numbers of rows of one table, such as "3, 5, 10-20": these alone; all if it is null.
         dry_run: change nothing; the result of the run has the statements.
     """
 
@@ -38,6 +47,7 @@ class Repair(BaseModel):
 
     tables: list[str] = []
     kinds: list[Kind] = []
+    rows: Annotated[str, Field(max_length=10_000), AfterValidator(_written)] | None = None
     dry_run: bool = False
 
 
@@ -89,6 +99,11 @@ def repair(request: Request, source: str, slave: str, number: Number, wanted: Re
     pair = Pair(source, slave)
     found = comparison_status.expect_tables(context, pair, number, wanted.tables)
     ready(context, pair)
+    if wanted.rows is not None:
+        rows = RowNumbers.parsed(wanted.rows)
+        chosen_rows.expect_alone(rows, number, wanted.kinds or KINDS)
+        odd = [one for name, one in found.items() if one.different and name in (wanted.tables or found)]
+        chosen_rows.read(context.store, pair, chosen_rows.one_table(odd), rows)
     chosen = {name: value for name, value in wanted.model_dump().items() if value}
     if {name for name, one in found.items() if one.different} <= set(wanted.tables):
         # The same in fewer words, which a form takes that does not know the name of a table.

@@ -11,6 +11,7 @@ from sluice import shell
 from sluice.model.access import Right
 from sluice.model.names import Pair
 from sluice.model.row_difference import KINDS, REPAIRED, WHERE
+from sluice.model.row_numbers import RowNumbers
 from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import entry, html
@@ -24,6 +25,7 @@ _Before = Annotated[
     Query(pattern=r"^[0-9]{1,18}/[a-z][a-z0-9_]{0,39}$", description="older than this one: its number/slave"),
 ]
 After = Annotated[int | None, Query(ge=0, lt=2**31 - 1, description="those behind this number")]
+_Rows = Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]] | None, Query(max_length=1_000, description="numbers")]
 # Columns of a row that a page shows.
 _MOST = 12
 
@@ -59,18 +61,22 @@ def comparisons(request: Request, source: str, found: Listed, slave: str = "", b
 
 
 @router.get("/comparisons/{source}/{slave}/{number}/repair", dependencies=[needs(Right.ADMINISTER)])
-def repair(request: Request, source: str, slave: str, number: Number) -> Response:
-    """The form by which an administrator has rows of a comparison repaired."""
+def repair(request: Request, source: str, slave: str, number: Number, table: str = "", row: _Rows = None) -> Response:
+    """The form by which an administrator has rows of a comparison repaired, or those of a table that were ticked."""
     context, pair = airflow(request).context(), Pair(source, slave)
     one, kept = comparison_status.with_kept(context, pair, number)
     if error := unfit(context, pair):
         raise error
+    ticked = comparison_status.ticked(context, pair, number, table, RowNumbers.of(row)) if row else {}
     lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
     values = {
         "kept": kept,
         "named": sum(sum(counts.values()) for counts in kept.values()),
         "fill": shell.update(one.source, [one.slave], tables=lacking),
         "dag": context.config.dag_id("repair"),
+        "table": table,
+        "numbers": RowNumbers.of(row or []),
+        "ticked": ticked,
     }
     return html.page(request, "repair.html", one=one, kinds=KINDS, where=WHERE, repaired=REPAIRED, **values)
 
@@ -84,4 +90,6 @@ def comparison(
     one, chosen, found = comparison_status.with_rows(context, pair, number, table, after, values=sees)
     values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": sees}
     unrepairable = unfit(context, pair)
+    # A row without a key is none that could be named.
+    values["pick"] = sees and not unrepairable and chosen.keyed
     return html.page(request, "comparison.html", one=one, unrepairable=unrepairable, where=WHERE, **values)

@@ -13,6 +13,8 @@ from sluice.errors import SluiceError, said
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
+from sluice.model.row_numbers import RowNumbers
+from sluice.repair import chosen_rows
 from sluice.state.replication import Status
 from sluice.store import blocked, comparisons, replications
 from sluice.store.comparisons import TableReport
@@ -28,11 +30,15 @@ class TablePlan:
 
     Attributes:
         more: rows that differ as well, and that the report does not name.
+        numbers: those of these rows in the report, in the same order.
+        left: rows of the report that were not chosen by their numbers.
     """
 
     report: TableReport
     rows: tuple[RowDifference, ...]
     more: int
+    numbers: tuple[int, ...] = ()
+    left: int = 0
 
     @property
     def keys(self) -> list[Key]:
@@ -90,16 +96,22 @@ def ready(context: Context, pair: Pair) -> ReplicationState:
 
 
 def plan(
-    context: Context, pair: Pair, report: int, tables: Collection[TableName] = (), kinds: Collection[str] = KINDS
+    context: Context,
+    pair: Pair,
+    report: int,
+    tables: Collection[TableName] = (),
+    kinds: Collection[str] = KINDS,
+    rows: RowNumbers | None = None,
 ) -> list[TablePlan]:
     """The rows of a report that are to be repaired, table by table.
 
     Args:
         tables: of the master; all of the report if none is named.
+        rows: of one table, these alone.
 
     Raises:
         SluiceError: SLC-465, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
-            SLC-467, rows of a table cannot be repaired.
+            SLC-467, rows of a table cannot be repaired; SLC-618, SLC-619, there are no such rows.
     """
     known = ready(context, pair)
     found = comparisons.tables_of(context.store, report, pair)
@@ -109,7 +121,9 @@ def plan(
         raise _unusable(pair, report, missing)
     chosen = [one for one in found if one.different and (not tables or one.table in tables)]
     _expect_recent(context, pair, report, chosen, known)
-    return [_table(context, pair, one, kinds) for one in chosen]
+    if rows is not None:
+        chosen_rows.one_table(chosen)
+    return [_table(context, pair, one, kinds, rows) for one in chosen]
 
 
 def expect_given(context: Context, pair: Pair, table: TableName) -> None:
@@ -182,19 +196,28 @@ def outdated(pair: Pair, report: int, table: TableName, why: str) -> SluiceError
     return _unusable(pair, report, f"is older than what happened to {table}: {why}")
 
 
-def _table(context: Context, pair: Pair, report: TableReport, kinds: Collection[str]) -> TablePlan:
+def _table(
+    context: Context, pair: Pair, report: TableReport, kinds: Collection[str], chosen: RowNumbers | None
+) -> TablePlan:
     expect_given(context, pair, report.table)
-    rows = [row for _, row in comparisons.rows_of(context.store, report.id)]
-    if len(rows) + report.more < report.different:
-        raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
+    if chosen is None:
+        rows = comparisons.rows_of(context.store, report.id)
+        if len(rows) + report.more < report.different:
+            raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
+    else:
+        rows = chosen_rows.read(context.store, pair, report, chosen)
     if not report.key:
         raise unrepairable(pair, report.table, "its rows have no key on the slave")
-    if any(None in row.key for row in rows):
+    if any(None in row.key for _, row in rows):
         raise unrepairable(pair, report.table, "a row of the slave has NULL in its key")
     # An older report may call rows extra that are the slave's own by now.
     own = context.mapper(pair).filled(report.table) is Filled.MERGE
     asked = set(kinds) - ({"extra"} if own else set())
-    return TablePlan(report, tuple(row for row in rows if row.kind in asked), report.more)
+    if chosen is not None and any(row.kind not in asked for _, row in rows):
+        raise unrepairable(pair, report.table, "a chosen row that is extra may be the slave's own (`on_existing_rows`)")
+    some = [(number, row) for number, row in rows if row.kind in asked]
+    left = 0 if chosen is None else report.different - len(some)
+    return TablePlan(report, tuple(row for _, row in some), report.more, tuple(number for number, _ in some), left)
 
 
 def _expect_recent(

@@ -20,6 +20,8 @@ from sluice.errors import FencedError, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
+from sluice.model.row_numbers import RowNumbers
+from sluice.repair import chosen_rows
 from sluice.repair.plan import TablePlan, expect_given, expect_keyed, expect_spelled_alike, outdated, plan, ready
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
@@ -37,6 +39,8 @@ _ROUND = 20_000
 _TRIES = 5
 # Statements in the result of a dry run.
 _SHOWN = 1_000
+# Characters of the chosen numbers in the audit trail.
+_NUMBERS = 200
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class RepairRequest:
         tables: of the master; all that differ if none is named.
         dry_run: nothing is changed; the result has the first statements.
         who: if not this run.
+        rows: of one table of the report, these alone.
     """
 
     source: str
@@ -56,6 +61,7 @@ class RepairRequest:
     kinds: tuple[str, ...] = KINDS
     dry_run: bool = False
     who: str | None = None
+    rows: RowNumbers | None = None
 
     @property
     def pair(self) -> Pair:
@@ -85,23 +91,25 @@ def repair(
     """Repair rows of a slave, and compare its tables again.
 
     Raises:
-        SluiceError: SLC-465 to SLC-468, it cannot be done, nothing was changed; SLC-469, rows of these kinds
-            differ afterwards.
+        SluiceError: SLC-465 to SLC-468, SLC-618 and SLC-619, it cannot be done, nothing was changed; SLC-469, rows of
+            these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """
     pair = request.pair
+    chosen_rows.expect_alone(request.rows, request.report, request.kinds)
     began = ready(context, pair)
     for table in request.tables:
         expect_given(context, pair, table)
     report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
-    planned = plan(context, pair, report, request.tables, request.kinds)
+    planned = plan(context, pair, report, request.tables, request.kinds, request.rows)
     if request.dry_run:
         statements = [text for one in planned for text in one.statements()]
         note = f"report {report}: {len(statements):,} statements, nothing was changed"
         return {"note": note, "statements": statements[:_SHOWN]}
     what = ", ".join(f"{len(one.rows):,} rows of {one.report.table}" for one in planned)
+    what += f", chosen by number: {str(request.rows)[:_NUMBERS]}" if request.rows else ""
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
     done = _Done()
     try:
@@ -111,7 +119,8 @@ def repair(
         _note(context, request, "repaired", str(done))
     event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
     others = _differing_otherwise(context, request, planned, compare_all, patience_s)
-    again = f"{others:,} rows of other kinds differ" if others else "equal"
+    which = "that were not chosen" if request.rows else "of other kinds"
+    again = f"{others:,} rows {which} differ" if others else "equal"
     note = f"{pair.slave}: {done}; compared again: {again}" if planned else f"{pair.slave}: nothing differs"
     return {"note": note, "report": report, "deleted": done.deleted, "written": done.written}
 
@@ -214,10 +223,10 @@ def _seen(context: Context, pair: Pair, planned: TablePlan, point: Point) -> Tab
 def _differing_otherwise(
     context: Context, request: RepairRequest, planned: Collection[TablePlan], compare_all: CompareAll, patience_s: float
 ) -> int:
-    """Compare the tables again; the rows that differ, all of kinds that nobody asked for.
+    """Compare the tables again; the rows that differ, all of kinds that nobody asked for, or none of the chosen ones.
 
     Raises:
-        SluiceError: SLC-469, rows of a kind that was asked for differ.
+        SluiceError: SLC-469, rows of a kind that was asked for differ, or chosen ones.
     """
     if not planned:
         return 0
@@ -228,7 +237,12 @@ def _differing_otherwise(
         verify(context, again, compare_all, patience_s)
     except RowsDiffer as error:
         found = comparisons.tables_of(context.store, error.report, request.pair)
-        if not any(one.counts[kind] for one in found for kind in request.kinds):
+        if request.rows:
+            keys = {one.report.table: set(one.keys) for one in planned}
+            asked_for = chosen_rows.still_differing(context, found, keys)
+        else:
+            asked_for = any(one.counts[kind] for one in found for kind in request.kinds)
+        if not asked_for:
             return sum(one.different for one in found)
         left = sum(one.more for one in planned)
         raise SluiceError(

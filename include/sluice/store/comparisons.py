@@ -83,7 +83,8 @@ def record(
         made = comparison.insert().values(**named, **values).returning(comparison.c.id)
         number = connection.execute(made).scalar_one()
         for start in range(0, len(rows), _AT_ONCE):
-            some = enumerate(rows[start : start + _AT_ONCE], start)
+            # People count from 1.
+            some = enumerate(rows[start : start + _AT_ONCE], start + 1)
             found = [{"comparison": number, "number": index, **vars(one)} for index, one in some]
             connection.execute(row_difference.insert(), found)
 

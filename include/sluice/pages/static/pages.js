@@ -174,6 +174,9 @@ document.addEventListener("input", (event) => {
 });
 document.addEventListener("change", (event) => {
   const { reload: to, after } = event.target.dataset;
+  if ("all" in event.target.dataset)
+    for (const one of event.target.form.querySelectorAll("[name=row]")) one.checked = event.target.checked;
+  ticked();
   if (to) location.assign(to + encodeURIComponent(event.target.value) + (after || ""));
   else if (event.target.closest("[data-submit]")) preview();
   else named();
@@ -182,6 +185,20 @@ document.addEventListener("change", (event) => {
 // Buttons with the word of what they do as the form is filled now.
 function named() {
   for (const form of document.querySelectorAll("[data-json]")) form.querySelector(".primary").textContent = question(form).label;
+}
+
+// Tick boxes of rows, and the one that ticks all of them; without a tick there is nothing to send.
+function ticked() {
+  for (const form of document.querySelectorAll("[data-ticks]")) {
+    const all = form.querySelector("[data-all]");
+    const rows = [...form.querySelectorAll("[name=row]")];
+    const on = rows.filter((one) => one.checked).length;
+    all.checked = on === rows.length;
+    all.indeterminate = on > 0 && on < rows.length;
+    const button = form.querySelector("button");
+    button.disabled = !on;
+    button.textContent = on ? `Repair ${on} chosen ${on === 1 ? "row" : "rows"} …` : "Repair chosen rows …";
+  }
 }
 
 // The preview of a form: of the choices made last, whatever is answered first.
@@ -244,6 +261,9 @@ document.addEventListener("submit", async (event) => {
 
 clocks(document);
 named();
+ticked();
 preview();
 setInterval(() => document.hidden || refresh(), Number(body.dataset.refresh) * 1000);
+// Who comes back finds the boxes as they were left.
+addEventListener("pageshow", ticked);
 document.addEventListener("visibilitychange", () => document.hidden || refresh());
