@@ -35,6 +35,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         confidence=options.confidence,
         at_most=options.at_most,
         ranges=chosen(options.ranges),
+        since=options.since,
     )
     # After an initial update, a role that may only read has perhaps no right on new tables yet.
     reading = context if options.initial else context.reading(request.source, request.slaves)

@@ -17,6 +17,8 @@ running. The task's result (XCom) holds the rows compared, the rows that differ,
 * **source**, **slaves**: what to compare
 * **tables**: nothing chosen means every watched table
 * **ranges**: of keys, such as `public.legs: 2013, 'UA' .. 2013, 'WN'`; no other row of their tables is compared
+* **since**: a position of the change log (`41/8`), a segment (`42`) or a time (`2026-01-31T22:00Z`): only rows that the
+  log has changes of since then are compared
 * **sample**: percent of the keys that are compared, which are drawn anew each time
 * **at_most**: instead, the share that fewer rows differ than; as many keys are drawn as it needs
 * **confidence**: a sample says with it that *fewer than 1 row in N differs*
@@ -38,6 +40,12 @@ def verify(settings: Config) -> DAG:
             "ranges": trigger_form.key_ranges(
                 "One range a line, as in public.legs: 2013, 1 .. 2013, 12. No other row of their tables is compared. "
                 "Empty: all rows."
+            ),
+            "since": trigger_form.optional(
+                "string",
+                title="Since",
+                description="Only rows changed since: a position of the change log (41/8), a segment (42), or a time "
+                "(2026-01-31T22:00Z; UTC if it has no zone). Empty: all rows.",
             ),
             "sample": trigger_form.optional(
                 "integer",
@@ -69,7 +77,7 @@ def verify(settings: Config) -> DAG:
             task_id="verify",
             job="verify",
             arguments=conventions.chosen(
-                "source", "tables", "ranges", "sample", "at_most", "confidence", slave="slaves"
+                "source", "tables", "ranges", "since", "sample", "at_most", "confidence", slave="slaves"
             ),
             pool=pools.BULK,
         )

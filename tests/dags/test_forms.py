@@ -18,7 +18,13 @@ from sluice_airflow.operator import CONF_OF_RUNS
 
 
 def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
-    chosen = {"slaves": ["geneva"], "tables": ["public.airlines", "public.flights"], "sample": 50, "confidence": 0.999}
+    chosen = {
+        "slaves": ["geneva"],
+        "tables": ["public.airlines", "public.flights"],
+        "sample": 50,
+        "confidence": 0.999,
+        "since": "41/8",
+    }
     task = rendered(bag.dags["verify"], "verify", **chosen, at_most="1/400")
     parsed = vars(job_module("verify").parser().parse_args(task.command_line()))
     assert parsed["at_most"] == 1 / 400

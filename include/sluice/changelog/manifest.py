@@ -74,6 +74,13 @@ class Manifest:
         with self._store.begin() as connection:
             return [_segment(row) for row in connection.execute(kept.order_by(segment.c.number).limit(most))]
 
+    def published_since(self, at: datetime) -> Segment | None:
+        """The first segment that was published then or later, trimmed or not."""
+        later = self._all().where(segment.c.published_at >= at).order_by(segment.c.number).limit(1)
+        with self._store.begin() as connection:
+            row = connection.execute(later).one_or_none()
+        return _segment(row) if row else None
+
     def list_segment(
         self,
         held: Lease,

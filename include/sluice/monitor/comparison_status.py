@@ -51,6 +51,8 @@ class TableOutcome:
         unknown: 1 if it was sampled and has no key, and so no bound.
         ranges: of keys that alone were compared; 0 if all were.
         keyed: whether its rows have a key, so that some of them can be repaired.
+        since: only rows changed since this position were compared; empty if all were.
+        keys: how many keys of such rows the change log had.
     """
 
     table: str
@@ -65,6 +67,8 @@ class TableOutcome:
     unknown: int
     ranges: int
     keyed: bool
+    since: str
+    keys: int
 
     @property
     def sure(self) -> str:
@@ -81,6 +85,8 @@ class ComparisonReport:
         bound: of the rows that differ, by samples; of the table with a key of which they say least.
         unknown: sampled tables without a key, which have no bound.
         ranges: of keys that alone were compared; 0 if all were.
+        since: of some tables only rows changed since this position were compared; empty if all were.
+        keys: how many keys of such rows the change log had.
         position: where both sides were compared, as segment/transaction.
     """
 
@@ -92,6 +98,8 @@ class ComparisonReport:
     bound: SampleBound | None
     unknown: int
     ranges: int
+    since: str
+    keys: int
     position: str
     tables: Sequence[TableOutcome]
 
@@ -204,6 +212,8 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> Comparison
         weakest(one.bound for one in found),
         sum(_unknown_rest(one) for one in found),
         sum(len(one.within) for one in found),
+        next((one.only.since for one in found if one.only), ""),
+        sum(one.only.keys for one in found if one.only),
         str(found[0].position),
         [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )
@@ -280,6 +290,8 @@ def _outcome(one: TableReport) -> TableOutcome:
         unknown=_unknown_rest(one),
         ranges=len(one.within),
         keyed=bool(one.key),
+        since=one.only.since if one.only else "",
+        keys=one.only.keys if one.only else 0,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sluice import shell
+from sluice.apply.mapping.slave_key import masters_columns
 from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
@@ -144,24 +145,14 @@ def expect_keyed(pair: Pair, view: TableView, mapper: Mapper) -> tuple[str, ...]
     Raises:
         SluiceError: SLC-467, a key of the slave does not tell which row of the master's it is.
     """
-    entry, master = view.entry, view.master
-    names = {name: column for column, name in mapper.columns(master.name, (c.name for c in master.columns)).items()}
-    why = ""
-    if not view.layout.key:
-        why = "its rows have no key on the slave"
-    elif view.style is not None or entry.plugin is not None:
-        why = "a stylesheet or a plugin makes its rows"
-    elif entry.chooses:
+    try:
+        columns = masters_columns(view, mapper)
+    except ValueError as error:
+        raise unrepairable(pair, view.master.name, str(error)) from None
+    if view.entry.chooses:
         why = "the slave leaves out some of its changes (`actions`, `when` or `veto`)"
-    elif made := [
-        name
-        for name in view.layout.key_names
-        if name in entry.compute or name not in names or names[name] in entry.mask
-    ]:
-        why = f"the slave's key is computed or masked ({', '.join(made)})"
-    if why:
-        raise unrepairable(pair, master.name, why)
-    return tuple(names[name] for name in view.layout.key_names)
+        raise unrepairable(pair, view.master.name, why)
+    return columns
 
 
 def expect_spelled_alike(pair: Pair, view: TableView, types: Sequence[str]) -> None:

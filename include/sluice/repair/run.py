@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sluice import shell
 from sluice.apply.mapping.table_view import TableView, shaped_lines, view
@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.errors import FencedError, RowsDiffer, SluiceError, TransientError
+from sluice.errors import FencedError, LogTrimmed, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
@@ -232,9 +232,10 @@ def _differing_otherwise(
         return 0
     tables = tuple(one.report.table for one in planned if not one.report.within)
     ranges = tuple(within for one in planned for within in one.report.within)
-    again = VerifyRequest(request.source, (request.slave,), tables, ranges=ranges)
+    since = next((one.report.only.since for one in planned if one.report.only), "")
+    again = VerifyRequest(request.source, (request.slave,), tables, ranges=ranges, since=since)
     try:
-        verify(context, again, compare_all, patience_s)
+        _again(context, again, compare_all, patience_s)
     except RowsDiffer as error:
         found = comparisons.tables_of(context.store, error.report, request.pair)
         if request.rows:
@@ -253,6 +254,14 @@ def _differing_otherwise(
             f"{shell.sluice('repair', request.source, request.slave)}",
         ) from None
     return 0
+
+
+def _again(context: Context, request: VerifyRequest, compare_all: CompareAll, patience_s: float) -> None:
+    """Compare again; all rows if the log does not go back any more as far as it did for the report."""
+    try:
+        verify(context, request, compare_all, patience_s)
+    except LogTrimmed:
+        verify(context, replace(request, since=""), compare_all, patience_s)
 
 
 def _note(context: Context, request: RepairRequest, what: str, detail: str) -> None:

@@ -94,6 +94,12 @@ def row_options(options: argparse.ArgumentParser) -> None:
         metavar="RANGE",
         help="schema.table: FROM .. TO; repeatable; no other row is compared",
     )
+    options.add_argument(
+        "--since",
+        default="",
+        metavar="PLACE",
+        help="only rows that the change log has changes of since: a position (41/8), a segment (42), or a time",
+    )
 
 
 def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Namespace], dict[str, object]]) -> None:

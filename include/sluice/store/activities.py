@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import distinct_on, insert
 from sluice.model.activity import RowCounts
 from sluice.model.names import TableName
 from sluice.sqlfiles import statement
+from sluice.store.comparisons import is_whole
 from sluice.store.engine import Store
 from sluice.store.tables import activity, comparison, rejected, tolerated
 
@@ -108,12 +109,12 @@ def rejections(store: Store, source: str) -> dict[tuple[str, TableName], int]:
 def comparisons(store: Store, source: str) -> dict[tuple[str, str], Compared]:
     """The last comparison of each table, by slave and the master's name of the table.
 
-    One of some ranges of keys counts only if rows differed: it says nothing of the others.
+    One of some keys counts only if rows differed: it says nothing of the others.
     """
     which = (comparison.c.slave, comparison.c.table)
     last = (
         select(*which, comparison.c.compared, comparison.c.different, comparison.c.at)
-        .where(comparison.c.source == source, ~comparison.c.body.has_key("within") | (comparison.c.different > 0))
+        .where(comparison.c.source == source, is_whole() | (comparison.c.different > 0))
         .ext(distinct_on(*which))
         .order_by(*which, comparison.c.point.desc())
     )

@@ -27,6 +27,8 @@ class ComparisonTotals:
         bound: of the rows that differ, by samples; of the table with a key of which they say least.
         unknown: sampled tables without a key, which have no bound.
         ranges: of keys that alone were compared; 0 if all were.
+        since: of some tables only rows changed since this position were compared; empty if all were.
+        keys: how many keys of such rows the change log had.
         more: rows that differ and were not kept.
     """
 
@@ -44,6 +46,8 @@ class ComparisonTotals:
     bound: SampleBound | None
     unknown: int
     ranges: int
+    since: str
+    keys: int
 
     @property
     def sure(self) -> str:
@@ -72,6 +76,8 @@ def page(
         func.coalesce(func.min(percent), 100).label("percent"),
         func.count().filter(percent < 100, func.jsonb_array_length(body["key"]) == 0).label("unknown"),
         _sum(func.jsonb_array_length(body["within"])).label("ranges"),
+        func.coalesce(func.max(body["only"]["since"].astext), "").label("since"),
+        _sum(body["only"]["keys"].astext.cast(BigInteger)).label("keys"),
         *(func.max(body["bound"][name].astext.cast(Double)).label(name) for name in ("confidence", "below")),
     ).where(comparison.c.source == source)
     if slave:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy.dialects.postgresql import array
 
 from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Layout
@@ -19,6 +20,19 @@ from sluice.store.engine import Store
 from sluice.store.tables import comparison, row_difference
 
 _AT_ONCE = 5_000
+
+
+@dataclass(frozen=True)
+class ChangedSince:
+    """The rows of a table that alone were compared.
+
+    Attributes:
+        keys: how many keys the change log had.
+        since: the position behind which it was read.
+    """
+
+    keys: int
+    since: str
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,7 @@ class TableReport:
         percent: the share of keys that was compared.
         bound: of the rows that differ, by a sample of a table with a key.
         within: the ranges of keys that were compared; none if all were.
+        only: rows of so many keys alone were compared, those changed since a position; None if all were.
     """
 
     id: int
@@ -61,11 +76,18 @@ class TableReport:
     percent: float = 100
     bound: SampleBound | None = None
     within: tuple[KeyInterval, ...] = ()
+    only: ChangedSince | None = None
 
     @property
     def more(self) -> int:
         """Rows that differ and are not kept."""
         return self.counts.get("more", 0)
+
+
+def is_whole() -> ColumnElement[bool]:
+    """Whether all rows of a table were compared, or a sample of all, and not those of some keys."""
+    some: ColumnElement[bool] = comparison.c.body.has_any(array(["within", "only"]))
+    return ~some
 
 
 def shape_of(layout: Layout) -> str:
@@ -165,4 +187,5 @@ def _report(row: Row[Any]) -> TableReport:
         body.get("percent", 100),
         SampleBound(**body["bound"]) if body.get("bound") else None,
         tuple(KeyInterval(table, *map(_tuple, bounds)) for bounds in body.get("within", ())),
+        ChangedSince(**body["only"]) if body.get("only") else None,
     )

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on, insert
 
 from sluice.model.names import TableName
+from sluice.store import comparisons
 from sluice.store.engine import Store
 from sluice.store.tables import comparison, layout, watched
 
@@ -44,10 +45,10 @@ def columns(store: Store, source: str) -> dict[TableName, list[str]]:
 
 
 def counted(store: Store, source: str) -> dict[str, int]:
-    """The rows of each table at its last comparison with any slave, but for those of some ranges of keys."""
+    """The rows of each table at its last comparison with any slave, but for those of some keys."""
     newest = (
         select(comparison.c.table, comparison.c.compared)
-        .where(comparison.c.source == source, ~comparison.c.body.has_key("within"))
+        .where(comparison.c.source == source, comparisons.is_whole())
         .ext(distinct_on(comparison.c.table))
         .order_by(comparison.c.table, comparison.c.point.desc())
     )

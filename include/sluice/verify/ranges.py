@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from sluice.errors import SluiceError
 from sluice.model.key_range import KeyInterval
 from sluice.model.names import TableName
-from sluice.vendors.protocol.compare import Comparison, not_by_keys
+from sluice.vendors.protocol.compare import Comparison, not_by_given_keys, not_by_keys
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Bounds, Difference, joined
 
@@ -73,6 +73,9 @@ def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Compa
     cut_by_vendor = vendor(jobs[0].replica.vendor).cut if jobs else None
     if by_keys and not cut_by_vendor:
         raise not_by_keys(by_keys, "its kind of database has no such way")
+    if (given := [job for job in jobs if job.only]) and not cut_by_vendor:
+        why = "its kind of database cannot be asked for keys"
+        raise not_by_given_keys(given[0].slave, {job.view.master.name: why for job in given})
     return cut_by_vendor(jobs, _FINE if fine else min(_MOST, 2 * tasks)) if cut_by_vendor else jobs
 
 

@@ -10,6 +10,7 @@ from sluice.context import Context
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import Pair
+from sluice.model.position import Position
 from sluice.model.sample_bound import SampleBound, bound
 from sluice.store import comparisons, replications
 from sluice.vendors.protocol.compare import Comparison
@@ -40,8 +41,14 @@ def expect_enough(at_most: float | None, results: Mapping[str, Mapping[str, Diff
                 )
 
 
-def record(context: Context, source: str, point: Point, job: Comparison, found: Difference) -> None:
-    """Keep what was found of a table in the control store."""
+def record(
+    context: Context, source: str, point: Point, job: Comparison, found: Difference, since: Position | None = None
+) -> None:
+    """Keep what was found of a table in the control store.
+
+    Args:
+        since: where the changes begin of whose rows alone some tables were compared.
+    """
     counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
     name, pair = job.view.master.name, Pair(source, job.slave)
     body: dict[str, object] = {
@@ -62,5 +69,7 @@ def record(context: Context, source: str, point: Point, job: Comparison, found: 
     }
     if job.keys:
         body["within"] = [[one.first, one.until] for one in job.keys]
+    if job.only:
+        body["only"] = {"keys": len(job.only.keys), "since": str(since)}
     values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
     comparisons.record(context.store, point.id, pair, str(name), values, found.rows)

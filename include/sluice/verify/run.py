@@ -31,6 +31,7 @@ from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.verify import ranges
+from sluice.verify.changed_rows import ChangedRows
 from sluice.verify.difference import Difference, Keeping
 from sluice.verify.record import bounded, expect_enough, record
 from sluice.verify.rounds import CompareAll, Pace, giving_way, in_rounds
@@ -50,6 +51,7 @@ class VerifyRequest:
         confidence: of the bound that a sample gives.
         at_most: as large a sample of each table as says that a smaller share of its rows differs.
         ranges: of keys; no other row of their tables is compared.
+        since: a place in the change log; only rows are compared that it has changes of since.
     """
 
     source: str
@@ -61,6 +63,7 @@ class VerifyRequest:
     confidence: float = CONFIDENCE
     at_most: float | None = None
     ranges: tuple[KeyInterval, ...] = ()
+    since: str = ""
 
     @property
     def named(self) -> tuple[TableName, ...]:
@@ -76,7 +79,8 @@ def verify(
     Raises:
         SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
             Others were compared (R8). SLC-040 if one of `tables` does not exist, SLC-576 if `percent` and `at_most` are
-            both chosen, SLC-640 and SLC-643 if `ranges` cannot be; then nothing was.
+            both chosen, SLC-640 and SLC-643 if `ranges` cannot be, SLC-620 and SLC-621 if `since` cannot; then nothing
+            was. SLC-622 if rows of a slave are not found by a key.
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
             and its first changes do not come: somebody paused its drain, or it is not there yet. SLC-575 if a sample
             had fewer keys than `at_most` needs.
@@ -91,6 +95,8 @@ def verify(
     expect_present(context, request.source, present, request.named)
     sampled = request.percent < 100 or request.at_most is not None
     ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=sampled)
+    alone = not (sampled or request.ranges or request.initial)
+    changed = ChangedRows.begin(context, request.source, request.since, request.named or present, alone=alone)
     known, refused = _ready(context, request)
     ready = list(known)
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
@@ -99,7 +105,7 @@ def verify(
     report = 0
     if ready:
         with points.held(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
-            report, results = point.id, _compare(context, request, ready, point, compare_all, patience_s, late)
+            report, results = point.id, _compare(context, request, ready, point, compare_all, patience_s, late, changed)
     for slave, tables in results.items():
         different = sum(one.different for one in tables.values())
         event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
@@ -119,7 +125,7 @@ def verify(
     for error in [*passing, *late.values()]:
         raise error
     return {
-        "note": "; ".join(_outcome(context, request, slave, found) for slave, found in results.items()),
+        "note": "; ".join(_outcome(context, request, slave, found, changed) for slave, found in results.items()),
         "slaves": {
             slave: {
                 "compared": sum(one.compared for one in tables.values()),
@@ -129,13 +135,20 @@ def verify(
                 "own": sum(one.own for one in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
                 "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
+                **(changed.result(slave) if changed else {}),
             }
             for slave, tables in results.items()
         },
     }
 
 
-def _outcome(context: Context, request: VerifyRequest, slave: str, tables: Mapping[str, Difference]) -> str:
+def _outcome(
+    context: Context,
+    request: VerifyRequest,
+    slave: str,
+    tables: Mapping[str, Difference],
+    changed: ChangedRows | None,
+) -> str:
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
     moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
     unknown = sum(not one.bound for one in tables.values()) if request.percent < 100 else 0
@@ -145,7 +158,7 @@ def _outcome(context: Context, request: VerifyRequest, slave: str, tables: Mappi
     left = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
     gone = left and f"; left out: {left}"
     only = "; ".join(str(one) for one in request.ranges if str(one.table) in tables)
-    these = only and f" (no others than {only})"
+    these = changed.told(slave) if changed else only and f" (no others than {only})"
     return f"{slave}: {compared:,} rows compared{these}, {different:,} different{sure}{share}{gone}"
 
 
@@ -220,6 +233,7 @@ def _compare(
     compare_all: CompareAll,
     patience_s: float,
     late: dict[str, SluiceError],
+    changed: ChangedRows | None,
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
     shapes = _shapes(context, request, point)
@@ -229,6 +243,9 @@ def _compare(
         with ThreadPoolExecutor(len(slaves)) as pool:
             # All at the same time: a slave does not stand at the point while another one fails to come.
             aligned = list(pool.map(lambda slave: _aligned(context, request, slave, point, patience_s, stack), slaves))
+        if changed:
+            # No slave stands any more.
+            changed.read_to(point.position)
         for slave, found in zip(slaves, aligned, strict=True):
             if isinstance(found, SluiceError):
                 late[slave] = found
@@ -256,6 +273,7 @@ def _compare(
                     )
                 )
             try:
+                ours = changed.chosen(slave, port.mapper, ours) if changed else ours
                 jobs += ranges.cut(ours, context.config.bulk_tasks, fine=pace.rests)
             except SluiceError as error:
                 late[slave] = error
@@ -265,7 +283,9 @@ def _compare(
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
         outcome = replace(outcome, bound=bounded(job, outcome, request.confidence))
         results[job.slave][str(job.view.master.name)] = outcome
-        record(context, request.source, point, job, outcome)
+        if changed:
+            changed.compared(job)
+        record(context, request.source, point, job, outcome, changed.since if changed else None)
     return results
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from secrets import randbits
 from typing import Protocol
@@ -10,6 +11,8 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.errors import SluiceError, TransientError
 from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import SEED_BITS, KeySample
+from sluice.model.names import TableName
+from sluice.vendors.protocol.read import Key
 from sluice.verify.difference import Keeping
 
 
@@ -41,6 +44,19 @@ class KeyColumnRange:
 
 
 @dataclass(frozen=True)
+class GivenKeys:
+    """Rows of some keys.
+
+    Attributes:
+        columns: the master's, in the order of the slave's key.
+        keys: values of these columns, as texts that the master reads; one row may have several.
+    """
+
+    columns: tuple[str, ...]
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """One table of one slave, compared by one task; nothing in here is secret but what is sealed.
 
@@ -53,6 +69,8 @@ class Comparison:
         checksums: the databases may compute checksums of rows, so that only rows of ranges that differ are read.
         within: the rows to compare, if not all.
         keys: only rows of these ranges of keys are compared; all if there is none.
+        only: only rows of these keys are compared; all if there is none.
+        why_whole: why all rows are compared, although some keys were asked for.
         seeds: of the hashes, which are others in each comparison: nobody can choose rows beforehand whose sums fit.
     """
 
@@ -69,6 +87,8 @@ class Comparison:
     checksums: bool = True
     within: KeyColumnRange | None = None
     keys: tuple[KeyInterval, ...] = ()
+    only: GivenKeys | None = None
+    why_whole: str = ""
     seeds: tuple[int, int] = field(default_factory=lambda: (randbits(SEED_BITS), randbits(SEED_BITS)))
 
 
@@ -78,6 +98,16 @@ def not_by_keys(job: Comparison, why: str) -> SluiceError:
         641,
         f"ranges of keys of {job.view.master.name} cannot be compared on slave {job.slave}: {why}",
         "nothing was changed; trigger verify with `tables` in place of `ranges`",
+    )
+
+
+def not_by_given_keys(slave: str, whys: Mapping[TableName, str]) -> SluiceError:
+    """Rows of these tables cannot be compared by the keys that the change log has."""
+    said = "; ".join(f"{table}: {why}" for table, why in whys.items())
+    return SluiceError(
+        622,
+        f"rows changed since a position cannot be compared on slave {slave}: {said}",
+        "nothing was changed; trigger verify with `tables` that are not among these, or without `since`",
     )
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 
 from psycopg import sql
 
@@ -25,7 +26,8 @@ from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column, sampled
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.digested_columns import DigestedColumns, bucket_sums
-from sluice.vendors.postgresql.read.key_range import among_ranges
+from sluice.vendors.postgresql.read.given_keys import compare_given
+from sluice.vendors.postgresql.read.key_range import among, among_ranges
 from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.vendors.postgresql.session import (
     Connection,
@@ -40,6 +42,7 @@ from sluice.vendors.postgresql.session import (
 )
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 from sluice.vendors.protocol.digests import BucketSum, Digested
+from sluice.vendors.protocol.read import Key
 from sluice.vendors.registry import master
 from sluice.vendors.text_compare import added, agreed, differing, master_digests
 from sluice.verify.difference import Difference, RowReader
@@ -101,6 +104,8 @@ def compare_table(job: Comparison) -> Difference:
     ):
         read_tables_alone(master)
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
+        if job.only:
+            return compare_given(job, partial(_given, job, connections, master, replica), row_reader(job))
         if job.view.shaped:
             out = composed(
                 "read/compare/unsorted",
@@ -135,6 +140,31 @@ def compare_table(job: Comparison) -> Difference:
             _rows("read/compare/rows", *side, job.sample, within) for side, within in zip(sides, among, strict=True)
         )
         return _compared(job, master, ours, replica, theirs)
+
+
+@contextmanager
+def _given(
+    job: Comparison,
+    connections: Mapping[str, ConnectionInfo],
+    master: Connection,
+    replica: Connection,
+    some: Sequence[Key],
+) -> Iterator[tuple[Iterator[bytes], Iterator[bytes]]]:
+    """The lines of both sides for rows of some keys."""
+    assert job.only is not None
+    layout, within = job.view.layout, among(job.only.columns, some)
+    with ExitStack() as stack:
+        if job.view.shaped:
+            rows = relations.rows_of(master, job.view.master.name)
+            out = composed("read/rows", columns=listed(job.view.read), rows=rows, within=within)
+            session = stack.enter_context(_expected(job, connections, CopyOut(master, out, BUFFER_BYTES)))
+            ours = _rows("read/compare/rows", session, replace(layout, name=_EXPECTED), KeySample())
+        else:
+            session, ours = master, _rows("read/compare/rows", master, job.view.ours, KeySample(), within)
+        theirs = _rows("read/compare/rows", replica, layout, KeySample(), among(layout.key_names, some))
+        one = stack.enter_context(session.cursor().copy(ours))
+        other = stack.enter_context(replica.cursor().copy(theirs))
+        yield map(bytes, one), map(bytes, other)
 
 
 def _compared(

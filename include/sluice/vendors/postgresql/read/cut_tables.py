@@ -14,10 +14,11 @@ from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, ranged_column
 from sluice.vendors.postgresql.read.compare import keep_shape, reading
+from sluice.vendors.postgresql.read.given_keys import tells_alike
 from sluice.vendors.postgresql.read.key_range import keys
 from sluice.vendors.postgresql.read.typed_ranges import typed
 from sluice.vendors.postgresql.session import Connection, composed, read_tables_alone, translated
-from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, not_by_keys
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, not_by_given_keys, not_by_keys
 
 # A table of fewer blocks is compared by one task.
 _BLOCKS = 2_000
@@ -39,6 +40,9 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
         # Checksums of another kind of database are others, and so may be the order of keys.
         if by_keys := next((job for job in jobs if job.keys), None):
             raise not_by_keys(by_keys, "both sides have to be databases of one kind")
+        if given := [job for job in jobs if job.only]:
+            why = "both sides have to be databases of one kind"
+            raise not_by_given_keys(given[0].slave, {job.view.master.name: why for job in given})
         return jobs
     connections = open_sealed(jobs[0].sealed)
     with (
@@ -49,6 +53,11 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
         read_tables_alone(ours)
 
         def cut_one(job: Comparison) -> Iterator[Comparison]:
+            if job.only:
+                if tells_alike(job, ours, theirs):
+                    yield job
+                    return
+                job = replace(job, only=None, why_whole="values of its key may be equal on one side alone")
             if job.keys:
                 planned_code.expect_none_now(connections[origin.connection], [job.view.master.name], origin.trusted)
                 keep_shape(ours, job.view.master.name)
