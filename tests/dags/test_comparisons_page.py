@@ -26,6 +26,7 @@ ODD = [
 KINDS = ("json", "parquet")
 BOUND = {"confidence": 0.99, "below": 0.0021}
 SAMPLED = "sample of 10 % of the keys: with 99 % confidence fewer than 1 row in 476 differs"
+CHANGED = {"keys": 1200, "since": "41/8"}
 REPORT = f"/comparisons/{SOURCE}/zurich/4711"
 
 
@@ -33,7 +34,7 @@ REPORT = f"/comparisons/{SOURCE}/zurich/4711"
 def world(pages_world):
     """A comparison that found nothing, and a newer one that found much."""
     compared(pages_world, "geneva", 4700, rows=(), percent=10, bound=BOUND)
-    compared(pages_world, "zurich", 4711, rows=ODD, more=7)
+    compared(pages_world, "zurich", 4711, rows=ODD, more=7, only=CHANGED)
     return pages_world
 
 
@@ -76,6 +77,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             page.get_by_role("link", name="Comparisons", exact=True).click()
             row = page.get_by_role("row").filter(has_text="4711")
             expect(row).to_contain_text("67 rows differ")
+            expect(row).to_contain_text("rows changed since 41/8: 2,400 keys")
             expect(page.get_by_role("row").filter(has_text="4700")).to_contain_text(SAMPLED)
             shot(page, tmp_path, "list")
             page.get_by_label("Slave").select_option("geneva")
@@ -95,6 +97,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             expect(page.locator("tbody.is-missing")).to_have_count(10)
             expect(page.get_by_role("link", name="Next")).to_have_count(0)
             page.get_by_role("link", name="First").click()
+            expect(page.get_by_role("row").filter(has_text="public.u")).to_contain_text("since 41/8: 1,200 keys")
             tick_rows(page, tmp_path)
             page.goto(f"/sluice{REPORT}")
             page.get_by_role("link", name="Repair …").click()
@@ -159,6 +162,7 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked, people,
         assert sum("FROM comparison " in text for text in asked) == 1, asked
     (newest, _) = eva.get(f"/api/v1/comparisons/{SOURCE}").json()["comparisons"]
     assert (newest["report"], newest["different"], newest["missing"]) == (4711, 67, 66)
+    assert (newest["since"], newest["keys"]) == ("41/8", 2400)
     (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]
     assert (odd["table"], odd["changed"], equal["different"]) == ("public.t", 1, 0)
     of = f"/api/v1{REPORT}/rows"

@@ -31,17 +31,27 @@ class ChangedKeys:
 
     Args:
         after: the position before the first of these changes.
-        tables: those to look at.
+        tables: those to look at, as they are called now.
+        known: all that are watched, as they are called now.
 
     Attributes:
         after: see above.
         end: up to where the log was read.
     """
 
-    def __init__(self, manifest: Manifest, files: SegmentFiles, after: Position, tables: Collection[TableName]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        files: SegmentFiles,
+        after: Position,
+        tables: Collection[TableName],
+        known: Collection[TableName],
+    ) -> None:
         self._manifest = manifest
         self._files = files
         self._tables = set(tables)
+        self._known = set(known)
+        self._gone: dict[TableName, bool] = {}
         self._layouts: dict[int, Layout] = {}
         self._keys: dict[int, set[LogKey]] = {}
         self._whole: dict[TableName, str] = {}
@@ -77,6 +87,9 @@ class ChangedKeys:
         """
         if why := self._all_whole or self._whole.get(now.name):
             return why
+        if renamed := next((name for name, dropped in self._gone.items() if not dropped), None):
+            # Its rows may be those of any table by now.
+            return f"{renamed} was changed since, and is called otherwise now, or is not watched any more"
         found: set[LogKey] = set()
         for number, keys in self._keys.items():
             layout = self._layouts[number]
@@ -96,6 +109,11 @@ class ChangedKeys:
             if layout is None:
                 if len(mine):
                     self._all_whole = "a statement was executed on all nodes since"
+            elif layout.name not in self._known:
+                # Commands stand behind the changes before them: a drop is the last of a transaction's.
+                actions = mine.column("action")
+                if len(mine):
+                    self._gone[layout.name] = actions[-1].as_py() == Action.DROP
             elif layout.name in self._tables and layout.name not in self._whole and (why := self._taken(layout, mine)):
                 self._whole[layout.name] = why
                 for old in [one for one in self._keys if self._layouts[one].name == layout.name]:

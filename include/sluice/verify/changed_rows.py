@@ -33,12 +33,20 @@ class ChangedRows:
 
     @classmethod
     def begin(
-        cls, context: Context, source: str, since: str, tables: Collection[TableName], *, alone: bool
+        cls,
+        context: Context,
+        source: str,
+        since: str,
+        tables: Collection[TableName],
+        known: Collection[TableName],
+        *,
+        alone: bool,
     ) -> ChangedRows | None:
         """Read the log up to its end of now; None if all rows are compared.
 
         Args:
             since: a place in the log as people write it; blank if there is none.
+            tables: those that are compared, of those that are watched, `known`.
             alone: nothing else says which rows are compared.
 
         Raises:
@@ -54,7 +62,7 @@ class ChangedRows:
         except ValueError as error:
             raise no_place(f"{since.strip()[:60]!r}: {error}") from None
         manifest = context.manifest(source)
-        keys = ChangedKeys(manifest, context.files(), position(manifest, place), tables)
+        keys = ChangedKeys(manifest, context.files(), position(manifest, place), tables, known)
         keys.read_to(manifest.end())
         return cls(keys)
 

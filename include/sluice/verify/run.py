@@ -96,7 +96,8 @@ def verify(
     sampled = request.percent < 100 or request.at_most is not None
     ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=sampled)
     alone = not (sampled or request.ranges or request.initial)
-    changed = ChangedRows.begin(context, request.source, request.since, request.named or present, alone=alone)
+    named = request.named or present
+    changed = ChangedRows.begin(context, request.source, request.since, named, present, alone=alone)
     known, refused = _ready(context, request)
     ready = list(known)
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
