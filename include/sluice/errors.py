@@ -113,6 +113,10 @@ class RowsDiffer(SluiceError):
     report = 0
 
 
+class NotByKeys(SluiceError):
+    """Rows of a table cannot be found by their keys on both sides."""
+
+
 class FencedError(TransientError):
     """Somebody else holds a newer lease on what we were writing (R6); this process ends, the next one looks again."""
 

@@ -163,6 +163,10 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
     entries = {entry.event: entry for entry in trail.last(world.context.store, world.pair("geneva"), 10)}
     assert f"4 rows of public.legs, chosen by number: {numbers}" in entries["repair"].detail
 
+    # A report that keeps one row alone does not say whether the others are chosen ones.
+    world.configure(lambda settings: settings["sources"][SOURCE].update(verification={"max_rows": 1}))
+    assert "997 rows that were not chosen differ" in mend(world, LEGS, report=report, rows=numbers)["note"]
+
     def harmed(*at):
         slave.execute("UPDATE branch.legs SET note = 'harmed' WHERE (day, nr) = (%s, %s)", one[1].key)
         return verify(*at)

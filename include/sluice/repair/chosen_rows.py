@@ -78,14 +78,14 @@ def read(store: Store, pair: Pair, report: TableReport, rows: RowNumbers) -> lis
 
 def still_differing(
     context: Context, later: Collection[TableReport], keys: Mapping[TableName, Collection[Key]]
-) -> bool:
-    """Whether one of these keys is among the rows that differ in a later report.
-
-    A report that does not keep all rows says nothing of the others: chosen rows may be among them.
-    """
+) -> bool | None:
+    """Whether one of these keys is among the rows that differ in a later report; None if it does not keep all rows, and
+    may leave out chosen ones."""
     some = [one for one in later if one.table in keys]
     found = ((one.table, row) for one in some for _, row in comparisons.rows_of(context.store, one.id))
-    return any(one.more for one in some) or any(tuple(map(str, row.key)) in keys[table] for table, row in found)
+    if any(tuple(map(str, row.key)) in keys[table] for table, row in found):
+        return True
+    return None if any(one.more for one in some) else False
 
 
 def _not_so(why: str) -> SluiceError:

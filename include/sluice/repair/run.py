@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.errors import FencedError, LogTrimmed, RowsDiffer, SluiceError, TransientError
+from sluice.errors import FencedError, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
@@ -239,8 +239,10 @@ def _differing_otherwise(
     except RowsDiffer as error:
         found = comparisons.tables_of(context.store, error.report, request.pair)
         if request.rows:
-            keys = {one.report.table: set(one.keys) for one in planned}
-            asked_for = chosen_rows.still_differing(context, found, keys)
+            keys = {one.report.table: tuple(one.keys) for one in planned}
+            asked_for = chosen_rows.still_differing(context, found, {name: set(some) for name, some in keys.items()})
+            if asked_for is None:
+                asked_for = _differ(context, replace(again, since="", ranges=(), given=keys), compare_all, patience_s)
         else:
             asked_for = any(one.counts[kind] for one in found for kind in request.kinds)
         if not asked_for:
@@ -262,6 +264,15 @@ def _again(context: Context, request: VerifyRequest, compare_all: CompareAll, pa
         verify(context, request, compare_all, patience_s)
     except LogTrimmed:
         verify(context, replace(request, since=""), compare_all, patience_s)
+
+
+def _differ(context: Context, request: VerifyRequest, compare_all: CompareAll, patience_s: float) -> bool:
+    """Whether rows of the given keys differ, or cannot be asked for."""
+    try:
+        verify(context, replace(request, tables=tuple(request.given)), compare_all, patience_s)
+    except (RowsDiffer, NotByKeys):
+        return True
+    return False
 
 
 def _note(context: Context, request: RepairRequest, what: str, detail: str) -> None:

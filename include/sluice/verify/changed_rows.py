@@ -79,7 +79,7 @@ class ChangedRows:
         """The comparisons of a slave, of these rows alone, or of all rows of a table where the log does not tell them.
 
         Raises:
-            SluiceError: SLC-622, rows of some tables cannot be found by a key.
+            NotByKeys: SLC-622, rows of some tables cannot be found by a key.
         """
         found, odd = [], {}
         for job in jobs:

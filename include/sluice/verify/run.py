@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from sluice import shell
 from sluice.airflow_api import outbox, standby
@@ -29,16 +29,21 @@ from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
+from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.verify import ranges
 from sluice.verify.changed_rows import ChangedRows
 from sluice.verify.difference import Difference, Keeping
+from sluice.verify.given_rows import GivenRows
 from sluice.verify.record import bounded, expect_enough, record
 from sluice.verify.rounds import CompareAll, Pace, giving_way, in_rounds
 
 PATIENCE_S = 900.0
 _NEAR_S = 60.0
 _LOOK_S = 0.2
+
+# The rows of a comparison, if it is not of all rows.
+SomeRows = ChangedRows | GivenRows
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class VerifyRequest:
         at_most: as large a sample of each table as says that a smaller share of its rows differs.
         ranges: of keys; no other row of their tables is compared.
         since: a place in the change log; only rows are compared that it has changes of since.
+        given: keys of the tables that are named, in the order of the slave's; no other row is compared, and no report
+            is made.
     """
 
     source: str
@@ -64,6 +71,7 @@ class VerifyRequest:
     at_most: float | None = None
     ranges: tuple[KeyInterval, ...] = ()
     since: str = ""
+    given: Mapping[TableName, tuple[Key, ...]] = field(default_factory=dict)
 
     @property
     def named(self) -> tuple[TableName, ...]:
@@ -97,7 +105,11 @@ def verify(
     ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=sampled)
     alone = not (sampled or request.ranges or request.initial)
     named = request.named or present
-    changed = ChangedRows.begin(context, request.source, request.since, named, present, alone=alone)
+    changed = (
+        GivenRows(request.given)
+        if request.given
+        else ChangedRows.begin(context, request.source, request.since, named, present, alone=alone)
+    )
     known, refused = _ready(context, request)
     ready = list(known)
     late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
@@ -148,7 +160,7 @@ def _outcome(
     request: VerifyRequest,
     slave: str,
     tables: Mapping[str, Difference],
-    changed: ChangedRows | None,
+    changed: SomeRows | None,
 ) -> str:
     compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
     moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
@@ -234,7 +246,7 @@ def _compare(
     compare_all: CompareAll,
     patience_s: float,
     late: dict[str, SluiceError],
-    changed: ChangedRows | None,
+    changed: SomeRows | None,
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
     shapes = _shapes(context, request, point)
@@ -284,9 +296,11 @@ def _compare(
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
         outcome = replace(outcome, bound=bounded(job, outcome, request.confidence))
         results[job.slave][str(job.view.master.name)] = outcome
-        if changed:
+        if isinstance(changed, ChangedRows):
             changed.compared(job)
-        record(context, request.source, point, job, outcome, changed.since if changed else None)
+        if not request.given:
+            since = changed.since if isinstance(changed, ChangedRows) else None
+            record(context, request.source, point, job, outcome, since)
     return results
 
 

@@ -8,7 +8,7 @@ from secrets import randbits
 from typing import Protocol
 
 from sluice.apply.mapping.table_view import TableView
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import NotByKeys, SluiceError, TransientError
 from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import SEED_BITS, KeySample
 from sluice.model.names import TableName
@@ -101,10 +101,10 @@ def not_by_keys(job: Comparison, why: str) -> SluiceError:
     )
 
 
-def not_by_given_keys(slave: str, whys: Mapping[TableName, str]) -> SluiceError:
+def not_by_given_keys(slave: str, whys: Mapping[TableName, str]) -> NotByKeys:
     """Rows of these tables cannot be compared by the keys that the change log has."""
     said = "; ".join(f"{table}: {why}" for table, why in whys.items())
-    return SluiceError(
+    return NotByKeys(
         622,
         f"rows changed since a position cannot be compared on slave {slave}: {said}",
         "nothing was changed; trigger verify with `tables` that are not among these, or without `since`",
