@@ -16,8 +16,9 @@ from support.world import SOURCE
 
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.crash import CrashPoint
-from sluice.errors import FencedError, RowsDiffer, SluiceError
+from sluice.errors import FencedError, NotByKeys, RowsDiffer, SluiceError
 from sluice.model.names import Resources
+from sluice.model.row_numbers import RowNumbers
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Status
 from sluice.vendors import net_repair
@@ -186,6 +187,10 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
             mend(report=differ.value.report)
         slave_server.execute(f"DROP {undo}".replace("{}", database))
     assert slave_server.execute(f"SELECT COUNT(*) FROM {database}.priced WHERE note = 'x'") == [(3,)]
+    chosen = mend(report=differ.value.report, rows=RowNumbers.of([2]))
+    assert chosen["note"].endswith(" 1 inserted or updated; compared again: 2 rows that were not chosen differ")
+    with pytest.raises(NotByKeys, match=r"SLC-622: .* on slave zurich: public\.priced: "):
+        world.verify(since="0/0")
     assert mend(report=differ.value.report)["written"] == 3
 
 
