@@ -53,6 +53,7 @@ class TableOutcome:
         keyed: whether its rows have a key, so that some of them can be repaired.
         since: only rows changed since this position were compared; empty if all were.
         keys: how many keys of such rows the change log had.
+        within: these, as people write them; none for who may not see keys.
     """
 
     table: str
@@ -69,6 +70,7 @@ class TableOutcome:
     keyed: bool
     since: str
     keys: int
+    within: Sequence[str] = ()
 
     @property
     def sure(self) -> str:
@@ -157,9 +159,13 @@ def listed(context: Context, source: str, slave: str, before: str | None) -> Com
     return ComparisonPage(found, older and f"{older[0]}/{older[1]}")
 
 
-def shown(context: Context, pair: Pair, report: int) -> ComparisonReport:
-    """A comparison of a slave. Raises UnknownName SLC-003, SLC-510."""
-    return _report(pair, report, reported(context, pair, report))
+def shown(context: Context, pair: Pair, report: int, *, values: bool = False) -> ComparisonReport:
+    """A comparison of a slave. Raises UnknownName SLC-003, SLC-510.
+
+    Args:
+        values: whether keys may be seen.
+    """
+    return _report(pair, report, reported(context, pair, report), values=values)
 
 
 def with_rows(
@@ -175,10 +181,10 @@ def with_rows(
         UnknownName: SLC-003, SLC-510.
     """
     found = reported(context, pair, report)
-    whole = _report(pair, report, found)
+    whole = _report(pair, report, found, values=values)
     name = table or whole.tables[0].table
     one = _named_tables(pair, report, found, [name])[name]
-    return whole, _outcome(one), _rows(context, one, after, values=values)
+    return whole, _outcome(one, values=values), _rows(context, one, after, values=values)
 
 
 def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonReport, dict[str, dict[str, int]]]:
@@ -202,7 +208,7 @@ def ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNu
     return dict(Counter(row.kind for _, row in chosen_rows.read(context.store, pair, one, numbers)))
 
 
-def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> ComparisonReport:
+def _report(pair: Pair, report: int, found: Sequence[TableReport], *, values: bool = False) -> ComparisonReport:
     return ComparisonReport(
         report,
         pair.source,
@@ -215,7 +221,7 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport]) -> Comparison
         next((one.only.since for one in found if one.only), ""),
         sum(one.only.keys for one in found if one.only),
         str(found[0].position),
-        [_outcome(one) for one in sorted(found, key=lambda one: (not one.different, one.table))],
+        [_outcome(one, values=values) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )
 
 
@@ -277,7 +283,7 @@ def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Name
     return dict(zip(names, values, strict=True))
 
 
-def _outcome(one: TableReport) -> TableOutcome:
+def _outcome(one: TableReport, *, values: bool) -> TableOutcome:
     counts = {kind: one.counts.get(kind, 0) for kind in KINDS}
     return TableOutcome(
         str(one.table),
@@ -292,6 +298,7 @@ def _outcome(one: TableReport) -> TableOutcome:
         keyed=bool(one.key),
         since=one.only.since if one.only else "",
         keys=one.only.keys if one.only else 0,
+        within=[str(each) for each in one.within] if values else (),
     )
 
 

@@ -37,7 +37,8 @@ def listed(request: Request, source: str, slave: str = "", before: _Before = Non
 
 def shown(request: Request, source: str, slave: str, number: Number) -> ComparisonReport:
     """One comparison of a slave."""
-    return comparison_status.shown(airflow(request).context(), Pair(source, slave), number)
+    values = entry.sees_values(request)
+    return comparison_status.shown(airflow(request).context(), Pair(source, slave), number, values=values)
 
 
 def rows(request: Request, source: str, slave: str, number: Number, table: str, after: After = None) -> RowPage:
