@@ -6,7 +6,7 @@ from pathlib import Path
 from sluice.airflow_api.old_runs import clean_up
 from sluice.context import Context
 from sluice.spark.job import run
-from sluice.store import comparisons
+from sluice.store import compared_parts, comparisons
 
 
 def parser() -> argparse.ArgumentParser:
@@ -20,6 +20,7 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Rows of old comparisons go first, which needs nothing of Airflow."""
     rows = comparisons.trim(context.store, options.days)
+    compared_parts.trim(context.store)
     return {**clean_up(context.runs(), context.config, options.days, options.logs), "rows_of_comparisons": rows}
 
 

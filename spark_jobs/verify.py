@@ -6,6 +6,7 @@ from sluice.context import Context
 from sluice.model.key_range import KeyInterval
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, key_options, row_options, run, table_options
+from sluice.verify.parts import this_run
 from sluice.verify.ranges import chosen
 from sluice.verify.run import VerifyRequest, verify
 
@@ -36,6 +37,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         at_most=options.at_most,
         ranges=chosen(options.ranges),
         since=options.since,
+        run=this_run(),
     )
     # After an initial update, a role that may only read has perhaps no right on new tables yet.
     reading = context if options.initial else context.reading(request.source, request.slaves)

@@ -135,6 +135,10 @@ class AlteredMeanwhile(TransientError):
     """A table was altered between two looks at it; a third one tells (R7)."""
 
 
+class SortedOtherwise(TransientError):
+    """A key is not sorted any more as it was when a comparison cut its table into ranges."""
+
+
 class RolledBack(TransientError):
     """A transaction did not happen, for a reason that passes."""
 

@@ -36,7 +36,8 @@ REPORT = f"/comparisons/{SOURCE}/zurich/4711"
 def world(pages_world):
     """A comparison that found nothing, and a newer one that found much."""
     compared(pages_world, "geneva", 4700, rows=(), percent=10, bound=BOUND)
-    compared(pages_world, "geneva", 4701, within=WITHIN)
+    points = [[2, 9, 6, "2026-11-27T04:00:00+00:00"], [3, 17, 2, ""]]
+    compared(pages_world, "geneva", 4701, within=WITHIN, points=points)
     compared(pages_world, "zurich", 4711, rows=ODD, more=7, only=CHANGED)
     return pages_world
 
@@ -91,6 +92,9 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             page.goto(f"/sluice/comparisons/{SOURCE}/geneva/4701")
             expect(page.get_by_text("4 ranges of keys")).to_be_visible()
             expect(page.get_by_role("row").filter(has_text="public.u")).to_contain_text(SHOWN)
+            expect(page.locator(".counts")).to_contain_text("at position 3/17")
+            expect(page.locator(".counts")).to_contain_text("12 of 16 parts at 2/9")
+            expect(page.get_by_role("row").filter(has_text="public.u")).to_contain_text("2/9: 6 parts; 3/17: 2 parts")
             shot(page, tmp_path, "ranges")
             page.get_by_role("link", name="Repair …").click()
             expect(page.get_by_text("compared again, within the same ranges of keys")).to_be_visible()

@@ -6,14 +6,16 @@ Keys and values of rows are for administrators alone. Others see how many rows d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from sluice import shell
 from sluice.context import Context
 from sluice.errors import UnknownName
+from sluice.model import parts_at
 from sluice.model.names import Pair
+from sluice.model.parts_at import PartsAt
 from sluice.model.row_difference import KINDS, RowDifference, Values
 from sluice.model.row_numbers import RowNumbers
 from sluice.model.sample_bound import SampleBound, statement, weakest
@@ -41,6 +43,24 @@ class ComparisonPage:
 
 
 @dataclass(frozen=True)
+class PartsCompared:
+    """How many parts, tables or ranges of their keys, were compared at a position.
+
+    Attributes:
+        at: when, if an earlier try of the run did it.
+    """
+
+    position: str
+    parts: int
+    at: str | None
+
+    @classmethod
+    def of(cls, points: Iterable[Sequence[PartsAt]]) -> list[PartsCompared]:
+        """Of some tables."""
+        return [cls(str(one.position), one.parts, one.at or None) for one in parts_at.summed(points)]
+
+
+@dataclass(frozen=True)
 class TableOutcome:
     """What a comparison found of a table.
 
@@ -54,6 +74,7 @@ class TableOutcome:
         since: only rows changed since this position were compared; empty if all were.
         keys: how many keys of such rows the change log had.
         within: these, as people write them; none for who may not see keys.
+        points: where parts of the table were compared, the oldest first.
     """
 
     table: str
@@ -71,6 +92,7 @@ class TableOutcome:
     since: str
     keys: int
     within: Sequence[str] = ()
+    points: Sequence[PartsCompared] = ()
 
     @property
     def sure(self) -> str:
@@ -89,7 +111,8 @@ class ComparisonReport:
         ranges: of keys that alone were compared; 0 if all were.
         since: of some tables only rows changed since this position were compared; empty if all were.
         keys: how many keys of such rows the change log had.
-        position: where both sides were compared, as segment/transaction.
+        position: where both sides were compared, as segment/transaction; the last one, if there are several.
+        points: all positions, the oldest first; a comparison that broke off goes on at another one.
     """
 
     report: int
@@ -103,6 +126,7 @@ class ComparisonReport:
     since: str
     keys: int
     position: str
+    points: Sequence[PartsCompared]
     tables: Sequence[TableOutcome]
 
     @property
@@ -209,6 +233,7 @@ def ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNu
 
 
 def _report(pair: Pair, report: int, found: Sequence[TableReport], *, values: bool = False) -> ComparisonReport:
+    points = PartsCompared.of(one.points for one in found)
     return ComparisonReport(
         report,
         pair.source,
@@ -220,7 +245,8 @@ def _report(pair: Pair, report: int, found: Sequence[TableReport], *, values: bo
         sum(len(one.within) for one in found),
         next((one.only.since for one in found if one.only), ""),
         sum(one.only.keys for one in found if one.only),
-        str(found[0].position),
+        points[-1].position,
+        points,
         [_outcome(one, values=values) for one in sorted(found, key=lambda one: (not one.different, one.table))],
     )
 
@@ -299,6 +325,7 @@ def _outcome(one: TableReport, *, values: bool) -> TableOutcome:
         since=one.only.since if one.only else "",
         keys=one.only.keys if one.only else 0,
         within=[str(each) for each in one.within] if values else (),
+        points=PartsCompared.of([one.points]),
     )
 
 

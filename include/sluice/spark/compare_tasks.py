@@ -4,25 +4,61 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Thread
 
 from pyspark.sql import Row
 
 from sluice.errors import SluiceError
 from sluice.spark.errors import as_text, from_text
+from sluice.spark.session import spark
 from sluice.spark.tasks import collected
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
 
+# So many batches, at most, whose outcomes are known before all are; and the least comparisons of one.
+_BATCHES, _LEAST = 16, 2
 
-def compare_all(jobs: list[Comparison]) -> list[Difference | SluiceError]:
+
+def compare_all(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
     """Compare every table; what was found, or why it could not be compared, in the order of the jobs.
+
+    All are begun at once, in batches: Spark gives the tasks of the next one to executors that are free. The outcomes of
+    a batch are known as soon as all its comparisons are made.
 
     Raises:
         TransientError: SLC-377, an executor has another build of the product.
     """
-    if not jobs:
-        return []
+    size = max(_LEAST, -(-len(jobs) // _BATCHES))
+    batches = [jobs[first : first + size] for first in range(0, len(jobs), size)]
+    if len(batches) == 1:
+        yield from _compared(jobs)
+        return
+    # Made here: each thread would make a session of its own.
+    spark()
+    for answer in [_begun(batch) for batch in batches]:
+        found = answer.get()
+        if isinstance(found, BaseException):
+            raise found
+        yield from found
+
+
+def _begun(jobs: list[Comparison]) -> SimpleQueue[list[Difference | SluiceError] | BaseException]:
+    """The outcomes of a batch, once they are there. Nobody waits for its thread if the job has to end."""
+    answer: SimpleQueue[list[Difference | SluiceError] | BaseException] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            answer.put(_compared(jobs))
+        except BaseException as error:
+            answer.put(error)
+
+    Thread(target=work, name="compare", daemon=True).start()
+    return answer
+
+
+def _compared(jobs: list[Comparison]) -> list[Difference | SluiceError]:
 
     def work(number: int) -> Iterator[dict[str, object]]:
         try:

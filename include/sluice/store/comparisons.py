@@ -13,6 +13,7 @@ from sqlalchemy.dialects.postgresql import array
 from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
+from sluice.model.parts_at import PartsAt
 from sluice.model.position import Position
 from sluice.model.row_difference import RowDifference
 from sluice.model.sample_bound import SampleBound
@@ -42,7 +43,7 @@ class TableReport:
     Attributes:
         id: of the table in this comparison.
         report: of the whole comparison.
-        position: where both sides were compared.
+        position: where both sides were compared; if parts of the table were at several points, the oldest one.
         layout: the slave's view of the table's columns at that time, as `shape_of` gives it.
         counts: missing, extra and changed rows, and `more` that differ and are not kept.
         ranges: where these are: pairs of leading values of keys, the last one excluded.
@@ -55,6 +56,7 @@ class TableReport:
         bound: of the rows that differ, by a sample of a table with a key.
         within: the ranges of keys that were compared; none if all were.
         only: rows of so many keys alone were compared, those changed since a position; None if all were.
+        points: where parts of the table were compared, the oldest first.
     """
 
     id: int
@@ -77,6 +79,7 @@ class TableReport:
     bound: SampleBound | None = None
     within: tuple[KeyInterval, ...] = ()
     only: ChangedSince | None = None
+    points: tuple[PartsAt, ...] = ()
 
     @property
     def more(self) -> int:
@@ -167,6 +170,7 @@ def _tuple(values: list[Any] | None) -> Any:
 def _report(row: Row[Any]) -> TableReport:
     body = row.body
     table = TableName(body.get("schema", ""), body.get("name", ""))
+    position = Position(body.get("segment", 0), body.get("ordinal", 0))
     return TableReport(
         row.id,
         row.point,
@@ -175,7 +179,7 @@ def _report(row: Row[Any]) -> TableReport:
         row.at,
         row.compared,
         row.different,
-        Position(body.get("segment", 0), body.get("ordinal", 0)),
+        position,
         body.get("layout", ""),
         body.get("counts", {}),
         body.get("ranges", []),
@@ -188,4 +192,8 @@ def _report(row: Row[Any]) -> TableReport:
         SampleBound(**body["bound"]) if body.get("bound") else None,
         tuple(KeyInterval(table, *map(_tuple, bounds)) for bounds in body.get("within", ())),
         ChangedSince(**body["only"]) if body.get("only") else None,
+        tuple(
+            PartsAt(Position(segment, ordinal), parts, at)
+            for segment, ordinal, parts, at in body.get("points", ((position.segment, position.ordinal, 1, ""),))
+        ),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
+from sluice.model.parts_at import PartsAt
 from sluice.model.row_difference import RowDifference, Values
 from sluice.model.sample_bound import SampleBound
 
@@ -81,6 +82,7 @@ class Difference:
         size: bytes that both sides have.
         columns: the names of a row's values, if rows were read.
         bound: of the rows that differ in the whole table, by a sample of it.
+        points: where the table's parts were compared, the oldest first.
     """
 
     compared: int = 0
@@ -95,6 +97,7 @@ class Difference:
     size: int = 0
     columns: list[str] = field(default_factory=list)
     bound: SampleBound | None = None
+    points: list[PartsAt] = field(default_factory=list)
 
     @property
     def different(self) -> int:

@@ -10,6 +10,7 @@ from sluice.context import Context
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import Pair
+from sluice.model.parts_at import PartsAt
 from sluice.model.position import Position
 from sluice.model.sample_bound import SampleBound, bound
 from sluice.store import comparisons, replications
@@ -50,12 +51,15 @@ def record(
         since: where the changes begin of whose rows alone some tables were compared.
     """
     counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
+    points = found.points or [PartsAt(point.position, 1)]
     name, pair = job.view.master.name, Pair(source, job.slave)
     body: dict[str, object] = {
         "schema": name.schema,
         "name": name.table,
-        "segment": point.position.segment,
-        "ordinal": point.position.ordinal,
+        # The oldest: a repair asks whether the log has all since then.
+        "segment": points[0].position.segment,
+        "ordinal": points[0].position.ordinal,
+        "points": [[one.position.segment, one.position.ordinal, one.parts, one.at] for one in points],
         "layout": comparisons.shape_of(job.view.layout),
         "percent": job.sample.percent,
         "bound": asdict(found.bound) if found.bound else None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -15,8 +15,9 @@ from sluice.vendors.protocol.compare import Comparison, GivesWay
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
 
-# What each of these comparisons found, or why it could not be made.
-CompareAll = Callable[[list[Comparison]], Sequence[Difference | SluiceError]]
+# What each of these comparisons found, or why it could not be made; in their order, as soon as it is known.
+CompareAll = Callable[[list[Comparison]], Iterable[Difference | SluiceError]]
+Keep = Callable[[Comparison, Difference], None]
 
 # Before a comparison is tried again: once, since if the snapshots are gone, only another point helps.
 _PAUSE_S = 1.0
@@ -71,12 +72,17 @@ class Pace:
 
 
 def in_rounds(
-    jobs: list[Comparison], compare_all: CompareAll, pace: Pace, late: dict[str, SluiceError]
+    jobs: list[Comparison],
+    compare_all: CompareAll,
+    pace: Pace,
+    late: dict[str, SluiceError],
+    keep: Keep = lambda _, __: None,
 ) -> list[tuple[Comparison, Difference]]:
     """The differences; a slave or a table that cannot be read does not stop the comparison of other slaves (R8).
 
     Args:
         late: slaves that cannot be compared, and why; those are added that turn out to be so.
+        keep: is told of each comparison as soon as it is made.
     """
     done: dict[int, Difference] = {}
     failed: dict[int, SluiceError] = {}
@@ -90,6 +96,7 @@ def in_rounds(
             slave = jobs[number].slave
             if isinstance(found, Difference):
                 done[number] = found
+                keep(jobs[number], found)
             elif isinstance(found, TransientError) and number not in failed:
                 failed[number] = found
                 again.append(number)
@@ -111,7 +118,7 @@ def in_rounds(
 def giving_way(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
     """Compare, but not for so long that a statement of others waits for more than this time."""
 
-    def compared(jobs: list[Comparison]) -> Sequence[Difference | SluiceError]:
+    def compared(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
         with ExitStack() as stack:
             yields: dict[tuple[str, str], GivesWay] = {}
             if after_s and jobs:
@@ -123,7 +130,8 @@ def giving_way(context: Context, compare_all: CompareAll, after_s: float | None)
                         yields[name, connection] = stack.enter_context(
                             give_way(context.connection(connection), snapshot_id, after_s)
                         )
-            return [_explained(job, found, yields) for job, found in zip(jobs, compare_all(jobs), strict=True)]
+            for job, found in zip(jobs, compare_all(jobs), strict=True):
+                yield _explained(job, found, yields)
 
     return compared
 
@@ -138,11 +146,14 @@ def _explained(
     return next((one.reason for one in sides if one and one.reason), found)
 
 
-def _outcomes(compare_all: CompareAll, jobs: list[Comparison]) -> Sequence[Difference | SluiceError]:
+def _outcomes(compare_all: CompareAll, jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
+    left = len(jobs)
     try:
-        return compare_all(jobs)
+        for found in compare_all(jobs):
+            left -= 1
+            yield found
     except SluiceError as error:
-        return [error] * len(jobs)
+        yield from [error] * left
 
 
 def _ends(found: SluiceError, before: SluiceError) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from sluice import shell
 from sluice.airflow_api import outbox, standby
@@ -18,6 +19,7 @@ from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
+from sluice.model import parts_at
 from sluice.model.action import Filled
 from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import KeySample
@@ -35,6 +37,7 @@ from sluice.verify import ranges
 from sluice.verify.changed_rows import ChangedRows
 from sluice.verify.difference import Difference, Keeping
 from sluice.verify.given_rows import GivenRows
+from sluice.verify.parts import Parts
 from sluice.verify.record import bounded, expect_enough, record
 from sluice.verify.rounds import CompareAll, Pace, giving_way, in_rounds
 
@@ -59,6 +62,7 @@ class VerifyRequest:
         since: a place in the change log; only rows are compared that it has changes of since.
         given: keys of the tables that are named, in the order of the slave's; no other row is compared, and no report
             is made.
+        run: takes over what an earlier try of it has compared; None: all is compared now.
     """
 
     source: str
@@ -72,6 +76,12 @@ class VerifyRequest:
     ranges: tuple[KeyInterval, ...] = ()
     since: str = ""
     given: Mapping[TableName, tuple[Key, ...]] = field(default_factory=dict)
+    run: str | None = None
+
+    @property
+    def sampled(self) -> bool:
+        """Whether some keys are drawn."""
+        return self.percent < 100 or self.at_most is not None
 
     @property
     def named(self) -> tuple[TableName, ...]:
@@ -101,9 +111,8 @@ def verify(
         )
     present = context.present(request.source)
     expect_present(context, request.source, present, request.named)
-    sampled = request.percent < 100 or request.at_most is not None
-    ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=sampled)
-    alone = not (sampled or request.ranges or request.initial)
+    ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=request.sampled)
+    alone = not (request.sampled or request.ranges or request.initial)
     named = request.named or present
     changed = (
         GivenRows(request.given)
@@ -145,6 +154,10 @@ def verify(
                 "different": sum(one.different for one in tables.values()),
                 "sample": {table: asdict(one.bound) for table, one in tables.items() if one.bound},
                 "ranges": [str(one) for one in request.ranges if str(one.table) in tables],
+                "points": [
+                    {"position": str(one.position), "parts": one.parts}
+                    for one in parts_at.summed(each.points for each in tables.values())
+                ],
                 "own": sum(one.own for one in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
                 "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
@@ -172,7 +185,9 @@ def _outcome(
     gone = left and f"; left out: {left}"
     only = "; ".join(str(one) for one in request.ranges if str(one.table) in tables)
     these = changed.told(slave) if changed else only and f" (no others than {only})"
-    return f"{slave}: {compared:,} rows compared{these}, {different:,} different{sure}{share}{gone}"
+    points = parts_at.statement(one.points for one in tables.values())
+    earlier = points and f"; {points}"
+    return f"{slave}: {compared:,} rows compared{these}, {different:,} different{sure}{share}{gone}{earlier}"
 
 
 def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
@@ -250,6 +265,10 @@ def _compare(
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
     shapes = _shapes(context, request, point)
+    # A sample is another one each time, as are the rows changed since a position. At the end of an update all has to be
+    # equal at one point.
+    run = None if request.initial or request.sampled or changed else request.run
+    parts = Parts(context, request.source, point, run)
     jobs: list[Comparison] = []
     pace = Pace.configured(context, request.source)
     with ExitStack() as stack:
@@ -287,20 +306,24 @@ def _compare(
                 )
             try:
                 ours = changed.chosen(slave, port.mapper, ours) if changed else ours
-                jobs += ranges.cut(ours, context.config.bulk_tasks, fine=pace.rests)
+                jobs += parts.of(slave, ours, partial(ranges.cut, tasks=context.config.bulk_tasks, fine=pace.rests))
             except SluiceError as error:
                 late[slave] = error
-        differences = in_rounds(jobs, giving_way(context, compare_all, settings.yields_after_s), pace, late)
+        gives_way = giving_way(context, compare_all, settings.yields_after_s)
+        differences = parts.all(in_rounds(jobs, gives_way, pace, late, parts.keep), late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in ranges.by_table(differences):
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
         outcome = replace(outcome, bound=bounded(job, outcome, request.confidence))
+        outcome = replace(outcome, points=parts.points(job))
         results[job.slave][str(job.view.master.name)] = outcome
         if isinstance(changed, ChangedRows):
             changed.compared(job)
         if not request.given:
             since = changed.since if isinstance(changed, ChangedRows) else None
             record(context, request.source, point, job, outcome, since)
+    for slave in results:
+        parts.over(slave)
     return results
 
 

@@ -8,7 +8,7 @@ from secrets import randbits
 from typing import Protocol
 
 from sluice.apply.mapping.table_view import TableView
-from sluice.errors import NotByKeys, SluiceError, TransientError
+from sluice.errors import NotByKeys, SluiceError, SortedOtherwise, TransientError
 from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import SEED_BITS, KeySample
 from sluice.model.names import TableName
@@ -35,12 +35,14 @@ class KeyColumnRange:
         column: its index among the columns of the view's layout.
         low, high: the first value that is in it, and the first one beyond it, as texts; None if there is no bound.
         cuts: values in between, in order, which cut it into parts.
+        sorting: how both sides sorted the column when the range was cut, as far as that is looked at again.
     """
 
     column: int
     low: str | None
     high: str | None
     cuts: tuple[str, ...] = ()
+    sorting: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,15 @@ def not_by_given_keys(slave: str, whys: Mapping[TableName, str]) -> NotByKeys:
         622,
         f"rows changed since a position cannot be compared on slave {slave}: {said}",
         "nothing was changed; trigger verify with `tables` that are not among these, or without `since`",
+    )
+
+
+def sorted_otherwise(job: Comparison) -> SortedOtherwise:
+    """A key is not sorted as it was when the table was cut: its parts may have other rows, or leave some out."""
+    return SortedOtherwise(
+        633,
+        f"a database sorts the keys of {job.view.master.name} otherwise than when its comparison began",
+        "nothing was changed; the run tries again by itself, and compares all rows of this slave anew",
     )
 
 

@@ -40,7 +40,7 @@ from sluice.vendors.postgresql.session import (
     read_tables_alone,
     translated,
 )
-from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, sorted_otherwise
 from sluice.vendors.protocol.digests import BucketSum, Digested
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.registry import master
@@ -120,9 +120,7 @@ def compare_table(job: Comparison) -> Difference:
             ChecksumSide(session, layout, job.sample, job.seeds, job.keys)
             for session, layout in ((master, job.view.ours), (replica, job.view.layout))
         )
-        column = ranged_column(job, ours_summed, theirs_summed) if job.within is None else job.within.column
-        if column is not None:
-            within = job.within or KeyColumnRange(column, None, None)
+        if within := _ranged(job, ours_summed, theirs_summed):
             return compare_ranges(within, ours_summed, theirs_summed, row_reader(job))
         sides = ((master, job.view.ours), (replica, job.view.layout))
         # The names of a key's columns are others on each side.
@@ -165,6 +163,19 @@ def _given(
         one = stack.enter_context(session.cursor().copy(ours))
         other = stack.enter_context(replica.cursor().copy(theirs))
         yield map(bytes, one), map(bytes, other)
+
+
+def _ranged(job: Comparison, ours: ChecksumSide, theirs: ChecksumSide) -> KeyColumnRange | None:
+    """The range to compare by checksums; None if there can be none. Raises TransientError SLC-633."""
+    if job.within is None:
+        column = ranged_column(job, ours, theirs)
+        return None if column is None else KeyColumnRange(column, None, None)
+    if job.within.sorting is not None and any(
+        side.sorting(job.within.column) != job.within.sorting for side in (ours, theirs)
+    ):
+        # It may have been cut by an earlier try, whose other ranges are not compared again.
+        raise sorted_otherwise(job)
+    return job.within
 
 
 def _compared(

@@ -78,13 +78,14 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
             if column is None or not large:
                 yield job
                 return
+            sorting = ChecksumSide(ours, job.view.ours, job.sample, job.seeds).sorting(column)
             cuts = _cuts(ours, job, column, blocks)
             count = min(most, blocks // _BLOCKS + 1)
             ends = [cuts[len(cuts) * n // count] for n in range(1, count)] if len(cuts) >= count else []
             for low, high in zip([None, *ends], [*ends, None], strict=True):
                 first = 0 if low is None else cuts.index(low) + 1
                 until = len(cuts) if high is None else cuts.index(high)
-                yield replace(job, within=KeyColumnRange(column, low, high, tuple(cuts[first:until])))
+                yield replace(job, within=KeyColumnRange(column, low, high, tuple(cuts[first:until]), sorting))
 
         return [one for job in jobs for one in cut_one(job)]
 

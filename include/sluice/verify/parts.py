@@ -1,0 +1,198 @@
+"""The parts of a comparison, one a task: a table, or a range of its keys. A try of a run goes on where an earlier one
+of the same run broke off.
+
+What was found in a part is a fact at the point where it was compared, whatever happened to that try. So the next one
+compares the other parts, at a point of its own. Both try the same parts: a cut is written down before it is compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from sluice import release, shell
+from sluice.changelog.points import Point
+from sluice.context import Context
+from sluice.errors import SluiceError, SortedOtherwise, TransientError
+from sluice.log import event
+from sluice.model.key_range import KeyInterval
+from sluice.model.names import Pair
+from sluice.model.parts_at import PartsAt, latest
+from sluice.model.position import Position
+from sluice.store import compared_parts, replications
+from sluice.store.compared_parts import Outcome, Plan
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
+from sluice.verify.difference import Difference
+
+Found = list[tuple[Comparison, Difference]]
+
+
+def this_run() -> str | None:
+    """The run that this process belongs to, whichever its try; None without one."""
+    return os.environ.get(shell.RUN_ENV, "").rpartition("/")[0] or None
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part of this comparison: its cut and number there, and the outcome that an earlier try has left."""
+
+    token: str
+    number: int
+    outcome: Outcome | None = None
+
+
+class Parts:
+    """The parts of a comparison at a point.
+
+    Args:
+        run: keeps outcomes for its next try; None: nothing is kept, and nothing taken over.
+    """
+
+    def __init__(self, context: Context, source: str, point: Point, run: str | None) -> None:
+        self._context = context
+        self._source = source
+        self._point = point
+        self._run = run
+        self._parts: list[tuple[Comparison, _Part]] = []
+        self._rows: dict[tuple[str, str], int] = {}
+
+    def of(
+        self, slave: str, tables: list[Comparison], cut: Callable[[list[Comparison]], list[Comparison]]
+    ) -> list[Comparison]:
+        """The comparisons of one slave that are left to do.
+
+        Args:
+            tables: one of each.
+            cut: cuts them.
+
+        Raises:
+            SluiceError: what `cut` raises.
+        """
+        if self._run is None:
+            return cut(tables)
+        pair = Pair(self._source, slave)
+        known = compared_parts.plans(self._context.store, self._run, pair)
+        update = replications.get(self._context.store, pair).update_id
+        shapes = {_table(job): self._shape(job, update) for job in tables}
+        planned = {name: one for name, one in known.items() if one.shape == shapes.get(name)}
+        made: dict[str, list[Comparison]] = {}
+        for job in cut([job for job in tables if _table(job) not in planned]):
+            made.setdefault(_table(job), []).append(job)
+        found = [part for job in tables for part in self._parts_of(job, planned, made, shapes[_table(job)])]
+        self._parts += found
+        taken = sum(part.outcome is not None for _, part in found)
+        if taken:
+            event("goes on", slave=slave, done=taken, of=len(found))
+        return [job for job, part in found if part.outcome is None]
+
+    def _parts_of(
+        self, job: Comparison, planned: Mapping[str, Plan], made: Mapping[str, list[Comparison]], shape: str
+    ) -> list[tuple[Comparison, _Part]]:
+        name = _table(job)
+        if plan := planned.get(name):
+            every = [_from_json(job, body) for body in plan.parts]
+            return [(one, _Part(plan.token, n, plan.outcomes.get(n))) for n, one in enumerate(every)]
+        assert self._run is not None
+        every = made[name]
+        pair = Pair(self._source, job.slave)
+        token = compared_parts.plan(self._context.store, self._run, pair, name, shape, list(map(_to_json, every)))
+        return [(one, _Part(token, n)) for n, one in enumerate(every)]
+
+    def keep(self, job: Comparison, found: Difference) -> None:
+        """Keep what was found in a part for the next try; that is worth no failure."""
+        part = next((part for one, part in self._parts if one is job), None)
+        if self._run is None or part is None:
+            return
+        table = (job.slave, _table(job))
+        if found.rows and self._rows.get(table, 0) + len(found.rows) > job.keeping.most:
+            # A report names no more of them. If each part kept as many, the store would be given many times that.
+            return
+        self._rows[table] = self._rows.get(table, 0) + len(found.rows)
+        pair = Pair(self._source, job.slave)
+        text = json.dumps(found.to_json())
+        try:
+            compared_parts.keep(
+                self._context.store, self._run, pair, table[1], part.token, part.number, self._point.position, text
+            )
+        except TransientError as error:
+            event("not kept", slave=job.slave, table=table[1], why=error.fact)
+
+    def all(self, compared: Found, late: Mapping[str, SluiceError]) -> Found:
+        """What was compared, and the outcomes of parts that an earlier try has compared, in the order of the parts."""
+        if self._run is None:
+            return compared
+        for slave in [slave for slave, error in late.items() if isinstance(error, SortedOtherwise)]:
+            self.over(slave)
+        here = {id(job): found for job, found in compared}
+        return [
+            (job, here[id(job)] if part.outcome is None else Difference.from_json(json.loads(part.outcome.found)))
+            for job, part in self._parts
+            if job.slave not in late
+        ]
+
+    def points(self, job: Comparison) -> list[PartsAt]:
+        """Where the parts of a table were compared, the oldest first."""
+        counts: dict[Position, list[str]] = {}
+        for one, part in self._parts:
+            if (one.slave, _table(one)) == (job.slave, _table(job)):
+                position = part.outcome.position if part.outcome else self._point.position
+                counts.setdefault(position, []).append(part.outcome.at.isoformat() if part.outcome else "")
+        return [PartsAt(one, len(at), latest(at)) for one, at in sorted(counts.items())]
+
+    def over(self, slave: str) -> None:
+        """Forget the parts of a slave: its report has them."""
+        if self._run is not None:
+            compared_parts.forget(self._context.store, self._run, Pair(self._source, slave))
+
+    def _shape(self, job: Comparison, update: int | None) -> str:
+        """What has to be the same for an outcome to be one of this comparison."""
+        newest = self._context.manifest(self._source).tail()
+        sides = [(one.vendor, one.connection, sorted(one.trusted)) for one in (job.master, job.replica)]
+        infos = [self._context.connection(one.connection) for one in (job.master, job.replica)]
+        view = job.view
+        said = [
+            release.build(),
+            newest and newest.incarnation,
+            update,
+            sides,
+            [(info.host, info.port, info.database) for info in infos],
+            view.master.to_json(),
+            view.layout.to_json(),
+            view.picked,
+            _canonical(view.entry.model_dump()),
+            view.style and (view.style.name, sha256(view.style.text).hexdigest()),
+            job.salt,
+            job.own_rows,
+            asdict(job.keeping),
+            job.checksums,
+            list(map(str, job.keys)),
+        ]
+        return sha256(repr(said).encode()).hexdigest()
+
+
+def _table(job: Comparison) -> str:
+    return str(job.view.master.name)
+
+
+def _canonical(settings: object) -> str:
+    """Settings as a text; sets have another order in each process."""
+    return json.dumps(settings, default=lambda one: sorted(map(str, one)) if isinstance(one, Set) else repr(one))
+
+
+def _to_json(job: Comparison) -> dict[str, Any]:
+    within = job.within and asdict(job.within)
+    return {"within": within, "keys": [[one.first, one.until] for one in job.keys]}
+
+
+def _from_json(job: Comparison, body: Mapping[str, Any]) -> Comparison:
+    within = body["within"] and KeyColumnRange(**{**body["within"], "cuts": tuple(body["within"]["cuts"])})
+    keys = tuple(KeyInterval(job.view.master.name, *map(_bound, bounds)) for bounds in body["keys"])
+    return replace(job, within=within, keys=keys)
+
+
+def _bound(values: Sequence[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
