@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 import pytest
+from support.pages import DIFFERENT, compared
 
 from sluice.monitor.status import as_json, as_table, statuses
 from sluice.state.replication import Event
@@ -40,6 +41,45 @@ def test_the_status_is_shown_again_and_again_as_it_is_then(updating, form):
         until("INCONSISTENT")
         shown.send_signal(signal.SIGINT)
         assert shown.wait(30) == 130
+
+
+# The comparisons, the oldest first: rows that differ, and the scope; the words of the status, and whether all is well.
+RANGES = {"within": [[["1"], ["9"]], [["20"], None]]}
+COMPARED = {
+    "all rows": ([(0, {})], "1,425", "", True),
+    "some rows": ([(0, {}), (0, {"percent": 5})], "1,425 (a sample of 5 % of the keys)", "", True),
+    "some rows after others": ([(2, RANGES), (0, RANGES)], "1,425 (4 ranges of keys)", "", True),
+    "changed rows": (
+        [(0, {}), (0, {"only": {"keys": 9, "since": "41/8"}})],
+        "1,425 (rows changed since 41/8)",
+        "",
+        True,
+    ),
+    "some that differ": (
+        [(0, {}), (2, RANGES)],
+        "1,425 (4 ranges of keys)",
+        "the last comparison found 2 rows that",
+        False,
+    ),
+    "some of which none differs": (
+        [(3, {}), (0, {"percent": 5}), (0, RANGES)],
+        "1,425 (4 ranges of keys)",
+        "the last comparison of all rows found 3 that are not as on the master; the one since then, of 4 ranges",
+        False,
+    ),
+    "all again": ([(3, {}), (0, RANGES), (0, {})], "1,425", "", True),
+}
+
+
+def test_the_scope_of_the_last_comparison_is_said_and_what_it_says_nothing_of(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    for comparisons, shown, why, well in COMPARED.values():
+        world.session("control").execute("DELETE FROM comparison")
+        for report, (different, body) in enumerate(comparisons, 1):
+            compared(world, report=report, rows=DIFFERENT[:0], more=different, **body)
+        (row,) = statuses(world.context)
+        assert (row.well, row.why.partition("\n")[0].startswith(why), bool(row.why)) == (well, True, bool(why))
+        assert f" {shown}  " in as_table([row])
 
 
 def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflow):

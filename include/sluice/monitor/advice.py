@@ -23,6 +23,7 @@ from sluice.store import leases, replications, updates
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.replications import HoldNote
+from sluice.store.standings import Standing
 from sluice.store.tables import audit, initial_update, lease
 from sluice.store.transfers import Transfer
 
@@ -106,12 +107,13 @@ def for_gate(
         yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {shell.unpause(pair)}"
 
 
-def for_status(store: Store, pair: Pair, status: Status, different: int | None, location: str) -> Iterator[str]:
+def for_status(store: Store, pair: Pair, one: Standing, location: str) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
     Args:
         location: where its source stores what is carried by hand.
     """
+    status, different = one.known.status, one.different
     anew = f"type, which replaces what its watched tables hold: {shell.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
@@ -125,6 +127,12 @@ def for_status(store: Store, pair: Pair, status: Status, different: int | None, 
             f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
             "HINT: find out who else writes to it, then have these rows repaired: "
             f"{shell.trigger('repair', source=pair.source, slave=pair.slave)}. Where that is refused, {anew}"
+        )
+    elif one.differed:
+        yield (
+            f"the last comparison of all rows found {one.differed:,} that are not as on the master; the one since "
+            f"then, of {one.scope}, says nothing of other rows.\nHINT: compare all of them again: "
+            f"{shell.trigger('verify', source=pair.source, slaves=[pair.slave])}"
         )
 
 

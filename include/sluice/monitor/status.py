@@ -13,6 +13,7 @@ from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.errors import TransientError
 from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.comparison_scope import WHOLE
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
 from sluice.model.progress import LoadProgress
@@ -93,6 +94,8 @@ class ReplicationStatus:
         delivered_at: when it got something last, as ISO 8601.
         update: the last initial update, if there was one.
         batch_s: so long its drain took for its last batch, if there was one.
+        scope: the rows that its last comparison was of, in words; empty if there was none.
+        differed: rows that the last comparison of all rows found different, if a later one was of some rows alone.
     """
 
     source: str
@@ -127,6 +130,8 @@ class ReplicationStatus:
     delivered_at: str | None = None
     update: LastUpdate | None = None
     batch_s: float | None = None
+    scope: str = ""
+    differed: int = 0
 
     @property
     def pair(self) -> Pair:
@@ -137,7 +142,7 @@ class ReplicationStatus:
     def well(self) -> bool:
         """Whether it gets all that it is to get, and was equal when it was compared last."""
         active = (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE)
-        lacking = self.skipped or self.different or self.publishing
+        lacking = self.skipped or self.different or self.differed or self.publishing
         return active and self.answers and self.complete and not lacking
 
 
@@ -178,7 +183,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
             row.position,
             f"{row.holdback:,}",
             f"{row.lag_s:.0f} s",
-            "-" if row.compared is None else f"{row.compared:,}",
+            _compared(row),
             "-" if row.different is None else f"{row.different:,}",
         )
         for row in rows
@@ -201,6 +206,12 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
+
+
+def _compared(row: ReplicationStatus) -> str:
+    if row.compared is None:
+        return "-"
+    return f"{row.compared:,}" if row.scope == WHOLE else f"{row.compared:,} ({row.scope})"
 
 
 def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
@@ -230,6 +241,8 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         excluded=context.config.slave(known.pair.slave).mapper.exclusions,
         compared=one.compared,
         different=one.different,
+        scope=one.scope,
+        differed=one.differed,
         publishing=source.publishing,
         unwatched=source.unwatched,
         outdated=source.outdated,
@@ -255,7 +268,7 @@ def explained(context: Context, one: Standing, beside: Beside, *, resting: bool 
     stored = at_home(context.config.source(pair.source).initial_files.location)
     why = [
         *advice.for_absence(beside.absent, known.status),
-        *advice.for_status(context.store, pair, known.status, one.different, stored),
+        *advice.for_status(context.store, pair, one, stored),
         *advice.for_gate(pair, one.holds, beside.paused, _awaited(context, known, one.carried)),
         *advice.for_conflicts(pair, one.conflicts),
         *advice.for_skipped_tables(pair, one.skipped),

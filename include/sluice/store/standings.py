@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Row, text
 
 from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.comparison_scope import scope
 from sluice.model.history import Moment
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
@@ -47,6 +48,8 @@ class Standing:
         draining: a drain is at work.
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
+        scope: the rows that were compared then, in words; empty if there was none.
+        differed: rows that the last comparison of all rows found different, if a later one was of some rows alone.
         batch_s: so long its drain took for its last batch; None if there was none.
         recent: how it was in the last hour, if that was asked for.
     """
@@ -64,6 +67,8 @@ class Standing:
     update: Update | None = None
     compared: int | None = None
     different: int | None = None
+    scope: str = ""
+    differed: int = 0
     batch_s: float | None = None
     recent: Sequence[Moment] = ()
 
@@ -114,6 +119,8 @@ def _standing(row: Row[Any]) -> Standing:
         _update(row.update) if row.update else None,
         row.compared,
         row.different,
+        "" if row.compared is None else scope(row.ranges, row.percent, row.since),
+        row.whole_different or 0,
         row.batch_s,
         [Moment(*one) for one in row.recent or ()],
     )
