@@ -12,7 +12,7 @@ from support.mariadb import SERVERS
 from support.updating import compare_here
 from test_mariadb_types import UNFIT
 
-from sluice.errors import RowsDiffer
+from sluice.errors import RowsDiffer, SluiceError
 from sluice.model.names import TableName
 from sluice.vendors import text_compare
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
@@ -21,6 +21,7 @@ from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.session import connect
 from sluice.vendors.postgresql.read import compare as postgresql_compare
 from sluice.vendors.protocol.digests import Digested
+from sluice.verify.ranges import chosen
 
 pytestmark = [pytest.mark.postgres]
 
@@ -154,6 +155,17 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
     assert (found["heap"].missing, found["heap"].different) == (1, 1)
     assert (found["pairs"].missing, found["pairs"].extra, found["pairs"].different) == (4, 4, 8)
     assert [found[one].different for one in ("t", "typed", "floats")] == [0, 0, 0]
+    for text, rows, differ in (
+        ("public.harmed: 1 .. 5", 5, {"1", "2", "3", "4", "5"}),
+        ("public.harmed: 10000 ..", 1, {"10002"}),
+        ("public.harmed: 30 .. 99", 70, set()),
+    ):
+        with suppress(RowsDiffer):
+            world.verify(compare=compared, ranges=chosen([text]))
+        assert (found["harmed"].compared, {one.key[0] for one in found["harmed"].rows}) == (rows, differ), text
+    for text, why in (("public.heap: 1 ..", "have no key"), ("public.pairs: a .. b", "whole numbers and days")):
+        with pytest.raises(SluiceError, match=f"SLC-641: .*{why}"):
+            world.verify(compare=compared, ranges=chosen([text]))
 
 
 OF_MARIA = """
@@ -221,3 +233,18 @@ def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog,
         ("changed", "8", "long_one"),
         ("missing", "7"),
     }
+    # Of some keys: bounds are numbers, and not texts.
+    table = f"{master.name}.typed"
+    for text, rows, differ in (
+        (f"{table}: 7 .. 10", 4, {"7", "8"}),
+        (f"{table}: 9 .. 4001", 1991, set()),
+        (f"{table}: .. +0", 1, {"0"}),
+        (f"{table}: 4001 .. 99999999999999999999", 1, {"18446744073709551615"}),
+        (f"{table}: 99999999999999999999 ..", 0, set()),
+    ):
+        with suppress(RowsDiffer):
+            world.verify(compare=compared, ranges=chosen([text]))
+        assert (found["typed"].compared, {one.key[0] for one in found["typed"].rows}) == (rows, differ), text
+    for text, code in ((f"{table}: 1.5 ..", 642), (f"{table}: 2 .. 1", 642), (f"{table}: 1, 2 ..", 642)):
+        with pytest.raises(SluiceError, match=f"SLC-{code}"):
+            world.verify(compare=compared, ranges=chosen([text]))

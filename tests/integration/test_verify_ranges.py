@@ -22,6 +22,9 @@ DDL = """
 CREATE TABLE legs (year int, carrier text, note text, PRIMARY KEY (year, carrier));
 CREATE TABLE heap (a int);
 CREATE TABLE days (day date PRIMARY KEY, note text);
+CREATE TABLE texts (id int PRIMARY KEY);
+CREATE TABLE keyless (id int PRIMARY KEY);
+CREATE TABLE masked (id int PRIMARY KEY, note text);
 INSERT INTO legs SELECT y, c, 'note' FROM generate_series(2001, 2100) AS y, unnest('{AA,"B, ''B",UA}'::text[]) AS c;
 INSERT INTO days SELECT date '2013-01-01' + g, 'note' FROM generate_series(0, 99) AS g;
 """
@@ -30,6 +33,8 @@ DELETE FROM legs WHERE year = 2005 AND carrier = 'AA';
 INSERT INTO legs VALUES (2010, 'ZZ', 'extra'), (1999, 'AA', 'extra');
 UPDATE legs SET note = 'x' WHERE year = 2020;
 UPDATE days SET note = 'x' WHERE day = '2013-02-01';
+ALTER TABLE texts ALTER id TYPE text;
+ALTER TABLE keyless DROP CONSTRAINT keyless_pkey, ALTER id DROP NOT NULL;
 """
 
 # What is compared; rows that were, and what differs: (missing, extra, changed).
@@ -50,11 +55,13 @@ RANGES = {
 def world(request, server, tmp_path_factory):
     """A slave on which rows of some keys are wrong."""
     source = {"verification": {"checksums": request.param}}
-    tables = ["public.legs", "public.heap", "public.days"]
+    tables = [f"public.{one}" for one in ("legs", "heap", "days", "texts", "keyless", "masked")]
     directory = tmp_path_factory.mktemp("ranges") / "world"
     world = UpdatingWorld(server, directory, DDL, tables, {}, source=source)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(SEALED_ENV, seal(world.infos))
+        masked = {"public.masked": {"mask": {"note": "redact"}}}
+        world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=masked))
         world.update()
         assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
         world.reader("zurich").execute(HARM)
@@ -125,7 +132,10 @@ REFUSED = {
     "public.legs: 1 .. many": "SLC-642",
     "public.legs: 2 .. 1": "SLC-642",
     "public.legs: 1, 2, 3 ..": "SLC-642",
-    "public.heap: 1 .. 2": "SLC-641",
+    "public.heap: 1 .. 2": "SLC-641: .* its rows have no key",
+    "public.masked: 1 .. 2": "SLC-641: .* the slave gets computed, masked or chosen rows",
+    "public.texts: 1 .. 2": "SLC-641: .* its key id may be sorted otherwise there, or be NULL",
+    "public.keyless: 1 .. 2": "SLC-641: .* its key id may be sorted otherwise there, or be NULL",
     "public.legs: 1": "SLC-640",
     "public.unheard_of: 1 .. 2": "SLC-643",
 }

@@ -18,7 +18,7 @@ from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
 
 # So many batches, at most, whose outcomes are known before all are; and the least comparisons of one.
-_BATCHES, _LEAST = 16, 2
+_BATCHES, _LEAST = 16, 4
 
 
 def compare_all(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:

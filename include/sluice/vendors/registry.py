@@ -119,8 +119,8 @@ class Vendor:
         is_one_piece: rows and position cannot be removed but together.
         giving_way: ends sessions that read a snapshot once a statement of others has waited some seconds for one of
             their tables; None if readers block no statement.
-        cut: comparisons of one slave with a master of the same kind, of which those of large tables are cut into ranges
-            of keys, so many at most; None if a table is compared by one.
+        cut: comparisons of one slave, of which those of large tables are cut into ranges of keys, so many at most; it
+            sees that ranges of keys which alone are compared can be. None if a table is compared by one, and whole.
         repair: the slave while rows of some keys are repaired, with the masters that are not to hear of it; None if
             they cannot be.
     """

@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 
 from sluice.apply.mapping.table_view import shaped_lines
 from sluice.connections import open_sealed, salt_of
+from sluice.model.key_choice import KeyChoice
 from sluice.model.key_sample import SEED_BITS
 from sluice.values.copy_text import columns_of
-from sluice.vendors.protocol.compare import Comparison
+from sluice.vendors.protocol.compare import Comparison, key_choice, not_by_given_keys
 from sluice.vendors.protocol.digests import Digested, DigestSide, Summed, Texts
 from sluice.vendors.registry import master
 from sluice.verify.bucket_compare import Row, compare, values_of
@@ -46,7 +47,21 @@ def compare_texts(
     with master_digests(job) if digests else nullcontext() as ours:
         if ours and digests and (how := agreed(job, places, ours, digests)):
             return _compare_digests(job, places, reader, how, ours, digests)
-    return compare(lambda: _rows(_master(job), places), lambda: _rows(replica(), places), job.sample, reader)
+    choice = key_choice(job) if job.keys else None
+    return compare(
+        lambda: _rows(_master(job), places, choice), lambda: _rows(replica(), places, choice), job.sample, reader
+    )
+
+
+def whole(jobs: list[Comparison], most: int) -> list[Comparison]:
+    """See `sluice.vendors.registry.Vendor.cut`: no table is cut. Raises SluiceError SLC-622, SLC-641, SLC-642."""
+    if given := [job for job in jobs if job.only]:
+        why = "both sides have to be PostgreSQL"
+        raise not_by_given_keys(given[0].slave, {job.view.master.name: why for job in given})
+    for job in jobs:
+        if job.keys:
+            key_choice(job)
+    return jobs
 
 
 @contextmanager
@@ -54,7 +69,7 @@ def master_digests(job: Comparison) -> Iterator[DigestSide | None]:
     """The master's table, if its server can compute digests, and these rows come as they are, and all of them."""
     side, name = job.master, job.view.master.name
     open_digests = master(side.vendor).digests
-    if open_digests is None or not job.checksums or job.view.shaped or not job.sample.whole:
+    if open_digests is None or not job.checksums or job.view.shaped or not job.sample.whole or job.keys:
         yield None
         return
     with open_digests(
@@ -123,11 +138,19 @@ def _master(job: Comparison) -> Texts:
             yield columns_of(lines, len(view.written))
 
 
-def _rows(pieces: Texts, key: Sequence[int]) -> Iterator[Row]:
-    for columns in pieces:
+def _rows(pieces: Texts, key: Sequence[int], choice: KeyChoice | None = None) -> Iterator[Row]:
+    for columns in chosen(pieces, key, choice) if choice else pieces:
         images = _tokens(columns).to_pylist()
         keys = _tokens([columns[place] for place in key]).to_pylist() if key else images
         yield from ((one, image, 1) for one, image in zip(keys, images, strict=True))
+
+
+def chosen(pieces: Texts, key: Sequence[int], choice: KeyChoice) -> Texts:
+    """The rows whose keys are in ranges."""
+    for columns in pieces:
+        keys = zip(*(columns[place].to_pylist() for place in key), strict=True)
+        taken = pa.array([choice.takes(one) for one in keys], pa.bool_())
+        yield [one.filter(taken) for one in columns]
 
 
 def _tokens(columns: Sequence[pa.Array]) -> pa.Array:

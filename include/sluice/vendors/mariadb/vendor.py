@@ -30,6 +30,7 @@ from sluice.vendors.protocol.capture import expect_no_decoding
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.registry import Master, Vendor
+from sluice.vendors.text_compare import whole
 
 
 def _source(
@@ -72,6 +73,7 @@ VENDOR = Vendor(
     slave=MariaSlave,
     receive=MariaReceiver,
     compare_table=compare_table,
+    cut=whole,
     dataset=_dataset,
     master=Master(
         source=_source,

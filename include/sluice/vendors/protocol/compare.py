@@ -9,6 +9,7 @@ from typing import Protocol
 
 from sluice.apply.mapping.table_view import TableView
 from sluice.errors import NotByKeys, SluiceError, SortedOtherwise, TransientError
+from sluice.model.key_choice import KeyChoice
 from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import SEED_BITS, KeySample
 from sluice.model.names import TableName
@@ -94,6 +95,10 @@ class Comparison:
     seeds: tuple[int, int] = field(default_factory=lambda: (randbits(SEED_BITS), randbits(SEED_BITS)))
 
 
+NO_KEY = "its rows have no key"
+SHAPED = "the slave gets computed, masked or chosen rows"
+
+
 def not_by_keys(job: Comparison, why: str) -> SluiceError:
     """Rows of some keys of a table cannot be told alike on both sides."""
     return SluiceError(
@@ -111,6 +116,36 @@ def not_by_given_keys(slave: str, whys: Mapping[TableName, str]) -> NotByKeys:
         f"rows changed since a position cannot be compared on slave {slave}: {said}",
         "nothing was changed; trigger verify with `tables` that are not among these, or without `since`",
     )
+
+
+def no_keys(job: Comparison, why: str) -> SluiceError:
+    """The bounds of ranges are no keys of their table."""
+    return SluiceError(
+        642,
+        f"no keys of {job.view.master.name} are so: {why}",
+        f"nothing was changed; trigger verify again with values of its key: {', '.join(job.view.ours.key_names)}",
+    )
+
+
+def key_choice(job: Comparison) -> KeyChoice:
+    """The ranges of keys of a comparison whose sides give rows as texts.
+
+    Raises:
+        SluiceError: SLC-641, databases may sort these keys otherwise; SLC-642, there are no such keys.
+    """
+    ours = job.view.ours
+    if not ours.key:
+        raise not_by_keys(job, NO_KEY)
+    if job.view.shaped:
+        raise not_by_keys(job, SHAPED)
+    if any(ours.columns[place].generated for place in ours.key):
+        raise not_by_keys(job, "the server computes a column of its key")
+    try:
+        return KeyChoice.of(ours.key_names, [ours.columns[place].type for place in ours.key], job.keys)
+    except TypeError as error:
+        raise not_by_keys(job, str(error)) from None
+    except ValueError as error:
+        raise no_keys(job, str(error)) from None
 
 
 def sorted_otherwise(job: Comparison) -> SortedOtherwise:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from psycopg import sql
 
@@ -14,11 +15,13 @@ from sluice.apply.mapping.table_view import shaped_lines
 from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import TransientError
+from sluice.model.key_choice import NUMBER
+from sluice.model.key_range import Bound
 from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
-from sluice.values.copy_text import lines_of
+from sluice.values.copy_text import columns_of, lines_of
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
@@ -40,11 +43,11 @@ from sluice.vendors.postgresql.session import (
     read_tables_alone,
     translated,
 )
-from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, sorted_otherwise
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, key_choice, not_by_keys, sorted_otherwise
 from sluice.vendors.protocol.digests import BucketSum, Digested
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.registry import master
-from sluice.vendors.text_compare import added, agreed, differing, master_digests
+from sluice.vendors.text_compare import added, agreed, chosen, differing, master_digests
 from sluice.verify.difference import Difference, RowReader
 from sluice.verify.merge_compare import compare, equal
 
@@ -235,7 +238,38 @@ def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionI
         info = connections[job.master.connection]
         with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as rows:
             everything = rows.table(job.view.master.name, job.view.read)
+            if job.keys:
+                return _compare_texts(job, connections, _within_ranges(job, everything), replica, _ranges(job, replica))
             return _compare_texts(job, connections, everything, replica, _ALL)
+
+
+def _within_ranges(job: Comparison, rows: Iterable[bytes]) -> Iterator[bytes]:
+    names = job.view.read
+    pieces = (columns_of(buffer, len(names)) for buffer in rows)
+    key = [names.index(name) for name in job.view.ours.key_names]
+    return (lines_of(list(piece)) for piece in chosen(pieces, key, key_choice(job)))
+
+
+# Types of a slave's key whose order is that of the master's numbers and days.
+_ORDERED = {"int2", "int4", "int8", "numeric", "date"}
+
+
+def _ranges(job: Comparison, replica: Connection) -> sql.Composable:
+    """The condition for the slave's rows of the ranges of keys. Raises SluiceError SLC-641."""
+    layout, kinds = job.view.layout, key_choice(job).kinds
+    found = replica.execute(composed("read/compare/column_types"), {"relation": regclass(layout.name)}).fetchall()
+    types = {column: (kind, has_values) for column, kind, has_values in found}
+    for name in layout.key_names[: len(kinds)]:
+        kind, has_values = types[name]
+        if kind not in _ORDERED or not has_values:
+            raise not_by_keys(job, f"its key {name} may be sorted otherwise there, or be NULL")
+    ranges = [replace(one, first=_said(one.first, kinds), until=_said(one.until, kinds)) for one in job.keys]
+    return among_ranges(layout.key_names, ranges)
+
+
+def _said(bound: Bound | None, kinds: Sequence[str]) -> Any:
+    """A bound whose numbers are numbers: one that is too large for the column's type is greater than its values."""
+    return bound and tuple(int(text) if kind == NUMBER else text for kind, text in zip(kinds, bound, strict=False))
 
 
 def _compare_texts(

@@ -18,7 +18,8 @@ from sluice.vendors.postgresql.read.given_keys import tells_alike
 from sluice.vendors.postgresql.read.key_range import keys
 from sluice.vendors.postgresql.read.typed_ranges import typed
 from sluice.vendors.postgresql.session import Connection, composed, read_tables_alone, translated
-from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, not_by_given_keys, not_by_keys
+from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
+from sluice.vendors.text_compare import whole
 
 # A table of fewer blocks is compared by one task.
 _BLOCKS = 2_000
@@ -38,12 +39,7 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
     origin, replica = jobs[0].master, jobs[0].replica
     if origin.vendor != replica.vendor:
         # Checksums of another kind of database are others, and so may be the order of keys.
-        if by_keys := next((job for job in jobs if job.keys), None):
-            raise not_by_keys(by_keys, "both sides have to be databases of one kind")
-        if given := [job for job in jobs if job.only]:
-            why = "both sides have to be databases of one kind"
-            raise not_by_given_keys(given[0].slave, {job.view.master.name: why for job in given})
-        return jobs
+        return whole(jobs, most)
     connections = open_sealed(jobs[0].sealed)
     with (
         translated("cutting tables"),

@@ -8,14 +8,13 @@ from dataclasses import replace
 import psycopg
 from psycopg import sql
 
-from sluice.errors import SluiceError
 from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Layout
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.read.checksums import ChecksumSide
 from sluice.vendors.postgresql.read.key_range import keys
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.protocol.compare import Comparison, not_by_keys
+from sluice.vendors.protocol.compare import NO_KEY, SHAPED, Comparison, no_keys, not_by_keys
 from sluice.vendors.protocol.read import Key
 
 
@@ -29,13 +28,13 @@ def typed(job: Comparison, master: Connection, replica: Connection) -> Compariso
     """
     layout = job.view.layout
     if not layout.key:
-        raise not_by_keys(job, "its rows have no key")
+        raise not_by_keys(job, NO_KEY)
     if job.view.shaped:
-        raise not_by_keys(job, "the slave gets computed, masked or chosen rows")
+        raise not_by_keys(job, SHAPED)
     bounds = [bound for one in job.keys for bound in (one.first, one.until) if bound]
     used = max(map(len, bounds), default=0)
     if used > len(layout.key):
-        raise _no_keys(job, f"the key has fewer values than {used}")
+        raise no_keys(job, f"the key has fewer values than {used}")
     ours, theirs = (
         ChecksumSide(session, side, job.sample, job.seeds)
         for session, side in ((master, job.view.ours), (replica, layout))
@@ -49,16 +48,8 @@ def typed(job: Comparison, master: Connection, replica: Connection) -> Compariso
         for one in found:
             _spelled(replica, layout, one)
     except (ValueError, psycopg.DataError) as error:
-        raise _no_keys(job, str(error).splitlines()[0]) from None
+        raise no_keys(job, str(error).splitlines()[0]) from None
     return replace(job, keys=found)
-
-
-def _no_keys(job: Comparison, why: str) -> SluiceError:
-    return SluiceError(
-        642,
-        f"no keys of {job.view.master.name} are so: {why}",
-        f"nothing was changed; trigger verify again with values of its key: {', '.join(job.view.ours.key_names)}",
-    )
 
 
 def _spelled(session: Connection, layout: Layout, one: KeyInterval) -> KeyInterval:
