@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from typing import Any
 
@@ -165,13 +165,14 @@ class Parts:
             view.picked,
             _canonical(view.entry.model_dump()),
             view.style and (view.style.name, sha256(view.style.text).hexdigest()),
-            job.salt,
-            job.own_rows,
-            asdict(job.keeping),
-            job.checksums,
-            list(map(str, job.keys)),
+            # Whatever else says which rows are compared, and how.
+            [(one.name, repr(getattr(job, one.name))) for one in fields(job) if one.name not in _OTHERWISE],
         ]
         return sha256(repr(said).encode()).hexdigest()
+
+
+# Of a comparison: what is said of it already, and what is another one in each try.
+_OTHERWISE = {"sealed", "slave", "view", "master", "replica", "sample", "within", "seeds"}
 
 
 def _table(job: Comparison) -> str:
