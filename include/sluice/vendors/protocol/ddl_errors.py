@@ -63,3 +63,22 @@ def not_the_one(old: TableName, new: TableName) -> SluiceError:
         f"the stream. If it is another one, rename or drop it, and bring {new} by initial_update; or run with `alters: "
         "ignore` for this replication until the rename is passed",
     )
+
+
+def unknown_values(table: TableName, why: str, then: str = "which is then passed over") -> SluiceError:
+    """Rows that a slave has would have values that nobody knows."""
+    return SluiceError(
+        566,
+        f"the master's ALTER of {table} cannot be carried out on the rows that the slave has: {why}",
+        f"nothing of it was written; do there by hand what the master did, {then}; or drop the table there and let "
+        "initial_update make and fill it",
+    )
+
+
+def no_table_here(name: TableName, kind: str) -> SluiceError:
+    """What bears the name of a table is something else."""
+    return SluiceError(
+        567,
+        f"the master drops a table that is {name} here, which is of the type {kind}",
+        "nothing of it was written; drop it there by hand, or set `drops: ignore` for this replication",
+    )

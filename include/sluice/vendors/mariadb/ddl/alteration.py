@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, names_of
 from sluice.vendors.mariadb.session import quoted
 from sluice.vendors.mariadb.types import LONGTEXT, Form, Stored
+from sluice.vendors.planned_ddl import Rows
+from sluice.vendors.protocol.ddl_errors import unknown_values
 
-# For each column its name, type, collation, whether it may be NULL, what else it is, its place in the primary key.
-Rows = list[list[str | None]]
 _LONG = (LONGTEXT, "longblob")
 # What the server makes of these in a column of texts is the canonical text.
 _AS_TEXT = {Form.NUMBER, Form.TEXT}
 
 
 def described(columns: Iterable[Stored], key: Sequence[str]) -> Rows:
-    """Columns of a table that is made so, in the catalog's words."""
+    """Columns of a table that is made so, in the catalog's words.
+
+    For each its name, type, collation, whether it may be NULL, what else it is, and its place in the primary key.
+    """
     return sorted(
         [
             one.column.name,
@@ -90,27 +92,12 @@ class Alteration:
             name, row = one.column.name, self._row(one, twin)
             if twin is None:
                 if one.column.not_null and name not in filled:
-                    raise self._unknown(f"{name} is new and NOT NULL, and the command says no value for it")
+                    why = f"{name} is new and NOT NULL, and the command says no value for it"
+                    raise unknown_values(self._table, why)
             elif row[1:3] != self._there[twin][1:3]:
                 form = Form.TEXT if self._is_as_text(twin) else was[twin].form
                 if form is not one.form and not (tuple(row[1:3]) == self._text and form in _AS_TEXT):
-                    raise self._unknown(f"{name} was a {self._there[twin][1]}, and becomes a {row[1]}")
-
-    def cannot_tell(self) -> SluiceError:
-        """Nothing in the catalog would tell whether it was carried out."""
-        dropped = [name for name in self._there if name not in self._twins]
-        return self._unknown(
-            f"{', '.join(dropped)} goes and comes again as it was, and the catalog does not tell when",
-            "and set `alters: ignore` for this replication until it is passed over",
-        )
-
-    def _unknown(self, why: str, then: str = "which is then passed over") -> SluiceError:
-        return SluiceError(
-            566,
-            f"the master's ALTER of {self._table} cannot be carried out on the rows that the slave has: {why}",
-            f"nothing of it was written; do there by hand what the master did, {then}; or drop the table there and let "
-            "initial_update make and fill it",
-        )
+                    raise unknown_values(self._table, f"{name} was a {self._there[twin][1]}, and becomes a {row[1]}")
 
     def _row(self, one: Stored, twin: str | None) -> list[str | None]:
         """A column after it, in the catalog's words. It stays as somebody made it, where it takes every value."""

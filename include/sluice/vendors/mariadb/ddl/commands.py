@@ -20,7 +20,7 @@ from sluice.model.position import Position
 from sluice.model.table_definition import TableChange
 from sluice.vendors.committed_ddl import CommittedDdl, Intent, Plan, State, key_of
 from sluice.vendors.mariadb import fence
-from sluice.vendors.mariadb.ddl.plan import Planner, rows_of
+from sluice.vendors.mariadb.ddl.plan import MariaPlanner, rows_of
 from sluice.vendors.mariadb.errors import explained
 from sluice.vendors.mariadb.session import (
     Connection,
@@ -50,7 +50,7 @@ class MariaCommands(CommittedDdl):
         self._session = session
         self._parts = parts
         self._names = {"source": pair.source, "slave": pair.slave}
-        self._planner = Planner(session, mapper)
+        self._planner = MariaPlanner(session, mapper)
         self._lock_name = ""
 
     def begin(self) -> None:
