@@ -48,11 +48,72 @@ WHERE known.owner = :schema AND known.table_name = :name AND referring.constrain
   AND NOT (referring.owner = known.owner AND referring.table_name = known.table_name)
 ORDER BY referring.owner, referring.table_name
 /
+-- compare/intended
+SELECT 1 FROM "REPL"."SLUICE_INTENT" AS OF SCN :scn held WHERE held.source = :source AND held.slave = :slave
+/
 -- compare/position
 SELECT held.ordinal FROM "REPL"."SLUICE_POSITION" AS OF SCN :scn held WHERE held.source = :source AND held.slave = :slave
 /
 -- compare/rows
 SELECT TO_CHAR(held."id", 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''') AS "C0", held."note" AS "C1", held."label" AS "C2", TO_CHAR(SYS_EXTRACT_UTC(held."at"), 'SYYYY-MM-DD HH24:MI:SS.FF9') AS "C3", TO_CHAR(held."day", 'SYYYY-MM-DD HH24:MI:SS') AS "C4", held."image" AS "C5", CASE WHEN DBMS_LOB.GETLENGTH(held."note") = 0 THEN 'E' END AS "E1", CASE WHEN DBMS_LOB.GETLENGTH(held."image") = 0 THEN 'E' END AS "E5" FROM "APP"."T" AS OF SCN :scn held
+/
+-- ddl/add
+ALTER TABLE "APP"."T" ADD ("n" NUMBER(9,2) DEFAULT 1.50 NOT NULL, "d" DATE DEFAULT DATE '2024-02-29' NULL)
+/
+-- ddl/add_key
+ALTER TABLE "APP"."T" ADD PRIMARY KEY ("id", "label")
+/
+-- ddl/any_row
+SELECT 1 FROM "APP"."T" held WHERE ROWNUM = 1
+/
+-- ddl/carry_out
+DECLARE
+    PRAGMA AUTONOMOUS_TRANSACTION;
+BEGIN
+    EXECUTE IMMEDIATE :statement;
+END;
+/
+-- ddl/drop_key
+ALTER TABLE "APP"."T" DROP PRIMARY KEY
+/
+-- ddl/forget
+DELETE FROM "REPL"."SLUICE_INTENT" held WHERE held.source = :source AND held.slave = :slave
+/
+-- ddl/intend
+INSERT INTO "REPL"."SLUICE_INTENT" (source, slave, command) VALUES (:source, :slave, :intended)
+/
+-- ddl/intended
+SELECT held.command FROM "REPL"."SLUICE_INTENT" held WHERE held.source = :source AND held.slave = :slave
+/
+-- ddl/intents
+CREATE TABLE "REPL"."SLUICE_INTENT" (
+    source  VARCHAR2(255 BYTE) NOT NULL,
+    slave   VARCHAR2(255 BYTE) NOT NULL,
+    command CLOB               NOT NULL,
+    PRIMARY KEY (source, slave)
+)
+/
+-- ddl/kind
+SELECT made.object_type
+FROM all_objects made
+WHERE made.owner = :schema AND made.object_name = :name AND made.object_type IN ('VIEW', 'MATERIALIZED VIEW')
+/
+-- ddl/modify
+ALTER TABLE "APP"."T" MODIFY ("label" VARCHAR2(20 CHAR) NOT NULL, "n" NULL, "d" DEFAULT NULL)
+/
+-- ddl/not_null
+SELECT known.search_condition_vc
+FROM all_constraints known
+WHERE known.owner = :schema AND known.table_name = :name AND known.constraint_type = 'C' AND known.status = 'ENABLED'
+/
+-- ddl/rename
+ALTER TABLE "APP"."T" RENAME TO "ORDER"
+/
+-- ddl/rename_column
+ALTER TABLE "APP"."T" RENAME COLUMN "label" TO "it's"
+/
+-- ddl/set_unused
+ALTER TABLE "APP"."T" SET UNUSED ("day", "image")
 /
 -- grants/flashback
 GRANT EXECUTE ON sys.dbms_flashback TO "REPL"
@@ -207,7 +268,7 @@ DELETE FROM "REPL"."SLUICE_POSITION" held WHERE held.source = :source AND held.s
 GRANT CREATE SESSION, CREATE TABLE TO "REPL"
 /
 -- position/tables
-SELECT kept.table_name FROM user_tables kept WHERE kept.table_name IN ('SLUICE_POSITION', 'SLUICE_LOADED')
+SELECT kept.table_name FROM user_tables kept WHERE kept.table_name IN ('SLUICE_POSITION', 'SLUICE_LOADED', 'SLUICE_INTENT')
 /
 -- position/take_over
 UPDATE "REPL"."SLUICE_POSITION" held SET held.epoch = :epoch WHERE held.source = :source AND held.slave = :slave

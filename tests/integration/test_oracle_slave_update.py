@@ -53,7 +53,7 @@ def test_a_slave_on_oracle_is_filled_a_row_that_differs_is_found_and_repaired_an
     those = 'SELECT "name" FROM "t" WHERE "id" IN (7, 8, 9, 10, 302, 900) ORDER BY "id"'
     assert depot.execute(those) == [("n7",), ("n8",), ("y",), (None,)]
     gone = remove_replication(world.context, world.pair(SLAVE), Extent.TABLES)
-    ours = [f"table {depot.schema}.SLUICE_{one}" for one in ("POSITION", "LOADED")]
+    ours = [f"table {depot.schema}.SLUICE_{one}" for one in ("POSITION", "LOADED", "INTENT")]
     assert gone == [f"table {depot.schema}.t", *ours]
     assert depot.tables() == []
 

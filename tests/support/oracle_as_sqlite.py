@@ -1,7 +1,8 @@
 """A server that a slave on Oracle may take for one: SQLite behind our statements, where no server of Oracle is.
 
-It keeps rows and positions, so an initial update comes to its end. It has neither locks nor change numbers: as of any
-of them it shows what is there. Of MERGE it can do those that bring whole rows.
+It keeps rows and positions, so an initial update comes to its end, and so does DDL: the catalog of `oracle_catalog` has
+the tables. It has neither locks nor change numbers: as of any of them it shows what is there. Of MERGE it can do those
+that bring whole rows.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from support.oracle_catalog import Catalog, Table
 
+from sluice.vendors.oracle import fence
 from sluice.vendors.oracle.names import composed
 
 _CATALOG = {
@@ -22,21 +26,24 @@ _CATALOG = {
     "catalog/references": [],
     "catalog/rights": [("CREATE TABLE",)],
     "catalog/room": [(1,)],
+    "ddl/kind": [],
     "write/transaction": [("1.2.3",)],
     "capture/queue/scn": [("900",)],
-    "position/tables": [("SLUICE_POSITION",), ("SLUICE_LOADED",)],
+    "position/tables": [(fence.name_of(one),) for one in fence.TABLES],
 }
+_DEFINING = re.compile(r'(CREATE|ALTER|DROP) TABLE "[^"]*"\."(?!SLUICE_)')
+sqlite3.register_adapter(Decimal, str)
 
 
 class SqliteServer:
-    """One user, whose schema is a file. `tables`: for each table its columns as the catalog has them, and its key."""
+    """One user, whose schema is a file."""
 
-    def __init__(self, path: Path, user: str, tables: Mapping[str, tuple[Sequence[tuple[Any, ...]], str]]) -> None:
-        self.path, self.user, self.tables = path, user, tables
+    def __init__(self, path: Path, user: str) -> None:
+        self.path, self.user, self.catalog = path, user, Catalog(user)
+        own = fence.our_tables(user)
         with self.connect() as session:
-            own = {"position": f'"{user}"."SLUICE_POSITION"', "loaded": f'"{user}"."SLUICE_LOADED"'}
-            for one in own:
-                session.execute(composed(f"position/{one}", **own), {})
+            for one in ("position/position", "position/loaded", "ddl/intents"):
+                session.execute(composed(one, **own), {})
             session.commit()
 
     def connect(self, *of_the_driver: object) -> SqliteSession:
@@ -118,20 +125,65 @@ class SqliteSession:
         if statement == composed("capture/queue/commit_durably"):
             self.commit()
             return []
-        if statement in (composed("catalog/columns"), composed("catalog/primary_key"), composed("catalog/table")):
-            named = f'SELECT 1 FROM "{self._server.user}".sqlite_master WHERE name = :name'
-            there = self._driver.execute(named, {"name": values["name"]}).fetchall()
-            columns, key = self._server.tables.get(values["name"], ((), ""))
-            found = columns if statement == composed("catalog/columns") else [(key, "NOT DEFERRABLE")]
-            if statement == composed("catalog/table"):
-                found = [(7, "N", "NO", "NO")]
-            return found if there else []
-        return None
+        if statement == composed("ddl/carry_out"):
+            # The transaction around it has read alone, and would lose what it wrote.
+            assert not self._driver.in_transaction
+            statement = values["statement"]
+        if _DEFINING.match(statement):
+            self._define(statement)
+            return []
+        return self._server.catalog.answer(statement, values)
+
+    def _define(self, statement: str) -> None:
+        """DDL of a table: a new one with its rows takes the place of the old one. It commits."""
+        self.commit()
+        catalog = self._server.catalog
+        for name, table in catalog.tables.items():
+            table.has_rows = bool(self._driver.execute(f"SELECT 1 FROM {self._named(name)} LIMIT 1").fetchall())
+        before = {name: {*table.columns} for name, table in catalog.tables.items()}
+        catalog.define(statement)
+        (old,), new = re.findall(r'TABLE "[^"]*"\."([^"]*)"', statement), re.search(r'RENAME TO "(.*)"$', statement)
+        name = new[1] if new else old
+        kept = "on the way"
+        if old in before:
+            self._driver.execute(f'ALTER TABLE {self._named(old)} RENAME TO "{kept}"')
+        if table_now := catalog.tables.get(name):
+            self._driver.execute(f"CREATE TABLE {self._named(name)} ({_body(table_now)})")
+            if old in before:
+                taken = ", ".join(_source(one, table_now, before[old], statement) for one in table_now.columns)
+                self._driver.execute(f"INSERT INTO {self._named(name)} SELECT {taken} FROM {self._named(kept)}")
+        if old in before:
+            self._driver.execute(f"DROP TABLE {self._named(kept)}")
+        self.commit()
+
+    def _named(self, name: str) -> str:
+        return f'"{self._server.user}"."{name}"'
+
+
+def _body(table: Table) -> str:
+    kinds = [f'"{name}" {one.kind.replace(" CHAR", "")}' for name, one in table.columns.items()]
+    key = ", ".join(f'"{one}"' for one in table.key)
+    return ", ".join([*kinds, *([f"PRIMARY KEY ({key})"] if key else [])])
+
+
+def _source(name: str, table: Table, before: set[str], statement: str) -> str:
+    """From where a column has its values."""
+    if renamed := re.search(rf'RENAME COLUMN "(.*)" TO "{name}"$', statement):
+        return f'"{renamed[1]}"'
+    value = table.columns[name].value
+    return f'"{name}"' if name in before else _plain(value) if value else "NULL"
+
+
+def _plain(text: str) -> str:
+    """Functions that SQLite has by other names."""
+    text = re.sub(r"DBMS_LOB\.COMPARE\(([^,]*), (:\w+)\) = 0", r"\1 = \2", text)
+    return text.replace("DBMS_LOB.GETLENGTH", "LENGTH").replace("EMPTY_CLOB()", "''")
 
 
 def _understood(statement: str) -> str:
     """One of our statements, without what is Oracle's own of it."""
     text = re.sub(r"\s*FOR UPDATE.*", "", statement).replace(" AS OF SCN :scn", "").removesuffix(" PURGE")
+    text = _plain(text).replace("WHERE ROWNUM = 1", "LIMIT 1")
     text = re.sub(r"CREATE PRIVATE (TEMPORARY .*) ON COMMIT PRESERVE DEFINITION", r"CREATE \1", text, flags=re.DOTALL)
     whole = r"MERGE INTO (\S+) held\nUSING \(SELECT (.*?) FROM (\S+) kept WHERE kept\.(.*?)\) staged.*"
     text = re.sub(whole, r"INSERT OR REPLACE INTO \1 (\2) SELECT \2 FROM \3 WHERE \4", text, flags=re.DOTALL)

@@ -25,11 +25,6 @@ from sluice.vendors.oracle.read import compare
 from sluice.vendors.oracle.write import repair
 
 SLAVE = "zurich"
-COLUMNS = [
-    ("id", "NUMBER", None, 22, 10, 0, 0, None, "N", "NO", "NO"),
-    ("name", "VARCHAR2", None, 36, None, None, 9, "C", "Y", "NO", "NO"),
-    ("amount", "NUMBER", None, 22, 9, 2, 0, None, "Y", "NO", "NO"),
-]
 # Each row of the master has these values, too, where the slave is on a real server.
 MORE = """, flag boolean DEFAULT true, big bigint DEFAULT -9223372036854775808, free numeric DEFAULT 1.50,
     near real DEFAULT 0.1, far double precision DEFAULT 1e300, long text DEFAULT '', doc jsonb DEFAULT '{"a": [1]}',
@@ -51,7 +46,7 @@ class Depot:
 
 def on_sqlite(updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, path: Path) -> Depot:
     """A file stands for the server."""
-    server = SqliteServer(path, "DEPOT", {"t": (COLUMNS, "id")})
+    server = SqliteServer(path, "DEPOT")
     for module in (slave, tables, receiver, compare, repair, removal):
         monkeypatch.setattr(module, "connect", server.connect)
     session = sqlite3.connect(path, isolation_level=None)

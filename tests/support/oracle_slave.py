@@ -69,9 +69,15 @@ def statements() -> dict[str, str]:
         "write/stage": {"columns": staged_columns(table)},
         "load/drop": {"kind": "VIEW", "name": '"APP"."V"'},
         "load/drop_key": {"key": '"T_KEY"'},
+        "ddl/add": {"columns": '"n" NUMBER(9,2) DEFAULT 1.50 NOT NULL, "d" DATE DEFAULT DATE \'2024-02-29\' NULL'},
+        "ddl/modify": {"columns": '"label" VARCHAR2(20 CHAR) NOT NULL, "n" NULL, "d" DEFAULT NULL'},
+        "ddl/set_unused": {"columns": '"day", "image"'},
+        "ddl/add_key": {"columns": '"id", "label"'},
+        "ddl/rename_column": {"column": '"label"', "becomes": '"it\'s"'},
+        "ddl/rename": {"becomes": '"ORDER"'},
         "load/apart": {"statement": literal(composed("load/drop", kind="VIEW", name='"APP"."IT\'S"'))},
     }
-    folders = ("position", "load", "write", "grants", "compare")
+    folders = ("position", "load", "write", "grants", "compare", "ddl")
     # Without a piece of another.
     names = [name for one in folders for name in sqlfiles.names("oracle", one) if name != "write/becomes"]
     wholes = {"write/make": making(table), "compare/rows": selecting(table)}
@@ -101,11 +107,13 @@ def server(**answers) -> RecordedSession:
         "catalog/primary_key": lambda values: [("id", "NOT DEFERRABLE")] if values["name"] == "T" else [],
         "catalog/obstacles": [],
         "position/user": [(SCHEMA,)],
-        "position/tables": [("SLUICE_POSITION",), ("SLUICE_LOADED",)],
+        "position/tables": [("SLUICE_POSITION",), ("SLUICE_LOADED",), ("SLUICE_INTENT",)],
         "position/lock": [(5, 2, 40, None)],
         "position/epoch": [(5,)],
         "position/holders": [],
         "position/advance": 1,
+        "ddl/intended": [],
+        "compare/intended": [],
         "capture/queue/scn": [("900",)],
         "catalog/rights": [("CREATE TABLE",)],
         "catalog/room": [(1,)],

@@ -88,7 +88,7 @@ def test_a_slave_is_read_as_of_a_change_number_at_which_it_is_at_the_point_and_n
     )
     with slave.aligned(AT, 60) as place:
         assert place == "901"
-        assert session.said == [*["capture/queue/scn", "compare/position"] * 2, "CLOSE"]
+        assert session.said == [*["capture/queue/scn", "compare/position", "compare/intended"] * 2, "CLOSE"]
 
 
 @pytest.mark.parametrize(("ordinal", "code"), [(40, 91), (42, 92)])

@@ -142,9 +142,13 @@ def test_what_another_job_took_over_is_rolled_back(monkeypatch):
 def test_a_takeover_raises_the_epoch_before_it_waits_for_those_who_load(monkeypatch):
     session, slave = depot(monkeypatch, position__tables=[("SLUICE_POSITION",)], position__lock=[(4, 2, 40, "9:1.2.3")])
     assert slave.take_over(5) == (Position(2, 40), Snapshot("9:1.2.3"))
-    made, _, *rest = session.said[session.said.index("position/tables") + 1 :]
-    assert made == "position/loaded"
-    assert rest == ["COMMIT", "position/lock", "position/take_over", "COMMIT", "position/holders", "COMMIT"]
+    said = session.said[session.said.index("position/tables") + 1 :]
+    assert said[:2] == ["position/loaded", "ddl/intents"]
+    assert said[3:] == [
+        *("COMMIT", "position/lock", "position/take_over", "COMMIT", "position/holders", "COMMIT"),
+        # By now nobody executes a command any more.
+        "ddl/intended",
+    ]
 
 
 def test_an_error_names_the_row_of_the_array(monkeypatch):
@@ -328,7 +332,7 @@ def test_a_user_who_may_not_ask_for_the_change_number_is_refused_before_anything
 
 def test_features_that_such_a_slave_has_not_are_refused_by_name(monkeypatch):
     session, slave = taken_over(monkeypatch)
-    for action, code in ((Action.CREATE, 519), (Action.STATEMENT, 520)):
+    for action, code in ((Action.CREATE, 68), (Action.STATEMENT, 520)):
         with pytest.raises(SluiceError) as error:
             slave.apply([Command(action, LAYOUT, "x", 41, 9)], END, answered=lambda *said: None)
         assert error.value.code == code

@@ -24,8 +24,8 @@ from sluice.vendors.protocol.repair import RowsRepaired
 T, S = (TableName(SCHEMA, name) for name in ("T", "S"))
 OWN = replace(LAYOUT, name=T)
 ROW = b"1\tnew\tx\t2024-02-29 12:00:00+00\t2024-02-29\t\\\\x0a\n"
-DROPPED = [f'DROP TABLE "REPL"."SLUICE_{one}" PURGE' for one in ("POSITION", "LOADED")]
-FORGOTTEN = ["position/lock", "position/holders", "load/forget", "position/remove", "asked", "COMMIT"]
+DROPPED = [f'DROP TABLE "REPL"."SLUICE_{one}" PURGE' for one in ("POSITION", "LOADED", "INTENT")]
+FORGOTTEN = ["position/lock", "position/holders", "load/forget", "ddl/forget", "position/remove", "asked", "COMMIT"]
 
 
 def dropping(table):
@@ -41,7 +41,7 @@ def removing(monkeypatch, tables, **answers):
 @pytest.mark.parametrize(
     ("answers", "dropped", "gone"),
     [
-        ({}, DROPPED, ["table REPL.SLUICE_POSITION", "table REPL.SLUICE_LOADED"]),
+        ({}, DROPPED, [f"table REPL.SLUICE_{one}" for one in ("POSITION", "LOADED", "INTENT")]),
         ({"position__left": [(1,)]}, [], ["the position of sales -> depot"]),
         ({DROPPED[0]: refusal("ORA-00054: resource busy")}, DROPPED[:1], ["the position of sales -> depot"]),
     ],
@@ -107,7 +107,8 @@ def test_rows_become_those_of_the_master_while_the_position_is_held(monkeypatch)
     found = ended(rows, [("1",), ("2",)])
     assert isinstance(found, RowsRepaired)
     assert found.written == 1
-    assert session.said[:2] == ["position/where", "position/lock"]
+    asked = ["position/where", "ddl/intended", "position/lock", "ddl/intended"]
+    assert session.said[:4] == asked
     assert session.said[-2:] == ["durable commit", "COMMIT"]
     order = [
         next(place for place, one in enumerate(session.said) if one.startswith(begin))
@@ -149,7 +150,7 @@ def test_a_slave_on_its_way_is_waited_for_and_not_held_meanwhile(monkeypatch):
     rows.begin(seen)
     del session.said[:], session.given[:]
     ended(rows, [])
-    assert session.said == [*["position/where"] * 3, "position/lock", *session.said[4:]]
+    assert session.said == [*["position/where", "ddl/intended"] * 3, "position/lock", *session.said[7:]]
 
 
 def test_rows_of_tables_of_others_and_of_tables_that_are_unfit_are_not_repaired(monkeypatch):

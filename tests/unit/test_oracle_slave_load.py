@@ -42,9 +42,10 @@ def test_loading_makes_what_is_missing_empties_what_is_there_and_ends_with_the_p
         *("position/lock", "COMMIT", making(table_of(missing))),
     ]
     loading.begin_stream(Position(6, 60), Snapshot("9:1.2.3"))
-    assert session.said[-6:] == [
+    assert session.said[-7:] == [
         "position/lock",
         "position/begin_update",
+        "ddl/forget",
         "durable commit",
         "COMMIT",
         "load/forget",

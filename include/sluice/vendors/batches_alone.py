@@ -1,7 +1,6 @@
 """Members of the port of a slave that are the same where a database takes batches and whole tables, and nothing else.
 
-It takes no statement, and no change that is looked at one by one. A vendor carries out DDL by `committed_ddl`, or
-refuses it by `NoDdl`.
+It takes no statement, and no change that is looked at one by one. It carries out DDL by `committed_ddl`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from sluice.apply.net.effects import Run
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.errors import SluiceError
-from sluice.model.action import Action, Command, Filled
+from sluice.model.action import Filled
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import Pair, TableName
@@ -26,7 +25,7 @@ from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import WritePolicies
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
-from sluice.vendors.protocol.slave import AtPosition, Replayed, StepsOf
+from sluice.vendors.protocol.slave import Replayed, StepsOf
 
 
 class Unguarded:
@@ -44,24 +43,6 @@ class Unguarded:
 
     def make_durable(self) -> None:
         """Every commit is."""
-
-
-class NoDdl(AtPosition, ABC):
-    """A `SlaveDatabase` that carries out no CREATE, ALTER or DROP of the master."""
-
-    @abstractmethod
-    def no_ddl(self, command: Command) -> SluiceError:
-        """The error that refuses one."""
-
-    def refuse_ddl(self, command: Command) -> None:
-        """Refuse a command that is no statement."""
-        if command.action is not Action.STATEMENT:
-            raise self.no_ddl(command)
-
-    def doubts(self, command: Command) -> tuple[str, ...]:
-        """A command is refused, also one that a person approved."""
-        self.refuse_ddl(command)
-        return ()
 
 
 class BatchesAlone(Unguarded, ABC):

@@ -34,13 +34,18 @@ def key_of(table: TableName) -> str:
     return json.dumps([table.schema, table.table])
 
 
+def tables_of(state: State) -> list[TableName]:
+    """The tables of a `State`."""
+    return [TableName(*json.loads(key)) for key in state]
+
+
 @dataclass(frozen=True)
 class Plan:
     """A command, as it is to be carried out.
 
     Attributes:
         statements: they bring the tables from any state of `before` to `after`. Only the last of several may be the one
-            that reaches `after`.
+            that reaches `after`. A vendor may have a state for each of them, from which it goes on.
         finishing: may be executed again and again, once the tables are as after it.
         emptied: tables whose rows are deleted before it, in the transaction of the rows that precede it.
     """
@@ -80,7 +85,7 @@ class Intent:
     @property
     def tables(self) -> list[str]:
         """The names of its tables."""
-        return [str(TableName(*json.loads(key))) for key in self.after or ()]
+        return [str(name) for name in tables_of(self.after or {})]
 
     @property
     def finished(self) -> Intent:
@@ -118,6 +123,10 @@ class CommittedDdl(ABC):
             SluiceError: it cannot be carried out.
         """
 
+    def resumed(self, change: TableChange, existing: Existing, begun: Intent) -> Plan | None:
+        """The same of a command that was begun, and is not done; its tables are as before one of its statements."""
+        return self.planned(change, existing)
+
     @abstractmethod
     def finishing(self, change: TableChange) -> tuple[str, ...]:
         """See `Plan`."""
@@ -151,10 +160,12 @@ class CommittedDdl(ABC):
             change = command.described()
         except ValueError as error:
             raise not_ours(error) from None
-        if begun and number == begun.done and begun.after is not None and self._is_done(begun):
-            plan: Plan | None = Plan(before=(begun.after,), after=begun.after, finishing=self.finishing(change))
-        else:
+        if begun is None or number != begun.done or begun.after is None:
             plan = self.planned(change, command.existing)
+        elif self._is_done(begun):
+            plan = Plan(before=(begun.after,), after=begun.after, finishing=self.finishing(change))
+        else:
+            plan = self.resumed(change, command.existing, begun)
         if plan is None or not (plan.commits or plan.emptied):
             return None
         return plan, Intent(place.ordinal, place.key, number, plan.before, plan.after)
@@ -162,16 +173,21 @@ class CommittedDdl(ABC):
     def _is_done(self, begun: Intent) -> bool:
         """Whether a command that was begun was executed; the catalog says it, and nothing else."""
         assert begun.after is not None
-        now = self.state([TableName(*json.loads(key)) for key in begun.after])
+        now = self.state(tables_of(begun.after))
         if now == begun.after:
             return True
         if now in begun.before:
             return False
-        raise SluiceError(
+        raise self.neither(begun.before[0], begun.after, now)
+
+    def neither(self, before: State, after: State, now: State) -> SluiceError:
+        """Tables are not as any statement of a command that was begun would find or leave them."""
+        tables = ", ".join(map(str, tables_of(after)))
+        return SluiceError(
             565,
-            f"a command of the master on {', '.join(begun.tables)} was begun on slave {self.pair.slave}, and nobody "
-            f"can tell whether it was carried out: there is {_shown(now)}; before it {_shown(begun.before[0])}; after "
-            f"it {_shown(begun.after)}",
+            f"a command of the master on {tables} was begun on slave {self.pair.slave}, and nobody "
+            f"can tell whether it was carried out: there is {_shown(now)}; before it {_shown(before)}; after it "
+            f"{_shown(after)}",
             "nothing more was written; alter the table there so that it is as after the command, or as before it, and "
             "unpause; or drop it and let initial_update bring it",
         )

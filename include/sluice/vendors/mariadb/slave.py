@@ -11,7 +11,7 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.errors import SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
@@ -30,6 +30,7 @@ from sluice.vendors.mariadb.load.tables import MariaTables
 from sluice.vendors.mariadb.read.compare import aligned
 from sluice.vendors.mariadb.session import Connection, composed, connect, execute, hold_lock, our_tables, transaction
 from sluice.vendors.mariadb.write.writer import TableWriter
+from sluice.vendors.protocol.ddl_errors import session_ended
 
 
 class MariaSlave(BatchesAlone):
@@ -179,7 +180,7 @@ class MariaSlave(BatchesAlone):
         """Commands, in the session that took over: another one may not know what was begun."""
         self._open()
         if self._commands is None:
-            raise TransientError(568, f"the session that took over slave {self.pair.slave} has ended", AGAIN)
+            raise session_ended(self.pair.slave)
         return self._commands
 
     def _open(self) -> Connection:

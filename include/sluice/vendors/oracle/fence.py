@@ -7,7 +7,7 @@ the epoch first, and waits for the holders of chunks then. Either the loader see
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import oracledb
 
@@ -19,8 +19,9 @@ from sluice.vendors.oracle.names import composed, qualified
 from sluice.vendors.oracle.session import changed, execute, transaction
 
 # Our tables in the schema of the connection's user.
-TABLES = ("position", "loaded")
-_THERE_ALREADY = "ORA-00955"
+TABLES = ("position", "loaded", "intent")
+_MADE_BY = ("position/position", "position/loaded", "ddl/intents")
+_THERE_ALREADY, _NOT_THERE = "ORA-00955", "ORA-00942"
 
 
 def our_tables(schema: str) -> dict[str, str]:
@@ -41,7 +42,7 @@ def is_ours(masters: Collection[Resources], name: TableName) -> bool:
 def make_tables(session: oracledb.Connection, parts: Mapping[str, str]) -> None:
     """Make those of our tables that are not there; each commits."""
     there = {str(row[0]) for row in execute(session, composed("position/tables"))}
-    for table, statement in zip(TABLES, ("position/position", "position/loaded"), strict=True):
+    for table, statement in zip(TABLES, _MADE_BY, strict=True):
         if name_of(table) in there:
             continue
         try:
@@ -92,6 +93,35 @@ def advance(session: oracledb.Connection, parts: Mapping[str, str], pair: Pair, 
     names = {"source": pair.source, "slave": pair.slave, **moved}
     if changed(session, composed("position/advance", **parts), names) != 1:
         raise fenced(pair, int(str(moved["epoch"])))
+
+
+def has_begun(
+    session: oracledb.Connection, parts: Mapping[str, str], pair: Pair, as_of: Mapping[str, object] | None = None
+) -> bool:
+    """Whether a command was begun on a slave, so that it is beyond its position.
+
+    Args:
+        as_of: the change number for which that is asked, if it is not now.
+    """
+    statement = composed("ddl/intended" if as_of is None else "compare/intended", **parts)
+    names = {"source": pair.source, "slave": pair.slave, **(as_of or {})}
+    return _where_there(lambda: bool(execute(session, statement, names)))
+
+
+def forget_command(session: oracledb.Connection, parts: Mapping[str, str], pair: Pair) -> None:
+    """In the transaction that sets or removes the position: a command that was begun is none any more."""
+    names = {"source": pair.source, "slave": pair.slave}
+    _where_there(lambda: bool(changed(session, composed("ddl/forget", **parts), names)))
+
+
+def _where_there(ask: Callable[[], bool]) -> bool:
+    """What is asked of the table of commands that were begun. A drain of an earlier version has not made it."""
+    try:
+        return ask()
+    except oracledb.DatabaseError as error:
+        if code_of(error) != _NOT_THERE:
+            raise
+        return False
 
 
 def fenced(pair: Pair, epoch: int) -> FencedError:

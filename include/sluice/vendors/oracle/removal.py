@@ -51,6 +51,7 @@ def remove(
             # Whoever loads holds a row, and is waited for, but not without end.
             execute(session, composed("position/holders", **parts), names)
             execute(session, composed("load/forget", **parts), names)
+            fence.forget_command(session, parts, pair)
             execute(session, composed("position/remove", **parts), names)
             before()
         kept = drop(there, partial(_dropped, session))
@@ -83,7 +84,7 @@ def _dropped_ours(session: oracledb.Connection, pair: Pair, schema: str, parts: 
     """Drop our tables if no replication has a position in them.
 
     A drop commits, and with it goes the lock that keeps positions from being begun. So the table of positions goes
-    first: who begins one meanwhile makes both tables anew.
+    first: who begins one meanwhile makes all of them anew.
     """
     with transaction(session):
         execute(session, composed("position/hold", **parts))

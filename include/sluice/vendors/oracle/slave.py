@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
 import oracledb
@@ -14,17 +14,19 @@ from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.model.action import Command
+from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
-from sluice.model.position import Position, Snapshot
+from sluice.model.position import PartWay, Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.batches_alone import BatchesAlone, NoDdl
+from sluice.vendors.batches_alone import BatchesAlone
+from sluice.vendors.committed_ddl import Intent, Plan
 from sluice.vendors.oracle import fence, slave_refusals
 from sluice.vendors.oracle.catalog.slave_tables import existing, table_of
+from sluice.vendors.oracle.ddl.commands import OracleCommands
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.load import wipe_schema
 from sluice.vendors.oracle.load.tables import OracleTables
@@ -32,10 +34,11 @@ from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.read.compare import aligned
 from sluice.vendors.oracle.session import connect, execute, transaction, whole_values
 from sluice.vendors.oracle.write.writer import TableWriter
+from sluice.vendors.protocol.ddl_errors import session_ended
 from sluice.vendors.protocol.load import TableDefinition, TableFit
 
 
-class OracleSlave(NoDdl, BatchesAlone):
+class OracleSlave(BatchesAlone):
     """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(
@@ -50,14 +53,19 @@ class OracleSlave(NoDdl, BatchesAlone):
         self._epoch = self._ordinal = 0
         self._session: oracledb.Connection | None = None
         self._writer: TableWriter | None = None
+        self._commands: OracleCommands | None = None
 
     def not_supported(self, what: str, hint: str) -> SluiceError:
         """See `BatchesAlone`."""
         return slave_refusals.not_supported(self.pair, what, hint)
 
-    def no_ddl(self, command: Command) -> SluiceError:
-        """See `NoDdl`."""
-        return slave_refusals.ddl(self.pair, command)
+    def part_way(self) -> PartWay | None:
+        """See `SlaveDatabase`."""
+        return self._commands.part_way() if self._commands else None
+
+    def doubts(self, command: Command) -> tuple[str, ...]:
+        """None: of a definition only columns and the key come here, and nothing of them is executed."""
+        return ()
 
     def no_statement(self) -> SluiceError:
         """See `BatchesAlone`."""
@@ -99,6 +107,8 @@ class OracleSlave(NoDdl, BatchesAlone):
             slave_refusals.expect_fit(session, self.pair, self.schema)
             fence.make_tables(session, self.parts)
             position, snapshot = fence.raised(session, self.parts, self.pair, epoch)
+            self._commands = OracleCommands(session, self.pair, self.schema, self.mapper, self.parts)
+            self._commands.begin()
         self._epoch, self._ordinal = epoch, position.ordinal
         return position, snapshot
 
@@ -110,33 +120,62 @@ class OracleSlave(NoDdl, BatchesAlone):
         answered: Answered | None = None,
         policies: WritePolicies = DEFAULT_POLICIES,
     ) -> Tolerated:
-        """One transaction: the steps in order, the position. Returns which rows were not as expected.
+        """The steps in order, and the position. Returns which rows were not as expected.
+
+        That is one transaction, but for commands of the master: each is carried out between two of them, and the slave
+        is part way behind its position until the last one (see `committed_ddl`).
 
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
-            SluiceError: SLC-516, a value that a column cannot hold; SLC-519, SLC-520, a command or a statement;
-                SLC-521, changes that are to be looked at one by one; or what `TableWriter` raises.
+            TransientError: SLC-568, the session that took over has ended.
+            SluiceError: SLC-516, a value that a column cannot hold; SLC-520, a statement; SLC-521, changes that are to
+                be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
+                `TableWriter` and `OracleCommands` raise.
         """
         tolerated = Tolerated()
         with translated(f"applying a batch to {self.pair.slave}"):
-            session = self._open()
-            writer = self._writer = self._writer or TableWriter(session)
-            writer.look_up()
-            with transaction(session):
-                fence.lock_fence(session, self.parts, self.pair, self._epoch)
-                for step in steps:
-                    if isinstance(step, Command):
-                        self.refuse_ddl(step)
-                        self.refuse_statement(answered)
-                    else:
-                        self.expect_plain(step, policies)
-                        tolerated += writer.write(step)
-                reached(CrashPoint.MERGED)
-                moved = {"segment": end.segment, "ordinal": end.ordinal, "epoch": self._epoch}
-                fence.advance(session, self.parts, self.pair, {**moved, "moved_from": self._ordinal})
-                _commit_durably(session)
+            commands = self._taken_over()
+            commands.begin_batch()
+            coming = iter(steps)
+            while True:
+                found, due = self._written(coming, end, answered, policies)
+                tolerated += found
+                if due is None:
+                    break
+                reached(CrashPoint.INTENDED)
+                commands.execute(*due, self._epoch)
+                reached(CrashPoint.EXECUTED)
+            commands.is_at(end)
         self._ordinal = end.ordinal
         return tolerated
+
+    def _written(
+        self, coming: Iterator[Step], end: Position, answered: Answered | None, policies: WritePolicies
+    ) -> tuple[Tolerated, tuple[Plan, Intent] | None]:
+        """One transaction: up to the next command that is to be executed, or to the end."""
+        tolerated = Tolerated()
+        session, commands = self._open(), self._taken_over()
+        writer = self._writer = self._writer or TableWriter(session)
+        writer.look_up()
+        with transaction(session):
+            fence.lock_fence(session, self.parts, self.pair, self._epoch)
+            for step in coming:
+                if not isinstance(step, Command):
+                    self.expect_plain(step, policies)
+                    tolerated += writer.write(step)
+                elif step.action is Action.STATEMENT:
+                    self.refuse_statement(answered)
+                elif due := commands.due(step):
+                    commands.intend(*due)
+                    if due[0].commits:
+                        _commit_durably(session)
+                        return tolerated, due
+            reached(CrashPoint.MERGED)
+            moved = {"segment": end.segment, "ordinal": end.ordinal, "epoch": self._epoch}
+            fence.advance(session, self.parts, self.pair, {**moved, "moved_from": self._ordinal})
+            commands.forget_behind(end)
+            _commit_durably(session)
+        return tolerated, None
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> OracleTables:
         """The tables of this slave, for a dump under an epoch of its own."""
@@ -158,6 +197,7 @@ class OracleSlave(NoDdl, BatchesAlone):
             point = {"segment": position.segment, "ordinal": position.ordinal, "snapshot": snapshot.text}
             names = {"source": self.pair.source, "slave": self.pair.slave, "epoch": self._epoch}
             execute(session, composed("position/begin_update", **self.parts), {**names, **point})
+            fence.forget_command(session, self.parts, self.pair)
             _commit_durably(session)
         self._ordinal = position.ordinal
 
@@ -165,12 +205,20 @@ class OracleSlave(NoDdl, BatchesAlone):
         """End the session."""
         if self._session is not None and self._session.is_healthy():
             self._session.close()
-        self._session = self._writer = None
+        self._session = self._writer = self._commands = None
+
+    def _taken_over(self) -> OracleCommands:
+        """Commands, in the session that took over: another one may not know what was begun."""
+        self._open()
+        if self._commands is None:
+            raise session_ended(self.pair.slave)
+        return self._commands
 
     def _open(self) -> oracledb.Connection:
         if self._session is None or not self._session.is_healthy():
             self._session, self._writer = connect(self.info, f"slave {self.pair}"), None
             self._session.outputtypehandler = whole_values
+            self._commands = None
         return self._session
 
 

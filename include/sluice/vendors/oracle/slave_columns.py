@@ -10,6 +10,7 @@ Source: SQL Language Reference, "Data Types"; python-oracledb's manual, "Support
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -53,6 +54,7 @@ class Form(StrEnum):
     TIMESTAMP_WITH_ZONE = "timestamp with zone"
 
 
+NUMBERS = (Form.INTEGER, Form.DECIMAL)
 _FLOAT = r"^(-?\d*[1-9]\d*(\.\d+)?|-?0\.\d*[1-9]\d*|0|-?\d+(\.\d+)?e[+-]\d+|NaN|-?Infinity)$"
 # The texts that a column of a form can hold; those of the others it holds all.
 _FITTING: Mapping[Form, str] = {
@@ -134,13 +136,30 @@ class Stored:
 
     def holds(self, there: OracleColumn) -> bool:
         """Whether an existing column takes the same values in the same way: of this type, or of more room."""
-        if there.declared == self.type:
+        return self.holds_as(there.declared)
+
+    def holds_as(self, declared: str) -> bool:
+        """The same of a type as `OracleColumn.declared` writes it."""
+        if declared == self.type:
             return True
         if self.form is Form.TEXT:
-            return there.type == "VARCHAR2" and there.by_char and there.chars >= _sizes(self.type)[0]
-        if self.form in (Form.INTEGER, Form.DECIMAL) and there.type == "NUMBER":
+            return _is_text(declared) and _sizes(declared) >= _sizes(self.type)
+        if self.form in NUMBERS and (number := sizes_of_number(declared)):
             digits, scale = _sizes(self.type)
-            return there.scale == scale and (there.precision or 0) >= digits
+            return number[1] == scale and number[0] >= digits
+        return False
+
+    def widens(self, declared: str, form: Form) -> bool:
+        """Whether a column of an existing type becomes one of this one without a change of any value.
+
+        Args:
+            form: how values stand there.
+        """
+        if self.form is Form.TEXT and form is Form.TEXT:
+            return _is_text(declared) and _sizes(self.type) >= _sizes(declared)
+        if self.form in NUMBERS and form in NUMBERS and (number := sizes_of_number(declared)):
+            digits, scale = _sizes(self.type)
+            return scale >= number[1] and digits - scale >= number[0] - number[1]
         return False
 
 
@@ -228,6 +247,16 @@ _VALUES: Mapping[Form, Callable[[pa.Array], list[Any]]] = {
     Form.TIMESTAMP: _moments,
     Form.TIMESTAMP_WITH_ZONE: _moments,
 }
+
+
+def sizes_of_number(declared: str) -> tuple[int, int] | None:
+    """The digits of a NUMBER that has some, and how many of them are behind the point."""
+    found = re.fullmatch(r"NUMBER\((\d+),(-?\d+)\)", declared)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _is_text(declared: str) -> bool:
+    return re.fullmatch(r"VARCHAR2\(\d+ CHAR\)", declared) is not None
 
 
 def _sizes(type_: str) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ import oracledb
 
 from sluice import shell
 from sluice.errors import ConfigError, SluiceError
-from sluice.model.action import Command
 from sluice.model.names import Pair, TableName
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.errors import NO_RIGHT, code_of
@@ -24,15 +23,13 @@ def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     return SluiceError(521, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
 
 
-def ddl(pair: Pair, command: Command) -> SluiceError:
-    """A CREATE, ALTER or DROP of the master, which would commit the transaction that it is in (R3)."""
-    table = command.layout.name if command.layout else "a table"
+def not_altered(table: TableName, why: str) -> SluiceError:
+    """An ALTER of the master that Oracle cannot do to a table as it is."""
     return SluiceError(
         519,
-        f"the master's {command.action} of {table} is not carried out on slave {pair.slave}: on Oracle it would commit "
-        "the batch that it is in",
-        f"drop {table} there and let initial_update make and fill it as it is now. To do without this command, set "
-        "`creates`, `alters` or `drops` of the replication to ignore; nothing is lost",
+        f"the master's ALTER of {table} cannot be carried out on Oracle: {why}",
+        f"nothing of it was written. Do there by hand what the master did, which is then passed over; or drop {table} "
+        "there and let initial_update make and fill it as it is now; or set `alters: ignore` of the replication",
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sluice.errors import SluiceError, UnclassifiedError
+from sluice.errors import AGAIN, SluiceError, TransientError, UnclassifiedError
 from sluice.model.names import TableName
 
 
@@ -73,6 +73,11 @@ def unknown_values(table: TableName, why: str, then: str = "which is then passed
         f"nothing of it was written; do there by hand what the master did, {then}; or drop the table there and let "
         "initial_update make and fill it",
     )
+
+
+def session_ended(slave: str) -> TransientError:
+    """What the session that took over a slave has begun there, another one may not know."""
+    return TransientError(568, f"the session that took over slave {slave} has ended", AGAIN)
 
 
 def no_table_here(name: TableName, kind: str) -> SluiceError:

@@ -2,7 +2,8 @@
 
 A position is moved in the transaction of the data (R3). So as of a change number at which the position is that of the
 point, the slave's tables are what they are at the point, whatever is written to them meanwhile. Every task reads as of
-that number, nothing is locked for it, and the stream goes on.
+that number, nothing is locked for it, and the stream goes on. With a command of the master that was begun a slave is at
+no point.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo, open_sealed
 from sluice.model.names import Pair
 from sluice.model.position import Position
+from sluice.vendors.oracle import fence
 from sluice.vendors.oracle.capture.queue.sweep import newest_scn
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, existing, no_table
 from sluice.vendors.oracle.errors import translated
@@ -43,7 +45,8 @@ def aligned(
         while True:
             scn = newest_scn(session)
             rows = execute(session, composed("compare/position", **parts), {**names, "scn": scn})
-            if waiting.over(int(rows[0][0]) if rows else 0):
+            begun = bool(rows) and fence.has_begun(session, parts, pair, {"scn": scn})
+            if waiting.over(int(rows[0][0]) if rows else 0, part_way=begun):
                 break
             time.sleep(_LOOK_S)
     yield str(scn)

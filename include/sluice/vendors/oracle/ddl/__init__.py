@@ -1,0 +1,1 @@
+"""Commands of the master on a slave."""
