@@ -20,7 +20,8 @@ from support.world import World
 from sluice.connections import ConnectionInfo
 from sluice.dev import oracle_server
 from sluice.vendors.oracle import grants, removal, slave
-from sluice.vendors.oracle.load import receiver, tables
+from sluice.vendors.oracle.load import receiver
+from sluice.vendors.oracle.load import tables as loading
 from sluice.vendors.oracle.read import compare
 from sluice.vendors.oracle.write import repair
 
@@ -36,18 +37,27 @@ MORE = """, flag boolean DEFAULT true, big bigint DEFAULT -9223372036854775808, 
 
 @dataclass(frozen=True)
 class Depot:
-    """A world with one slave, and what somebody does there by hand."""
+    """A world with one slave, and what somebody does there by hand.
+
+    Attributes:
+        by_hand: a statement, which commits.
+        real: it is a server of Oracle.
+    """
 
     world: World
     schema: str
     execute: Callable[[str], Sequence[tuple[Any, ...]]]
     tables: Callable[[], list[str]]
+    by_hand: Callable[[str], object]
+    real: bool = False
 
 
-def on_sqlite(updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, path: Path) -> Depot:
+def on_sqlite(
+    updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, path: Path, tables: str = "public.t"
+) -> Depot:
     """A file stands for the server."""
     server = SqliteServer(path, "DEPOT")
-    for module in (slave, tables, receiver, compare, repair, removal):
+    for module in (slave, loading, receiver, compare, repair, removal):
         monkeypatch.setattr(module, "connect", server.connect)
     session = sqlite3.connect(path, isolation_level=None)
     afterwards.callback(session.close)
@@ -55,11 +65,19 @@ def on_sqlite(updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, 
     def names() -> list[str]:
         return [name for (name,) in session.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
 
-    world = _world(updating, ddl.format(more=""), "DEPOT", ConnectionInfo("oracle", "d", None, "X", "DEPOT", "secret"))
-    return Depot(world, "DEPOT", lambda statement: session.execute(statement).fetchall(), names)
+    def by_hand(statement: str) -> None:
+        with server.connect() as driver:
+            driver.execute(statement, {})
+            driver.commit()
+
+    info = ConnectionInfo("oracle", "d", None, "X", "DEPOT", "secret")
+    world = _world(updating, ddl.format(more=""), tables, "DEPOT", info)
+    return Depot(world, "DEPOT", lambda statement: session.execute(statement).fetchall(), names, by_hand)
 
 
-def on_server(updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, path: Path) -> Depot:
+def on_server(
+    updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, path: Path, tables: str = "public.t"
+) -> Depot:
     """A user of its own on the server that somebody named."""
     user, secret = f"SLUICE_SLAVE_{secrets.token_hex(4).upper()}", f"s{secrets.token_hex(12)}"
     host, port, service = oracle_server.address()
@@ -76,8 +94,11 @@ def on_server(updating: Any, afterwards: ExitStack, ddl: str, monkeypatch: Any, 
     def names() -> list[str]:
         return [str(name) for (name,) in _rows(session, "SELECT table_name FROM user_tables")]
 
-    world = _world(updating, ddl.format(more=MORE), user, info)
-    return Depot(world, user, lambda statement: _rows(session, statement), names)
+    def by_hand(statement: str) -> Sequence[tuple[Any, ...]]:
+        return _rows(session, statement)
+
+    world = _world(updating, ddl.format(more=MORE), tables, user, info)
+    return Depot(world, user, by_hand, names, by_hand, real=True)
 
 
 DEPOTS = {"sqlite": on_sqlite}
@@ -85,8 +106,8 @@ if oracle_server.is_named():
     DEPOTS["oracle"] = on_server
 
 
-def _world(updating: Any, ddl: str, schema: str, info: ConnectionInfo) -> World:
-    world: World = updating(ddl, ["public.t"], renamed={}, slaves=[SLAVE])
+def _world(updating: Any, ddl: str, tables: str, schema: str, info: ConnectionInfo) -> World:
+    world: World = updating(ddl, [tables], renamed={}, slaves=[SLAVE])
     world.infos["unused"] = world.infos[SLAVE]
     world.infos[SLAVE] = info
     there = {"vendor": "oracle", "schema": schema, "schemas": {"public": schema}}
