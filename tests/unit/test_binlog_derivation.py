@@ -190,6 +190,36 @@ def test_an_alter_that_is_not_certain_is_not_followed(text):
         changed(text, before=MORE)
 
 
+CHOSEN = replace(
+    BEFORE,
+    columns=(Column("id", "integer", True), Column("e", "text", members=("a", "1", "it's")), Column("o", "text")),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "kept"),
+    [
+        ("enum('a','1','it''s','more')", True),
+        ("set('a','1','it''s') NOT NULL", True),
+        # It would be taken for the number of the first one, without an error.
+        ("enum('a','more')", False),
+        ("enum('A','1','it''s')", False),
+        ("enum('1','a','it''s','more')", False),
+        ("varchar(3)", False),
+    ],
+)
+def test_members_that_follow_those_of_before_bend_no_value(kind, kept):
+    if not kept:
+        with pytest.raises(NotUnderstood):
+            changed(f"MODIFY e {kind}", before=CHOSEN)
+        return
+    found = changed(f"MODIFY e {kind}, ADD n enum('x')", before=CHOSEN).layout(2, T)
+    assert found.columns[1].members[:3] == ("a", "1", "it's")
+    assert found.columns[3].members == ("x",)
+    with pytest.raises(NotUnderstood):
+        changed("MODIFY o enum('a')", before=CHOSEN)
+
+
 def test_a_default_of_a_session_that_bends_values_is_not_certain():
     changed("ADD c int", strict=False)
     with pytest.raises(NotUnderstood):

@@ -14,6 +14,7 @@ class Column:
 
     Attributes:
         dropped: the part of its values that the log does not have, in words; a catalog says it, and no file.
+        members: the texts that it may hold, in order, if these are few; empty if they are not known. No file has them.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Column:
     not_null: bool = False
     generated: bool = False
     dropped: str = field(default="", compare=False)
+    members: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

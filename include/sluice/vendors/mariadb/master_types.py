@@ -9,6 +9,7 @@ Source: MariaDB Knowledge Base, "Data Types".
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,6 +22,8 @@ from sluice.vendors.mariadb.session import quoted
 INTEGERS = {"tinyint": "smallint", "smallint": "smallint", "mediumint": "integer", "int": "integer", "bigint": "bigint"}
 UNSIGNED = INTEGERS | {"smallint": "integer", "int": "bigint", "bigint": "numeric(20,0)"}
 NO_ZONE, WITH_ZONE = "timestamp({}) without time zone", "timestamp({}) with time zone"
+# As a number it has no zeros in front, and as many digits behind the point.
+WITHOUT_ZEROS = "({} + 0)"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TEXTS = {"tinytext", "text", "mediumtext", "longtext", "enum", "set", "inet4", "inet6"}
 BINARIES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob"}
@@ -34,6 +37,9 @@ _SHAPES = {
     "multipolygon",
     "geometrycollection",
 }
+
+# Members whose texts are written as they are, whatever the sql_mode and the character set.
+_MEMBER = re.compile(r"'((?:[^'\\]|'')*)'", re.ASCII)
 
 # A value as a SELECT gives it, as canonical text.
 Canonical = Callable[[str], str]
@@ -80,6 +86,18 @@ class MasterColumn:
         return others.get(self.kind) or _PLAIN.get(self.kind)
 
     @property
+    def members(self) -> tuple[str, ...]:
+        """Those of an ENUM or SET; empty if a text of them is not certain."""
+        if self.kind not in ("enum", "set") or "\\" in self.whole or not self.whole.isascii():
+            return ()
+        return tuple(one.replace("''", "'") for one in _MEMBER.findall(self.whole))
+
+    @property
+    def is_filled_up(self) -> bool:
+        """Whether a SELECT gives it with zeros in front."""
+        return "zerofill" in self.whole
+
+    @property
     def selected(self) -> str:
         """The expression that reads it."""
         name = quoted(self.name)
@@ -88,6 +106,8 @@ class MasterColumn:
         if self.kind == "float":
             # The text of a FLOAT has six digits.
             return f"CAST({name} AS DOUBLE)"
+        if self.kind == "decimal" and self.is_filled_up:
+            return WITHOUT_ZEROS.format(name)
         return f"CAST({name} AS UNSIGNED)" if self.kind == "bit" else name
 
     @property

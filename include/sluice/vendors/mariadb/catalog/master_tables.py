@@ -32,7 +32,7 @@ class MasterTable:
                 f"{self.name} cannot be read: nothing is known of the type of {', '.join(unknown)}",
                 "nothing was changed; take the table out of `tables`",
             )
-        columns = tuple(Column(one.name, one.type or "", one.not_null) for one in self.columns)
+        columns = tuple(Column(one.name, one.type or "", one.not_null, members=one.members) for one in self.columns)
         return Layout(number, self.name, columns, self.key)
 
 

@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.values.copy_text import columns_of
 from sluice.vendors.mariadb.errors import translated
-from sluice.vendors.mariadb.master_types import BINARIES, INTEGERS, MasterColumn
+from sluice.vendors.mariadb.master_types import BINARIES, INTEGERS, WITHOUT_ZEROS, MasterColumn
 from sluice.vendors.mariadb.read.digests import BYTES, SECONDS, WITH_ZONE, Written, WrittenTable, bucket_sums
 from sluice.vendors.mariadb.read.rows import ChangedTable, reading
 from sluice.vendors.mariadb.session import composed, execute, quoted
@@ -30,9 +30,8 @@ def master_column(one: MasterColumn) -> Written | None:
     name = quoted(one.name)
     if one.kind in _TEXTS:
         return Written(name, f"CONVERT({name} USING utf8mb4)", plain=False, may_fail=True)
-    if one.kind in INTEGERS or one.kind == "year":
-        # As a number it has no zeros in front.
-        return Written(name, f"({name} + 0)", plain=True)
+    if one.kind in INTEGERS or one.kind == "year" or (one.kind == "decimal" and one.is_filled_up):
+        return Written(name, WITHOUT_ZEROS.format(name), plain=True)
     if one.kind in _AS_PRINTED:
         return Written(name, name, plain=True)
     if one.kind == "uuid":

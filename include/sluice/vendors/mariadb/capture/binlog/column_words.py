@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sluice.model.layout import Column
 from sluice.vendors.mariadb.capture.binlog.grammar import Parser
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token
 from sluice.vendors.mariadb.master_types import INTEGERS, MasterColumn, float_of, real_of
@@ -48,6 +49,7 @@ class SaidColumn:
         counts: it numbers rows.
         first: it comes in front of all others.
         behind: the column that it comes behind.
+        members: of an ENUM or SET.
     """
 
     name: str
@@ -62,6 +64,12 @@ class SaidColumn:
     counts: bool = False
     first: bool = False
     behind: str | None = None
+    members: tuple[str, ...] = ()
+
+    @property
+    def column(self) -> Column:
+        """The same, as a layout has it."""
+        return Column(self.name, self.type, self.not_null, members=self.members)
 
 
 def column(parser: Parser) -> SaidColumn:
@@ -252,6 +260,7 @@ class _Options:
             self._counts,
             self._first,
             self._behind,
+            tuple(self._members),
         )
 
     def _implied(self) -> str | None:

@@ -273,7 +273,7 @@ class _Columns:
         self.touch(said.name)
         if self.find(said.name) is not None:
             raise NotUnderstood(f"{said.name} is there already")
-        self._put(said, Kept(Column(said.name, said.type, said.not_null), None, said.default))
+        self._put(said, Kept(said.column, None, said.default))
 
     def drop(self, name: str, *, must: bool) -> None:
         """One goes."""
@@ -308,7 +308,7 @@ class _Columns:
             expect_no_moments(before)
         expect_kept(before, said)
         self._called(place, said.name, old)
-        found = replace(self._columns.pop(place), column=Column(said.name, said.type, said.not_null))
+        found = replace(self._columns.pop(place), column=said.column)
         self._put(said, found, place)
 
     def set_key(self, names: list[str]) -> None:

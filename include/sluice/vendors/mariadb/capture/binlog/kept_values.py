@@ -10,7 +10,7 @@ from sluice.vendors.mariadb.capture.binlog.column_words import SaidColumn
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood
 
 # Types that bend values of others, or of their own with another size, without an error.
-_BENDING = {"char", "enum", "set", "year", "binary", "inet4", "inet6"}
+_BENDING = {"char", "year", "binary", "inet4", "inet6"}
 _FINEST = 6
 # The bytes of texts, and of a sign at most.
 _SIZES = {"tinytext": 255, "text": 65_535, "mediumtext": 16_777_215}
@@ -25,6 +25,9 @@ def expect_kept(before: Column, said: SaidColumn) -> None:
     if said.kind in _SIZES and not _holds_signs(before, _SIZES[said.kind]):
         # Blanks at the end are cut without an error, and the log does not say how long a text may be.
         raise NotUnderstood(f"it may have cut blanks of {before.name}")
+    if said.kind in ("enum", "set") and not _has_members(before, said):
+        # A member that is not there any more may be taken for the number of another one, and case may not count.
+        raise NotUnderstood(f"{said.name} may not have all members of {before.name} where they were")
     if said.kind in _BENDING or (said.kind in ("time", "datetime", "timestamp") and _is_coarser(before, said)):
         raise NotUnderstood(f"it may have changed values of {before.name}")
     if before.type == said.type or _widened(before.type, said.type):
@@ -37,6 +40,10 @@ def expect_no_moments(before: Column) -> None:
     NotUnderstood."""
     if not before.not_null and logical_type(before.type).kind is Kind.TIMESTAMP_WITH_ZONE:
         raise NotUnderstood(f"NULL in {before.name} may have become the time of the ALTER")
+
+
+def _has_members(before: Column, said: SaidColumn) -> bool:
+    return bool(before.members) and said.members[: len(before.members)] == before.members
 
 
 def _is_coarser(before: Column, said: SaidColumn) -> bool:

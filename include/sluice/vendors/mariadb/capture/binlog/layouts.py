@@ -160,7 +160,7 @@ class Layouts:
             except Unreadable as error:
                 why, hint = error.args
                 raise unclear(name, why, f"{hint}. Then: ") from None
-            columns.append(Column(one.name, readers[-1].type, not one.nullable))
+            columns.append(Column(one.name, readers[-1].type, not one.nullable, members=readers[-1].members))
         before = self.current.get(name)
         number = max(time.time_ns(), before.id + 1 if before else 0)
         layout = Layout(number, name, tuple(columns), said.key)
@@ -168,7 +168,8 @@ class Layouts:
             # Where there is no primary key, the log names a unique one in its place, if there is one.
             is_alike = before.key == layout.key or (self.carried and not before.key)
             if before.columns == layout.columns and is_alike:
-                layout = before
+                # The log may know members that were not known before.
+                layout = replace(before, columns=layout.columns)
             elif self.carried and name not in self._defined:
                 raise unclear(name, f"they have {_shown(layout)}, where {_shown(before)} was derived", "")
             else:

@@ -62,6 +62,11 @@ class Published:
         known = {
             "layouts": [one.to_json() for one in self.layouts.values()],
             "altered": [[one.schema, one.table] for one in self.altered],
+            "members": [
+                [name.schema, name.table, {column.name: column.members for column in one.columns if column.members}]
+                for name, one in self.layouts.items()
+                if any(column.members for column in one.columns)
+            ],
             "since": [[one.schema, one.table, str(place)] for one, place in self.since.items()],
         }
         return {"place": str(self.place), "born": self.born, "layouts": json.dumps(known)}
@@ -107,11 +112,19 @@ def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
         return None
     ((store, epoch, incarnation, server, segment, sha256, place, born, wanted, layouts),) = rows
     known: dict[str, Any] = json.loads(layouts)
-    current = [Layout.from_json(one) for one in known.get("layouts", ())]
+    members = {TableName(*name): of for *name, of in known.get("members", ())}
+    current = [_with_members(Layout.from_json(one), members) for one in known.get("layouts", ())]
     altered = tuple(TableName(*one) for one in known.get("altered", ()))
     since = {TableName(*name): LogPlace.parsed(there) for *name, there in known.get("since", ())}
     published = Published(LogPlace.parsed(place), born, {one.name: one for one in current}, altered, since)
     return BinlogState(store, int(epoch), incarnation, server, int(segment), sha256, published, wanted)
+
+
+def _with_members(layout: Layout, members: Mapping[TableName, Mapping[str, list[str]]]) -> Layout:
+    listed = members.get(layout.name, {})
+    return replace(
+        layout, columns=tuple(replace(one, members=tuple(listed.get(one.name, ()))) for one in layout.columns)
+    )
 
 
 def known(session: Connection, parts: Mapping[str, str]) -> BinlogState:

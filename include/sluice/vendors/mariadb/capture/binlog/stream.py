@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
@@ -302,7 +302,7 @@ class Stream:
             raise not_followed(layout, str(error), query.short) from None
         after = derived.layout(number_behind(layout), name)
         if (after.columns, after.key) == (layout.columns, layout.key):
-            return layout
+            return replace(layout, columns=after.columns)
         self._put(after, Action.ALTER, [of_alter(layout, after, derived)], None)
         return after
 

@@ -63,10 +63,12 @@ class ColumnReader:
 
     Attributes:
         type: as the log names it.
+        members: of an ENUM or SET.
     """
 
     type: str
     reads: Reads
+    members: tuple[str, ...] = ()
 
 
 def reader(column: ColumnMap, fixed: str | None, charsets: Charsets) -> ColumnReader:
@@ -105,9 +107,11 @@ def reader(column: ColumnMap, fixed: str | None, charsets: Charsets) -> ColumnRe
         case events.TIMESTAMP2:
             return ColumnReader(WITH_ZONE.format(first), _timestamp(first))
         case events.ENUM:
-            return ColumnReader("text", _enum(first, _members(column, charsets)))
+            members = _members(column, charsets)
+            return ColumnReader("text", _enum(first, members), tuple(members))
         case events.SET:
-            return ColumnReader("text", _set(first, _members(column, charsets)))
+            members = _members(column, charsets)
+            return ColumnReader("text", _set(first, members), tuple(members))
         case events.GEOMETRY:
             return ColumnReader("bytea", _sized(first, bytes_text))
         case events.BLOB:
