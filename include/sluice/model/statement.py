@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
+
+from sluice.model.layout import Layout
 
 Row = tuple[str | None, ...]
 
@@ -43,6 +45,8 @@ class Statement:
         schema: where names without a schema are looked up.
         reads: it only reads.
         max_rows: the number of rows of an answer that are kept.
+        layout: how the master had the one table of a portable statement, as `with_table` writes it; empty if nobody
+            looked whether it is portable.
     """
 
     id: int
@@ -51,6 +55,19 @@ class Statement:
     reads: bool
     max_rows: int
     answer: Answer = Answer()
+    layout: str = ""
+
+    def with_table(self, layout: Layout) -> Statement:
+        """The same, as one that means the same in every database."""
+        return replace(self, layout=json.dumps(layout.to_json()))
+
+    @property
+    def table(self) -> Layout | None:
+        """How the master had its table; None if nobody looked whether it is portable. Raises ValueError, it is none."""
+        try:
+            return Layout.from_json(json.loads(self.layout)) if self.layout else None
+        except (AttributeError, KeyError, TypeError, RecursionError, ValueError) as error:
+            raise ValueError(f"no table: {type(error).__name__} {error}") from None
 
     def to_json(self) -> str:
         """The text that ITEMS keeps; `from_json` reads it."""
@@ -96,7 +113,7 @@ class NodeOutcome:
     answer: Answer = Answer()
 
 
-_KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int}
+_KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int, "layout": str}
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,8 @@ def issue(
         the statement with its number and the master's answer.
 
     Raises:
-        SluiceError: SLC-100 to SLC-103, SLC-364, it is refused, SLC-105, it failed; nothing was changed on any node.
-            SLC-110, it was executed or not, by a master whose place another has taken.
+        SluiceError: SLC-100 to SLC-103, SLC-364, SLC-577, SLC-578, it is refused, SLC-105, it failed; nothing was
+            changed on any node. SLC-110, it was executed or not, by a master whose place another has taken.
         TransientError: SLC-108, it was rolled back by something that passes; SLC-109, it is not known yet whether it
             was executed.
     """
@@ -84,7 +84,9 @@ def execute(context: Context, source: str, number: int, wanted: WantedStatement)
     attempt = _Attempt(context, source, number)
     try:
         sent = Statement(number, wanted.sql, wanted.schema, reads=False, max_rows=wanted.max_rows)
-        context.source(source).capture.issue(sent, attempt.commits, varying=wanted.varying)
+        # A node that is no PostgreSQL executes no text that a person wrote.
+        portable = any(context.slave(Pair(source, slave)).portable_alone for slave in slaves_of(context, source))
+        context.source(source).capture.issue(sent, attempt.commits, varying=wanted.varying, portable=portable)
     except SluiceError as error:
         attempt.failed(error)
     done = attempt.committed()

@@ -1,6 +1,7 @@
 """Members of the port of a slave that are the same where a database takes batches and whole tables, and nothing else.
 
-It takes no statement, and no change that is looked at one by one. It carries out DDL by `committed_ddl`.
+It takes statements that are portable, and no change that is looked at one by one. It carries out DDL by
+`committed_ddl`.
 """
 
 from __future__ import annotations
@@ -45,19 +46,33 @@ class Unguarded:
         """Every commit is."""
 
 
+class NoStatement(ABC):
+    """A `SlaveDatabase` that executes no statement."""
+
+    @abstractmethod
+    def no_statement(self) -> SluiceError:
+        """The error that refuses one."""
+
+    def refuse_statement(self, answered: Answered | None) -> None:
+        """Refuse a statement if this slave is to answer it."""
+        if answered is not None:
+            raise self.no_statement()
+
+    def understands(self, statement: Statement) -> None:
+        """No statement is. Raises what `no_statement` gives."""
+        raise self.no_statement()
+
+
 class BatchesAlone(Unguarded, ABC):
     """A `SlaveDatabase` that refuses all else by name, before anything is written."""
 
     pair: Pair
     mapper: Mapper
+    portable_alone = True
 
     @abstractmethod
     def not_supported(self, what: str, hint: str) -> SluiceError:
         """The error that refuses a setting or a command."""
-
-    @abstractmethod
-    def no_statement(self) -> SluiceError:
-        """The error that refuses a statement that is issued on every node."""
 
     @abstractmethod
     def look_at(self, layouts: Iterable[Layout], *, keyed: bool) -> None:
@@ -99,11 +114,6 @@ class BatchesAlone(Unguarded, ABC):
         """Rows without a key are compared as a whole, which no index does."""
         return not layout.key
 
-    def refuse_statement(self, answered: Answered | None) -> None:
-        """Refuse a statement if this slave is to answer it."""
-        if answered is not None:
-            raise self.no_statement()
-
     def expect_plain(self, run: Run, policies: WritePolicies) -> None:
         """See that changes may be written by sets. Raises what `not_supported` gives."""
         for effect in run:
@@ -134,8 +144,12 @@ class BatchesAlone(Unguarded, ABC):
         return Replayed(begin)
 
     def understands(self, statement: Statement) -> None:
-        """No statement is. Raises what `no_statement` gives."""
-        raise self.no_statement()
+        """Whether it is portable, as far as its text tells. Raises SluiceError SLC-103 or SLC-577 if not."""
+        # A parser takes long to import, and hardly a drain needs it.
+        from sluice.vendors.portable.naming import expect_seen
+        from sluice.vendors.portable.reading import portable
+
+        expect_seen(self.mapper, portable(statement.sql, statement.schema).table)
 
     def losses(self, tables: Mapping[TableName, Sequence[Column]], wiped: WipeOut | None) -> list[Loss]:
         """None that could be allowed: a table that does not take every row is refused."""

@@ -9,12 +9,3 @@ from sluice.model.names import Pair
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     """A setting or a command that such a slave does not know."""
     return SluiceError(438, f"slave {pair.slave} is on MariaDB or MySQL, where {what} is not supported", hint)
-
-
-def statement(pair: Pair) -> SluiceError:
-    """A statement that is issued on every node."""
-    return SluiceError(
-        436,
-        f"slave {pair.slave} is on MariaDB or MySQL, and executes no statement",
-        "set `statements: false` for its replication; what statements change then reaches it by an initial_update",
-    )

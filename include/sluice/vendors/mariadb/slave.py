@@ -61,10 +61,6 @@ class MariaSlave(BatchesAlone):
         """None: of a definition only columns and the key come here, and nothing of them is executed."""
         return ()
 
-    def no_statement(self) -> SluiceError:
-        """See `BatchesAlone`."""
-        return refusals.statement(self.pair)
-
     def look_at(self, layouts: Iterable[Layout], *, keyed: bool) -> None:
         """See `BatchesAlone`."""
         with translated("looking at the slave's tables"):
@@ -105,8 +101,8 @@ class MariaSlave(BatchesAlone):
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
             TransientError: SLC-568, the session that took over has ended.
-            SluiceError: SLC-431, a value that a column cannot hold; SLC-436, a statement; SLC-438, changes that are to
-                be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
+            SluiceError: SLC-431, a value that a column cannot hold; SLC-104 or SLC-579, a statement; SLC-438, changes
+                that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
                 `TableWriter` and `MariaCommands` raise.
         """
         tolerated = Tolerated()
@@ -141,7 +137,8 @@ class MariaSlave(BatchesAlone):
                     self.expect_plain(step, policies)
                     tolerated += writer.write(step)
                 elif step.action is Action.STATEMENT:
-                    self.refuse_statement(answered)
+                    if answered is not None:
+                        self._answer(session, step.text, answered)
                 elif due := commands.due(step):
                     commands.intend(*due)
                     if due[0].commits:
@@ -151,6 +148,12 @@ class MariaSlave(BatchesAlone):
             fence.advance(session, self.parts, self.pair, moved)
             commands.forget_behind(end)
         return tolerated, None
+
+    def _answer(self, session: Connection, text: str, answered: Answered) -> None:
+        # A parser takes long to import, and hardly a drain needs it.
+        from sluice.vendors.mariadb.statements.execution import carry_out
+
+        carry_out(session, text, self.mapper, self.pair, answered)
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> MariaTables:
         """The tables of this slave, for a dump under an epoch of its own."""

@@ -22,7 +22,7 @@ from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
 from sluice.model.statement import Answered
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.batches_alone import BatchesAlone
+from sluice.vendors.batches_alone import BatchesAlone, NoStatement
 from sluice.vendors.committed_ddl import Intent, Plan
 from sluice.vendors.oracle import fence, slave_refusals
 from sluice.vendors.oracle.catalog.slave_tables import existing, table_of
@@ -38,7 +38,7 @@ from sluice.vendors.protocol.ddl_errors import session_ended
 from sluice.vendors.protocol.load import TableDefinition, TableFit
 
 
-class OracleSlave(BatchesAlone):
+class OracleSlave(NoStatement, BatchesAlone):
     """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(

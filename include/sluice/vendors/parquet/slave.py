@@ -40,6 +40,8 @@ from sluice.vendors.protocol.slave import AtPosition, Replayed, StepsOf
 class ParquetSlave(AtPosition):
     """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
+    portable_alone = True
+
     def __init__(
         self,
         kind: WriteMode,

@@ -70,7 +70,7 @@ class PostgresSlave(AtPosition):
         self.masters = masters
         self.pair = pair
         self.mapper = mapper
-        self.lasting = False
+        self.lasting = self.portable_alone = False
         self.schema = schema
         self.parts = migrations.parts_of_slave(schema)
         self._epoch = self._ordinal = 0

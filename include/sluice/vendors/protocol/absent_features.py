@@ -24,7 +24,12 @@ class NoStatements(ABC):
         raise self.no_statements()
 
     def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+        self,
+        statement: Statement,
+        commits: Callable[[Statement, TransactionRef], None],
+        *,
+        varying: bool,
+        portable: bool = False,
     ) -> None:
         """Refuse it."""
         raise self.no_statements()

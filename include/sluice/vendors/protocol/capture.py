@@ -164,7 +164,12 @@ class Capture(Protocol):
         """Whether a statement may be issued. Raises SluiceError SLC-100 or SLC-101 before it is kept anywhere."""
 
     def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+        self,
+        statement: Statement,
+        commits: Callable[[Statement, TransactionRef], None],
+        *,
+        varying: bool,
+        portable: bool = False,
     ) -> None:
         """Execute a statement and record it in ITEMS, in one transaction; its rows are not captured beside it.
 
@@ -172,6 +177,7 @@ class Capture(Protocol):
             commits: called with the statement, its answer, and its transaction, when nothing but the commit is missing;
                 if it raises, all is rolled back.
             varying: execute it although it may do something else on another node.
+            portable: refuse it unless it means the same in every database, and nothing acts beside it.
         """
 
     def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:

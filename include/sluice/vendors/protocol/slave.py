@@ -42,11 +42,13 @@ class SlaveDatabase(Protocol):
 
     Attributes:
         lasting: it keeps what rows were before.
+        portable_alone: it executes portable statements, and no others; see `sluice.vendors.portable`.
     """
 
     pair: Pair
     mapper: Mapper
     lasting: bool
+    portable_alone: bool
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this slave and of our role on it."""
@@ -171,7 +173,7 @@ class SlaveDatabase(Protocol):
         """
 
     def understands(self, statement: Statement) -> None:
-        """Whether a statement can be put under this slave's names. Raises SluiceError SLC-103 if not."""
+        """Whether a statement can be put under this slave's names. Raises SluiceError SLC-103 or SLC-577 if not."""
 
     def make_durable(self) -> None:
         """Wait until everything committed here so far is on the disk (R3)."""

@@ -28,8 +28,9 @@ from sluice.vendors.postgresql.session import (
     explained,
     limit_lock_waits,
 )
-from sluice.vendors.postgresql.statements import parser
+from sluice.vendors.postgresql.statements import parser, portable_statement
 from sluice.vendors.postgresql.statements.parser import DefaultsTarget
+from sluice.vendors.protocol.statement_errors import stops
 
 _PATIENCE = "5s"
 _FORSAKEN = "60s"
@@ -49,6 +50,7 @@ def issue(
     commits: Callable[[Statement, str], None],
     *,
     varying: bool,
+    portable: bool = False,
 ) -> None:
     """Execute a statement on the master and record it, in one transaction: both or none.
 
@@ -57,8 +59,10 @@ def issue(
 
     Args:
         commits: called with the statement, the master's answer, and the transaction, right before the commit.
+        portable: a node that is no PostgreSQL executes it, too.
 
     Raises:
+        SluiceError: SLC-577 or SLC-578, it is not portable.
         SluiceError: SLC-100 or SLC-101, it is refused; SLC-102, it may do something else on another node; SLC-105.
         TransientError: SLC-115, it may change tables, and that of others that changed are not recorded yet.
     """
@@ -78,6 +82,7 @@ def issue(
             _refuse_varying(connection, parsed)
         if not (parsed.reads or parsed.defines):
             _lock_tables(connection, parsed)
+        sent = portable_statement.expect_portable(connection, statement) if portable else statement
         (first,) = connection.execute(composed("statements/begin", **parts)).fetchone() or (0,)
         # However the source is captured: it does not change over while this is in the queue.
         connection.execute(composed("capture/log/mark_statement", **parts))
@@ -99,7 +104,7 @@ def issue(
             own_ddl.record(connection, parts, others=others)
         connection.execute(PURGE)
         connection.execute(composed("capture/registry/uncapture", **parts), {"first": first})
-        done = replace(statement, reads=parsed.reads, answer=answer)
+        done = replace(sent, reads=parsed.reads, answer=answer)
         row = connection.execute(composed("statements/record", **parts), {"content": done.to_json()}).fetchone()
         commits(done, str(row[0]) if row else "")
 
@@ -135,11 +140,7 @@ def execute(
             meant = explained(error, f"executing statement {statement.id} on the slave")
             if not isinstance(meant, UnclassifiedError):
                 raise meant from error
-            raise SluiceError(
-                104,
-                meant.fact,
-                "the slave waits in front of it: mend what is in its way there, or leave it behind by initial_update",
-            ) from error
+            raise stops(meant.fact) from error
         outcome = NodeOutcome(False, str(error).partition("\n")[0])
     else:
         outcome = compared(statement.answer, answer)

@@ -15,6 +15,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.vendors.protocol.statement_errors import unmapped
 
 # It warns about everything that it only reads as a command.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
@@ -132,7 +133,7 @@ def mapped(text: str, mapper: Mapper, schema: str) -> str:
     tree = _tree(text)
     if tree is None:
         if renamed or mapper.stylesheet or any(_taken(word, mapper) for word in re.findall(r"\w+", text)):
-            raise _unmapped("it cannot be parsed")
+            raise unmapped("it cannot be parsed")
         return text
     spots = dict(_spots(tree, mapper, schema))
     _refuse_others(text, spots, renamed, {one.table for one in mapper.tables if not one.wildcard})
@@ -243,9 +244,9 @@ def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, t
         name = TableName(_folded(of) if of else schema, _folded(table))
         mapped = mapper.table(name)
         if not mapper.whole(name):
-            raise _unmapped(f"the slave does not have {name} as it is")
+            raise unmapped(f"the slave does not have {name} as it is")
         if mapped != TableName(mapper.schema(name.schema), name.table) and tree.find(exp.AlterRename):
-            raise _unmapped(f"a table that the slave calls {mapped} is renamed")
+            raise unmapped(f"a table that the slave calls {mapped} is renamed")
         if of is not None:
             yield _spot(of, mapped.schema)
             yield _spot(table, mapped.table)
@@ -266,7 +267,7 @@ def _spots(tree: exp.Expr, mapper: Mapper, schema: str) -> Iterator[tuple[int, t
 
 def _spot(identifier: exp.Expr, name: str, schema: str | None = None) -> tuple[int, tuple[int, str]]:
     if "start" not in identifier.meta:
-        raise _unmapped("it is not told where a table is named")
+        raise unmapped("it is not told where a table is named")
     if schema is None and name == _folded(identifier):
         return identifier.meta["start"], (identifier.meta["end"], "")
     text = ".".join('"' + part.replace('"', '""') + '"' for part in (schema, name) if part is not None)
@@ -279,18 +280,18 @@ def _refuse_others(text: str, spots: Container[int], schemas: set[str], tables: 
     for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
         if token.token_type in _STRINGS:
             if any(f"{name}." in token.text or token.text.strip() == name for name in schemas):
-                raise _unmapped("a text in it names a schema that is called otherwise here")
+                raise unmapped("a text in it names a schema that is called otherwise here")
             if tables.intersection(re.findall(r"\w+", token.text)):
-                raise _unmapped("a text in it may name a table that is called otherwise here")
+                raise unmapped("a text in it may name a table that is called otherwise here")
         elif token.start in spots:
             continue
         elif _name_of(token) in schemas:
             qualifies = after is not None and after.token_type is TokenType.DOT
             inner = before is not None and before.token_type is TokenType.DOT
             if (qualifies and not inner) or (before is not None and before.text.upper() == "SCHEMA"):
-                raise _unmapped(f"{text[token.start : token.end + 1]} in it is no schema of a table")
+                raise unmapped(f"{text[token.start : token.end + 1]} in it is no schema of a table")
         elif _is_name(token) and _name_of(token) in tables:
-            raise _unmapped(f"{text[token.start : token.end + 1]} in it is perhaps a table")
+            raise unmapped(f"{text[token.start : token.end + 1]} in it is perhaps a table")
 
 
 def _refused(why: str) -> SluiceError:
@@ -298,12 +299,4 @@ def _refused(why: str) -> SluiceError:
         100,
         f"the statement is refused: {why}",
         "nothing was changed; write one that reads, writes or defines, without COPY, SET and transaction control",
-    )
-
-
-def _unmapped(why: str) -> SluiceError:
-    return SluiceError(
-        103,
-        f"the statement cannot be put under the names of a slave that calls things otherwise: {why}",
-        "write it with plain `schema.table` names, or set `statements: false` for that replication and do it there",
     )

@@ -352,7 +352,12 @@ class QueueCapture:
         return str(row[0])
 
     def issue(
-        self, statement: Statement, commits: Callable[[Statement, TransactionRef], None], *, varying: bool
+        self,
+        statement: Statement,
+        commits: Callable[[Statement, TransactionRef], None],
+        *,
+        varying: bool,
+        portable: bool = False,
     ) -> None:
         """Execute a statement and record it in ITEMS, in one transaction."""
         # A parser takes long to import, and hardly a publisher needs it.
@@ -370,7 +375,7 @@ class QueueCapture:
                 transaction_fate.flush(beside)
                 commits(done, TransactionRef(statement.id, trans_key, incarnation))
 
-            execution.issue(session, self.parts, statement, last, varying=varying)
+            execution.issue(session, self.parts, statement, last, varying=varying, portable=portable)
 
     def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
         """The fate of the transaction of a statement."""

@@ -1,0 +1,1 @@
+"""Statements that mean the same in every database."""
