@@ -76,11 +76,11 @@ def test_the_queue_may_have_them_of_tables_alone_whose_key_tells_their_rows(key,
     sweep = SimpleNamespace(layouts=lambda: {7: layout}, deletion=lambda *_: "DELETE ...")
     batch = pa.RecordBatch.from_pylist([row], SWEPT)
     if genuine:
-        QueueGuard(lambda _: None).expect(batch, sweep)
+        QueueGuard(lambda _: None, lambda *_: None).expect(batch, sweep)
         row |= {"action": "D", "new": None}
         batch = pa.RecordBatch.from_pylist([row], SWEPT)
     with pytest.raises(SluiceError, match=r"SLC-068: .* it has no old content"):
-        QueueGuard(lambda _: None).expect(batch, sweep)
+        QueueGuard(lambda _: None, lambda *_: None).expect(batch, sweep)
 
 
 def config(tables, slave, **source):

@@ -12,6 +12,8 @@ from typing import Any
 from sluice.model.layout import Layout
 
 Row = tuple[str | None, ...]
+# How a token begins. No number of a transaction does.
+UNPLACED = "token "
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Statement:
         max_rows: the number of rows of an answer that are kept.
         layout: how the master had the one table of a portable statement, as `with_table` writes it; empty if nobody
             looked whether it is portable.
+        token: tells it apart until the number of its transaction is known; empty if that is known before its commit.
     """
 
     id: int
@@ -56,6 +59,7 @@ class Statement:
     max_rows: int
     answer: Answer = Answer()
     layout: str = ""
+    token: str = ""
 
     def with_table(self, layout: Layout) -> Statement:
         """The same, as one that means the same in every database."""
@@ -113,7 +117,7 @@ class NodeOutcome:
     answer: Answer = Answer()
 
 
-_KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int, "layout": str}
+_KINDS = {"id": int, "sql": str, "schema": str, "reads": bool, "max_rows": int, "layout": str, "token": str}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from sluice.changelog.schema import are, are_commands
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
-from sluice.model.statement import IssuedStatement, Statement
+from sluice.model.statement import UNPLACED, IssuedStatement, Statement
 from sluice.model.table_definition import TableChange
 from sluice.vendors.protocol.sweep import Sweep
 
@@ -29,9 +29,11 @@ class QueueGuard:
 
     Attributes:
         issued: what is known of a statement of that number, if it was issued.
+        placed: records the number of the transaction of a statement, which had a token until now.
     """
 
     issued: Callable[[int], IssuedStatement | None]
+    placed: Callable[[int, str, str], None]
 
     def expect(self, batch: pa.RecordBatch, sweep: Sweep) -> None:
         """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
@@ -61,8 +63,13 @@ class QueueGuard:
             sent = Statement.from_json(text)
         except ValueError as error:
             return str(error)
-        known = IssuedStatement(batch.column("trans_key")[index].as_py(), sent.sql, sent.schema)
-        return "" if self.issued(sent.id) == known else f"nobody issued it as statement {sent.id}"
+        trans_key, known = batch.column("trans_key")[index].as_py(), self.issued(sent.id)
+        if known == IssuedStatement(trans_key, sent.sql, sent.schema):
+            return ""
+        if sent.token.startswith(UNPLACED) and known == IssuedStatement(sent.token, sent.sql, sent.schema):
+            self.placed(sent.id, sent.token, trans_key)
+            return ""
+        return f"nobody issued it as statement {sent.id}"
 
 
 def _strange(batch: pa.RecordBatch, index: int, why: str, sweep: Sweep) -> SluiceError:

@@ -73,7 +73,9 @@ def publisher_of(
         logged: values of sequences that are in the log already.
     """
     settings = context.config.source(source)
-    genuine = QueueGuard(partial(statement_results.issued, context.store, source))
+    genuine = QueueGuard(
+        partial(statement_results.issued, context.store, source), partial(statement_results.placed, context.store)
+    )
     outgoing = _outgoing(settings.messages, source)
     return Publisher(source, database, context.manifest(source), context.files(), lease, outgoing, genuine, logged)
 

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sluice.errors import RolledBack
 from sluice.model.names import Pair
 from sluice.model.statement import (
+    UNPLACED,
     Answer,
     IssuedStatement,
     NodeOutcome,
@@ -151,6 +152,13 @@ def issued(store: Store, source: str, number: int) -> IssuedStatement | None:
     return IssuedStatement(*row) if row else None
 
 
+def placed(store: Store, number: int, token: str, trans_key: str) -> None:
+    """The number of a statement's transaction is known by now."""
+    with store.begin() as connection:
+        this = and_(statement.c.id == number, statement.c.trans_key == token)
+        connection.execute(statement.update().where(this).values(trans_key=trans_key))
+
+
 def answered(store: Store, pair: Pair, done: Statement, outcome: NodeOutcome) -> None:
     """Record the outcome on a slave; ignored if the store does not know the statement any more."""
     with store.begin() as connection:
@@ -172,7 +180,7 @@ def covered(store: Store, pair: Pair, sees: Callable[[str], bool]) -> None:
     with store.begin() as connection:
         rows = connection.execute(waiting).all()
     for number, trans_key in rows:
-        if trans_key and sees(trans_key):
+        if trans_key and not trans_key.startswith(UNPLACED) and sees(trans_key):
             _record(store, number, pair.slave, NodeOutcome(True, "the initial data have it"))
 
 

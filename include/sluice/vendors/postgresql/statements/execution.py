@@ -30,7 +30,7 @@ from sluice.vendors.postgresql.session import (
 )
 from sluice.vendors.postgresql.statements import parser, portable_statement
 from sluice.vendors.postgresql.statements.parser import DefaultsTarget
-from sluice.vendors.protocol.statement_errors import stops
+from sluice.vendors.protocol.statement_errors import fails, others_write, stops
 
 _PATIENCE = "5s"
 _FORSAKEN = "60s"
@@ -97,7 +97,7 @@ def issue(
             meant = explained(error, "executing the statement on the master")
             if not (isinstance(meant, UnclassifiedError) or isinstance(error, psycopg.errors.ReadOnlySqlTransaction)):
                 raise meant from error
-            raise SluiceError(105, meant.fact, "mend the statement; nothing was changed on any node") from error
+            raise fails(meant.fact) from error
         # From here a client that is gone ends nothing: what becomes of the commit is found out afterwards.
         connection.execute("SET LOCAL client_connection_check_interval = 0")
         if parsed.defines:
@@ -205,9 +205,7 @@ def _lock_tables(connection: Connection, parsed: parser.ParsedStatement) -> None
             with suppress(*_NO_TABLE), connection.transaction():
                 connection.execute(sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE").format(name))
         except psycopg.errors.LockNotAvailable:
-            raise SluiceError(
-                107, f"others write to {table}, which the statement names", "nothing was changed on any node; try again"
-            ) from None
+            raise others_write(table) from None
     limit_lock_waits(connection, None)
 
 

@@ -7,7 +7,6 @@ differ. Asked under the lock that keeps others from altering the table.
 
 from __future__ import annotations
 
-from sluice.errors import SluiceError
 from sluice.model.layout import Layout
 from sluice.model.statement import Statement
 from sluice.vendors.portable.fitting import fitted
@@ -15,6 +14,7 @@ from sluice.vendors.portable.reading import portable
 from sluice.vendors.portable.statement import Select, not_portable
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.protocol.statement_errors import acts_beside
 
 # Names of the catalog come before those of any schema.
 _CATALOG = "pg_"
@@ -41,11 +41,5 @@ def expect_portable(connection: Connection, statement: Statement) -> Statement:
     beside = [] if isinstance(made, Select) else connection.execute(composed("statements/beside"), named).fetchall()
     told = connection.execute(composed("statements/unequal"), named).fetchall()
     if acting := [str(why) for (why,) in (*beside, *told)]:
-        raise SluiceError(
-            578,
-            f"the statement would do more on the master, or other things, than on a node that is no PostgreSQL: "
-            f"{'; '.join(acting)}",
-            "nothing was changed; change the rows without a statement (their changes travel), or set "
-            "`statements: false` for the replication of that node and do the same there by hand",
-        )
+        raise acts_beside(acting)
     return statement.with_table(layout)

@@ -7,9 +7,10 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import ConfigError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
+from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch, spelled_alike
 from sluice.vendors.mariadb.capture.binlog import events, state
@@ -23,13 +24,13 @@ from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.grants import for_source
 from sluice.vendors.mariadb.session import Connection, changed, composed, transaction
 from sluice.vendors.mariadb.source_session import SourceSession
-from sluice.vendors.protocol.absent_features import NoStatements, NoSuccessors
+from sluice.vendors.protocol.absent_features import NoSuccessors
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
 
 
-class BinlogCapture(NoStatements, NoSuccessors):
+class BinlogCapture(NoSuccessors):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession) -> None:
@@ -218,7 +219,8 @@ class BinlogCapture(NoStatements, NoSuccessors):
     def _is_of_interest(self, found: events.Event, watched: Watched) -> bool:
         if found.kind == events.TABLE_MAP:
             said = events.table_map(found.data)
-            return watched.actions(TableName(said.schema, said.table)) is not None
+            name = TableName(said.schema, said.table)
+            return name == state.records_of(self._resources) or watched.actions(name) is not None
         if found.kind == events.QUERY:
             return events.query(found.data).raw.split()[:1] not in ([b"BEGIN"], [b"COMMIT"], [b"SAVEPOINT"])
         return found.kind not in events.IGNORED | events.ROWS | {events.GTID, events.XID, events.FORMAT}
@@ -288,13 +290,31 @@ class BinlogCapture(NoStatements, NoSuccessors):
             state.record(session, self._parts, epoch, "capture/accept", lambda: {**values, **published.values})
         return incarnation
 
-    def no_statements(self) -> SluiceError:
-        """See `NoStatements`: SLC-463."""
-        return SluiceError(
-            463,
-            "the source is captured by its binary log, which does not tell a statement's own rows from others",
-            "nothing was executed; execute it on each node by hand",
-        )
+    def understands(self, text: str) -> None:
+        """Whether a statement is portable, as far as its text tells."""
+        # A parser takes long to import, and hardly a publisher needs it.
+        from sluice.vendors.portable.reading import portable
+
+        portable(text, "")
+
+    def issue(
+        self,
+        statement: Statement,
+        commits: Callable[[Statement, TransactionRef], None],
+        *,
+        varying: bool,
+        portable: bool = False,
+    ) -> None:
+        """Execute a portable statement, with a record of it in the same transaction."""
+        from sluice.vendors.mariadb.statements import master
+
+        master.issue(self._session.info, self._resources, statement, commits)
+
+    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
+        """The fate of the transaction of a statement."""
+        from sluice.vendors.mariadb.statements import master
+
+        return master.fate(self._session.info, self._resources, traced, end=end)
 
     def close(self) -> None:
         """End the session."""

@@ -146,6 +146,10 @@ class Layouts:
         self._defined.discard(name)
         return found
 
+    def aside(self, said: TableMap) -> Described:
+        """How rows of a table of ours are read, which is not watched. Raises SluiceError SLC-446."""
+        return self._described(TableName(said.schema, said.table), said)
+
     def _described(self, name: TableName, said: TableMap) -> Described:
         if not said.is_named:
             raise unclear(

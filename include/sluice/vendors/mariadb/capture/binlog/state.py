@@ -100,6 +100,11 @@ def parts_of(resources: Resources) -> dict[str, str]:
     return {"state": qualified(TableName(resources.schema, resources.name("state")))}
 
 
+def records_of(resources: Resources) -> TableName:
+    """Our table with the records of statements for every node."""
+    return TableName(resources.schema, resources.name("statement"))
+
+
 def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
     """The row; None if nothing is installed."""
     try:
@@ -147,6 +152,7 @@ def drop(session: Connection, resources: Resources) -> str:
     """Drop our table; which one it was. Its database stays: routines and events of others are not shown to us there."""
     state = parts_of(resources)["state"]
     execute(session, composed("capture/drop_state", state=state))
+    execute(session, composed("statements/drop_records", records=qualified(records_of(resources))))
     if not resources.is_home:
         return f"TABLE {state}"
     home = quoted(resources.schema)

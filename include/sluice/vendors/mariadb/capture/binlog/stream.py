@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pyarrow as pa
 
-from sluice.changelog.schema import SWEPT, images_of
+from sluice.changelog.schema import NO_LAYOUT
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import Action
@@ -15,6 +15,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
+from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
 from sluice.vendors.mariadb.capture.binlog.carried import (
     created_by,
     derived_behind,
@@ -26,6 +27,7 @@ from sluice.vendors.mariadb.capture.binlog.carried import (
 )
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
+from sluice.vendors.mariadb.capture.binlog.issued import Issued, begun_by
 from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, another_log, uncertain, unclear
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
@@ -33,36 +35,6 @@ from sluice.vendors.mariadb.capture.binlog.values import Image, images
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
-
-
-@dataclass
-class _Rows:
-    """Changes that are not given yet, by columns."""
-
-    last: list[int] = field(default_factory=list)
-    keys: list[int] = field(default_factory=list)
-    layouts: list[int] = field(default_factory=list)
-    actions: list[str] = field(default_factory=list)
-    new: list[Image | None] = field(default_factory=list)
-    old: list[Image | None] = field(default_factory=list)
-    bytes: int = 0
-
-    def batch(self) -> pa.RecordBatch:
-        last = pa.array(self.last, pa.int64())
-        arrays = [
-            last,
-            last.cast(pa.string()),
-            pa.array(self.keys, pa.int64()),
-            pa.array(self.layouts, pa.int64()),
-            pa.array(self.actions, pa.string()),
-            images_of(self.new),
-            images_of(self.old),
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
-
-    def cut(self, count: int) -> None:
-        for one in (self.last, self.keys, self.layouts, self.actions, self.new, self.old):
-            del one[count:]
 
 
 class Stream:
@@ -76,6 +48,7 @@ class Stream:
         more: it ended at its bound.
         transactions: the numbers of those that changed something.
         since: the place up to which a table's layout has all definitions already, since a catalog told it.
+        records: the table with records of statements, whose transactions are given as these; None: as rows.
 
     Args:
         wanted: the actions that are wanted of a table; None if it is not watched.
@@ -103,12 +76,14 @@ class Stream:
         self._until = until
         self._most = most
         self._maps: dict[int, tuple[TableMap, Described] | None] = {}
-        self._rows = _Rows()
+        self._rows = BatchRows()
         # Of the transaction that is read: its number, whether one event is all of it, and where its changes begin.
         self._number: int | None = None
         self._is_alone = self._is_provisional = False
         self._begun = self._begun_total = 0
         self.since: dict[TableName, LogPlace] = {}
+        self.records: TableName | None = None
+        self._issued: Issued | None = None
         self._key = 0
         self._last: int | None = None
         self._file = begin
@@ -157,7 +132,7 @@ class Stream:
         return self.more or ended or self.end >= self._until
 
     def _given(self) -> pa.RecordBatch:
-        rows, self._rows = self._rows, _Rows()
+        rows, self._rows = self._rows, BatchRows()
         self.taken += len(rows.last)
         self._begun = 0
         return rows.batch()
@@ -205,11 +180,20 @@ class Stream:
         self._is_alone = events.stands_alone(one.event.data)
         self._is_provisional = events.is_provisional(one.event.data)
         self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
+        self._issued = None
+
+    @property
+    def _has_changes(self) -> bool:
+        """Whether something is given of the transaction that is read."""
+        return self.taken + len(self._rows.last) > self._begun_total
 
     def _committed(self, found: Event) -> None:
         if self._number is None:
             raise Malformed("a transaction ends that has not begun")
-        if self.taken + len(self._rows.last) > self._begun_total:
+        if self._issued is not None:
+            self._stands_at(found)
+            self._put(None, Action.STATEMENT, [self._issued.text], None)
+        if self._has_changes:
             self.transactions.append(self._number)
         self._number = None
         self._maps.clear()
@@ -220,6 +204,7 @@ class Stream:
         if self.taken > self._begun_total:
             raise Malformed("a long transaction is rolled back")
         self._rows.cut(self._begun)
+        self._issued = None
         self._committed(found)
 
     def _statement(self, found: Event) -> None:
@@ -326,6 +311,9 @@ class Stream:
 
     def _described(self, said: TableMap) -> None:
         name = TableName(said.schema, said.table)
+        if name == self.records:
+            self._maps[said.number] = (said, self._layouts.aside(said))
+            return
         is_watched = self._wanted(name) is not None and self._layouts.is_table(name)
         self._maps[said.number] = (said, self._layouts.at(said, early=self._is_early(name))) if is_watched else None
 
@@ -346,6 +334,12 @@ class Stream:
                 "SET GLOBAL binlog_row_image = FULL; let no session set it otherwise. Then: ",
             )
         action = Action(rows.action)
+        if described.layout.name == self.records:
+            self._recorded(action, images(described.reads, bytes(rows.data), paired=action is Action.UPDATE))
+            return
+        if self._issued is not None:
+            self._issued.touched.add(described.layout.name)
+            return
         if action not in (self._wanted(described.layout.name) or ""):
             return
         self._stands_at(found)
@@ -362,25 +356,32 @@ class Stream:
                     self._put(described.layout, action, None, image)
         self._rows.bytes += len(data)
 
+    def _recorded(self, action: Action, found: list[Image]) -> None:
+        if self._issued is not None:
+            self._issued.records(action, found)
+        else:
+            self._issued = begun_by(action, found, is_first=not self._has_changes)
+
     def _stands_at(self, found: Event) -> None:
         """Changes of an event bear the numbers of the bytes that tell of them."""
         if self._number is not None:
             self._key = max(self._key, (self._number >> 32 << 32) + found.end - len(found.data))
 
-    def _put(self, layout: Layout, action: Action, new: Image | None, old: Image | None) -> None:
+    def _put(self, layout: Layout | None, action: Action, new: Image | None, old: Image | None) -> None:
         rows = self._rows
         self._key += 1
         rows.last.append(self._number or 0)
         rows.keys.append(self._key)
-        rows.layouts.append(layout.id)
+        rows.layouts.append(layout.id if layout else NO_LAYOUT)
         rows.actions.append(action)
         rows.new.append(new)
         rows.old.append(old)
-        self.used[layout.id] = layout
+        if layout:
+            self.used[layout.id] = layout
 
     def _prepared(self, found: Event) -> None:
         """A transaction of XA, which may be committed or not: that is told later."""
-        if self.taken + len(self._rows.last) > self._begun_total:
+        if self._has_changes or self._issued is not None:
             raise self._no_rows("a transaction of XA, whose commit comes later than its changes")
         self._committed(found)
 

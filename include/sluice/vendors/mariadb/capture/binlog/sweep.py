@@ -44,6 +44,7 @@ def stream_of(
     )
     stream = Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
     stream.since.update(published.since)
+    stream.records = state.records_of(resources)
     return stream
 
 

@@ -1,0 +1,40 @@
+"""Changes of the log that are not given yet, by columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from sluice.changelog.schema import SWEPT, images_of
+from sluice.vendors.mariadb.capture.binlog.values import Image
+
+
+@dataclass
+class BatchRows:
+    """Changes that are not given yet, by columns."""
+
+    last: list[int] = field(default_factory=list)
+    keys: list[int] = field(default_factory=list)
+    layouts: list[int] = field(default_factory=list)
+    actions: list[str] = field(default_factory=list)
+    new: list[Image | None] = field(default_factory=list)
+    old: list[Image | None] = field(default_factory=list)
+    bytes: int = 0
+
+    def batch(self) -> pa.RecordBatch:
+        last = pa.array(self.last, pa.int64())
+        arrays = [
+            last,
+            last.cast(pa.string()),
+            pa.array(self.keys, pa.int64()),
+            pa.array(self.layouts, pa.int64()),
+            pa.array(self.actions, pa.string()),
+            images_of(self.new),
+            images_of(self.old),
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
+
+    def cut(self, count: int) -> None:
+        for one in (self.last, self.keys, self.layouts, self.actions, self.new, self.old):
+            del one[count:]
