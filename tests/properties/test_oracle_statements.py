@@ -23,7 +23,8 @@ EVERY_TYPE = {
     for number, text in enumerate(oracle.made_for(oracle.CapturedTable(oracle.TableName("A", "T"), 1, (column,)), 1))
 }
 OWN = oracle.installed() | oracle_slave.statements()
-TEXTS = OWN | EVERY_TYPE | MADE
+ISSUED = oracle_slave.issued()
+TEXTS = OWN | EVERY_TYPE | MADE | ISSUED
 COLUMNS = plsql.columns_of(list(OWN.values()))
 GOOD = oracle.composed("capture/install/180_note_ddl", **oracle.PARTS)
 TRIGGER = MADE["0 1"]
@@ -83,7 +84,7 @@ def test_no_broken_statement_is_in_the_grammar():
     assert plsql.errors(good | BROKEN_GRAMMAR).keys() == BROKEN_GRAMMAR.keys()
 
 
-@pytest.mark.parametrize("name", OWN | EVERY_TYPE)
+@pytest.mark.parametrize("name", OWN | EVERY_TYPE | ISSUED)
 def test_names_are_declared_and_no_reserved_words(name):
     assert plsql.faults(TEXTS[name], COLUMNS) == []
 

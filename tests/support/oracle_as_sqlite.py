@@ -33,6 +33,13 @@ _CATALOG = {
 }
 _DEFINING = re.compile(r'(CREATE|ALTER|DROP) TABLE "[^"]*"\."(?!SLUICE_)')
 sqlite3.register_adapter(Decimal, str)
+# Of Oracle; each with the number of its arguments.
+_FUNCTIONS: tuple[tuple[str, int, Any], ...] = (
+    ("TO_CHAR", 3, lambda value, *how: None if value is None else str(value)),
+    ("TO_CLOB", 1, lambda value: value),
+    ("EMPTY_CLOB", 0, lambda: ""),
+    ("LOB_COMPARE", 2, lambda one, other: None if None in (one, other) else (one > other) - (one < other)),
+)
 
 
 class SqliteServer:
@@ -60,7 +67,8 @@ class SqliteSession:
         self._server = server
         self._driver = sqlite3.connect(":memory:", check_same_thread=False, timeout=60)
         self._driver.execute(f"ATTACH '{server.path}' AS \"{server.user}\"")
-        self._driver.create_function("TO_CHAR", 3, lambda value, *how: None if value is None else str(value))
+        for name, places, function in _FUNCTIONS:
+            self._driver.create_function(name, places, function)
         self._rows: list[tuple[Any, ...]] = []
         self.description: Any = None
         self.rowcount = 0
@@ -176,8 +184,7 @@ def _source(name: str, table: Table, before: set[str], statement: str) -> str:
 
 def _plain(text: str) -> str:
     """Functions that SQLite has by other names."""
-    text = re.sub(r"DBMS_LOB\.COMPARE\(([^,]*), (:\w+)\) = 0", r"\1 = \2", text)
-    return text.replace("DBMS_LOB.GETLENGTH", "LENGTH").replace("EMPTY_CLOB()", "''")
+    return text.replace("DBMS_LOB.GETLENGTH", "LENGTH").replace("DBMS_LOB.", "LOB_")
 
 
 def _understood(statement: str) -> str:

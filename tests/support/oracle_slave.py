@@ -18,7 +18,10 @@ from sluice.vendors.oracle.names import composed, literal, qualified
 from sluice.vendors.oracle.read import compare
 from sluice.vendors.oracle.read.slave_rows import selecting
 from sluice.vendors.oracle.slave import OracleSlave
+from sluice.vendors.oracle.statements.wording import OracleWording
 from sluice.vendors.oracle.write.writer import alike_of, parts_of, staged_columns
+from sluice.vendors.portable.fitting import fitted
+from sluice.vendors.portable.reading import portable
 
 PAIR = Pair("sales", "depot")
 SCHEMA = "REPL"
@@ -49,6 +52,56 @@ COLUMNS = [
     ("day", "DATE", None, 7, None, None, 0, None, "Y", "NO", "NO"),
     ("image", "BLOB", None, 4000, None, None, 0, None, "Y", "NO", "NO"),
 ]
+
+# A statement that somebody issues, and how a slave executes it.
+SEEN = TableName("REPL", "o")
+COLUMNS_ISSUED = {
+    "id": "integer",
+    "n": "numeric(9,2)",
+    "v": "character varying(9)",
+    "w": "text",
+    "b": "boolean",
+    "d": "date",
+    "at": "timestamp(3) without time zone",
+    "zone": "timestamp with time zone",
+}
+_TOLD = (
+    """CASE WHEN DBMS_LOB.GETLENGTH("w") <> DBMS_LOB.GETLENGTH(TO_CLOB('x')) THEN 1 WHEN DBMS_LOB.GETLENGTH("w") = 0 """
+    """AND DBMS_LOB.GETLENGTH(TO_CLOB('x')) = 0 THEN 0 ELSE DBMS_LOB.COMPARE("w", TO_CLOB('x')) END"""
+)
+ISSUED = {
+    "UPDATE t SET n = n * 2 - -1.25, v = 'it''s', b = FALSE WHERE b AND NOT v = 'A' OR w <> 'x'": [
+        """UPDATE "REPL"."o" SET "n" = (("n" * 2) - (-1.25)), "v" = 'it''s', "b" = 0 """
+        f"""WHERE ((("b" = 1) AND (NOT ("v" = 'A'))) OR ({_TOLD} <> 0))"""
+    ],
+    "UPDATE t SET d = '2024-02-29', at = '2024-01-01 00:00:00.5', zone = '2024-01-01 23:59:59.5+00', w = NULL": [
+        """UPDATE "REPL"."o" SET "d" = DATE '2024-02-29', "at" = TIMESTAMP '2024-01-01 00:00:00.5', """
+        """"zone" = TIMESTAMP '2024-01-01 23:59:59.5 +00:00', "w" = NULL"""
+    ],
+    "DELETE FROM t WHERE n NOT BETWEEN 1 AND 2.5 AND w IS NOT NULL AND id IN (1, -2)": [
+        """DELETE FROM "REPL"."o" WHERE (((NOT (("n" >= 1) AND ("n" <= 2.5))) AND (NOT ("w" IS NULL))) """
+        """AND ("id" IN (1, (-2))))"""
+    ],
+    "TRUNCATE t": ["""DELETE FROM "REPL"."o\""""],
+    "INSERT INTO t (v, id, n, w, b, d, at, zone) VALUES ('a', 1, 0.5, 'b', TRUE, '2024-02-29', '2024-01-01', "
+    "'2024-01-01'), (NULL, 2, NULL, NULL, NULL, NULL, NULL, NULL)": [
+        """INSERT INTO "REPL"."o" ("v", "id", "n", "w", "b", "d", "at", "zone") VALUES ('a', 1, 0.5, 'b', 1, """
+        """DATE '2024-02-29', TIMESTAMP '2024-01-01 00:00:00', TIMESTAMP '2024-01-01 00:00:00 +00:00')""",
+        """INSERT INTO "REPL"."o" ("v", "id", "n", "w", "b", "d", "at", "zone") VALUES """
+        """(NULL, 2, NULL, NULL, NULL, NULL, NULL, NULL)""",
+    ],
+}
+
+
+def spoken(text: str) -> list[str]:
+    """The statements that execute one."""
+    layout = Layout(1, TableName("public", "t"), tuple(Column(*one) for one in COLUMNS_ISSUED.items()), (0,))
+    return list(OracleWording({"w"}).statements(fitted(portable(text, "public"), layout), SEEN))
+
+
+def issued() -> dict[str, str]:
+    """All of them, each under a name."""
+    return {f"issued {text} {number}": one for text in ISSUED for number, one in enumerate(spoken(text))}
 
 
 def statements() -> dict[str, str]:

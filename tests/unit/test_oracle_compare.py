@@ -190,13 +190,15 @@ def test_each_type_comes_back_as_the_text_that_was_written(type_, text, shown):
     values_of(NAME, made, pa.array([text], pa.string()))
     table = table_of(Layout(7, NAME, (column,)))
     cells = {"C0": [shown, None]} | ({"E0": [None, None]} if made.is_long else {})
-    (found,) = canonical_texts(table, pa.table({name: pa.array(one, pa.string()) for name, one in cells.items()}))
+    (found,) = canonical_texts(
+        table.columns, pa.table({name: pa.array(one, pa.string()) for name, one in cells.items()})
+    )
     assert found.to_pylist() == [text, None]
 
 
 def test_a_boolean_that_is_another_number_stays_one():
     table = table_of(Layout(7, NAME, (Column("c", "boolean"),)))
-    assert canonical_texts(table, pa.table({"C0": ["2"]}))[0].to_pylist() == ["2"]
+    assert canonical_texts(table.columns, pa.table({"C0": ["2"]}))[0].to_pylist() == ["2"]
 
 
 def test_moments_are_read_in_utc_and_the_query_needs_no_function_of_ours():

@@ -46,23 +46,6 @@ class Unguarded:
         """Every commit is."""
 
 
-class NoStatement(ABC):
-    """A `SlaveDatabase` that executes no statement."""
-
-    @abstractmethod
-    def no_statement(self) -> SluiceError:
-        """The error that refuses one."""
-
-    def refuse_statement(self, answered: Answered | None) -> None:
-        """Refuse a statement if this slave is to answer it."""
-        if answered is not None:
-            raise self.no_statement()
-
-    def understands(self, statement: Statement) -> None:
-        """No statement is. Raises what `no_statement` gives."""
-        raise self.no_statement()
-
-
 class BatchesAlone(Unguarded, ABC):
     """A `SlaveDatabase` that refuses all else by name, before anything is written."""
 

@@ -20,9 +20,9 @@ from sluice.model.names import Pair, Resources
 from sluice.model.position import PartWay, Position, Snapshot
 from sluice.model.row_conflict import Tolerated
 from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Answered
+from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.batches_alone import BatchesAlone, NoStatement
+from sluice.vendors.batches_alone import BatchesAlone
 from sluice.vendors.committed_ddl import Intent, Plan
 from sluice.vendors.oracle import fence, slave_refusals
 from sluice.vendors.oracle.catalog.slave_tables import existing, table_of
@@ -38,7 +38,7 @@ from sluice.vendors.protocol.ddl_errors import session_ended
 from sluice.vendors.protocol.load import TableDefinition, TableFit
 
 
-class OracleSlave(NoStatement, BatchesAlone):
+class OracleSlave(BatchesAlone):
     """See `sluice.vendors.protocol.slave.SlaveDatabase`."""
 
     def __init__(
@@ -66,10 +66,6 @@ class OracleSlave(NoStatement, BatchesAlone):
     def doubts(self, command: Command) -> tuple[str, ...]:
         """None: of a definition only columns and the key come here, and nothing of them is executed."""
         return ()
-
-    def no_statement(self) -> SluiceError:
-        """See `BatchesAlone`."""
-        return slave_refusals.statement(self.pair)
 
     def loadable(
         self, tables: Sequence[TableDefinition], wanted: WipeOut | None = None, *, resume: bool = False
@@ -128,9 +124,9 @@ class OracleSlave(NoStatement, BatchesAlone):
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
             TransientError: SLC-568, the session that took over has ended.
-            SluiceError: SLC-516, a value that a column cannot hold; SLC-520, a statement; SLC-521, changes that are to
-                be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
-                `TableWriter` and `OracleCommands` raise.
+            SluiceError: SLC-516, a value that a column cannot hold; SLC-104, SLC-577 or SLC-579, a statement; SLC-521,
+                changes that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out;
+                or what `TableWriter` and `OracleCommands` raise.
         """
         tolerated = Tolerated()
         with translated(f"applying a batch to {self.pair.slave}"):
@@ -164,7 +160,8 @@ class OracleSlave(NoStatement, BatchesAlone):
                     self.expect_plain(step, policies)
                     tolerated += writer.write(step)
                 elif step.action is Action.STATEMENT:
-                    self.refuse_statement(answered)
+                    if answered is not None:
+                        self._answer(writer, step.text, answered)
                 elif due := commands.due(step):
                     commands.intend(*due)
                     if due[0].commits:
@@ -176,6 +173,20 @@ class OracleSlave(NoStatement, BatchesAlone):
             commands.forget_behind(end)
             _commit_durably(session)
         return tolerated, None
+
+    def _answer(self, writer: TableWriter, text: str, answered: Answered) -> None:
+        # A parser takes long to import, and hardly a drain needs it.
+        from sluice.vendors.oracle.statements.execution import carry_out
+
+        carry_out(self._open(), writer, text, self.mapper, self.pair, answered)
+
+    def understands(self, statement: Statement) -> None:
+        """See `BatchesAlone`. Some literals mean something else here."""
+        from sluice.vendors.oracle.statements.wording import expect_no_odd_text
+        from sluice.vendors.portable.reading import portable
+
+        super().understands(statement)
+        expect_no_odd_text(portable(statement.sql, statement.schema))
 
     def loading(self, epoch: int, earlier: int | None = None, wanted: WipeOut | None = None) -> OracleTables:
         """The tables of this slave, for a dump under an epoch of its own."""

@@ -33,15 +33,6 @@ def not_altered(table: TableName, why: str) -> SluiceError:
     )
 
 
-def statement(pair: Pair) -> SluiceError:
-    """A statement that is issued on every node."""
-    return SluiceError(
-        520,
-        f"slave {pair.slave} is on Oracle, and executes no statement",
-        "set `statements: false` for its replication; what statements change then reaches it by an initial_update",
-    )
-
-
 def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
     """See that a server can be a slave, and that our tables come into the schema of the connection's user.
 

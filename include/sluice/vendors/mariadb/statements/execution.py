@@ -1,63 +1,42 @@
-"""Executing a statement on a slave at its place in the stream, in the transaction of its batch.
-
-Its words are made here from its parts; no text that a person wrote reaches the server. It commits nothing by itself, so
-it is executed exactly once, as rows are.
-"""
+"""Executing a statement on a slave at its place in the stream, in the transaction of its batch."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pymysql
 
 from sluice.config.mapper import Mapper
-from sluice.errors import SluiceError, TransientError, UnclassifiedError
+from sluice.errors import UnclassifiedError
+from sluice.model.layout import Layout
 from sluice.model.names import Pair
-from sluice.model.statement import Answer, Answered, NodeOutcome, Statement, compared
+from sluice.model.statement import Answer, Answered, Statement
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, no_table
 from sluice.vendors.mariadb.errors import explained
 from sluice.vendors.mariadb.session import Connection, changed, execute
 from sluice.vendors.mariadb.statements.wording import MariaWording
 from sluice.vendors.mariadb.types import Form, canonical, stored
-from sluice.vendors.portable.fitting import columns_of, fitted
-from sluice.vendors.portable.naming import expect_seen
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.portable import carried_out
+from sluice.vendors.portable.fitting import columns_of
 from sluice.vendors.portable.statement import Portable, Select, Shown, Update
-from sluice.vendors.protocol.ddl_errors import not_ours
 from sluice.vendors.protocol.statement_errors import stops
 
 _WORDS = MariaWording()
 
 
 def carry_out(session: Connection, text: str, mapper: Mapper, pair: Pair, answered: Answered) -> None:
-    """Execute a statement of the stream, and record its answer before this transaction ends.
+    """See `sluice.vendors.portable.carried_out`.
 
     Raises:
-        SluiceError: SLC-068, it is none that Sluice wrote; SLC-104, it fails; SLC-579, nobody looked whether it is
-            portable; or what `existing` raises of its table.
+        SluiceError: SLC-104, it fails; or what `existing` raises of its table.
     """
-    try:
-        statement = Statement.from_json(text)
-        layout = statement.table
-    except ValueError as error:
-        raise not_ours(error) from None
-    try:
-        if layout is None:
-            raise _not_looked_at(statement, pair)
-        found = fitted(portable(statement.sql, statement.schema), layout)
-        name = expect_seen(mapper, found.table)
-        table = existing(session, replace(layout, name=name))
+
+    def execute(statement: Statement, found: Portable, layout: Layout) -> Answer:
+        table = existing(session, layout)
         if table is None:
-            raise no_table(name)
+            raise no_table(layout.name)
         _expect_stored_so(table, found)
-        answer = _executed(session, table, found, statement)
-    except SluiceError as error:
-        answered(statement, NodeOutcome(False, error.fact))
-        # A query that fails stops nothing, unless the session may be lost.
-        if statement.reads and not isinstance(error, TransientError):
-            return
-        raise
-    answered(statement, compared(statement.answer, answer))
+        return _executed(session, table, found, statement)
+
+    carried_out.carry_out(text, mapper, pair, answered, execute)
 
 
 def _executed(session: Connection, table: SlaveTable, found: Portable, statement: Statement) -> Answer:
@@ -110,13 +89,3 @@ def _expect_stored_so(table: SlaveTable, found: Portable) -> None:
         usual = stored(one.column, table.server, key=name in table.key)
         if name in columns_of(found) and one.form is Form.TEXT and usual and usual.form is not Form.TEXT:
             raise stops(f"{name} of {table.name} is stored as a text, and does not compute as one")
-
-
-def _not_looked_at(statement: Statement, pair: Pair) -> SluiceError:
-    return SluiceError(
-        579,
-        f"statement {statement.id} was issued when slave {pair.slave} took no part in statements, and nobody looked "
-        "whether it does the same there",
-        "set `statements: false` for its replication until it is passed over, and do there by hand what the statement "
-        "did; or leave it behind by initial_update",
-    )

@@ -74,4 +74,4 @@ def _replica(job: Comparison, info: ConnectionInfo, table: SlaveTable) -> Texts:
         for frame in session.fetch_df_batches(statement, {"scn": scn}, size=size):
             rows = pa.table(frame)
             if rows.num_rows:
-                yield canonical_texts(table, rows)
+                yield canonical_texts(table.columns, rows)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -28,15 +30,23 @@ _MIDNIGHT = " 00:00:00"
 
 def selecting(table: SlaveTable) -> str:
     """The query of a slave's rows: each column as its text, and behind them which large objects are empty."""
-    held = [f"held.{quoted(one.column.name)}" for one in table.columns]
-    columns = expressions(held, [_read_as(one) for one in table.columns], {})
+    columns = selected([f"held.{quoted(one.column.name)}" for one in table.columns], table.columns)
     return composed("compare/rows", columns=columns, table=qualified(table.name))
 
 
-def canonical_texts(table: SlaveTable, rows: pa.Table) -> list[pa.Array]:
-    """The canonical texts of each column, from what the query gave."""
-    found = texts(rows, [_read_as(one) for one in table.columns])
-    return [_as_on_master(one.form, values) for one, values in zip(table.columns, found, strict=True)]
+def selected(values: Sequence[str], columns: Sequence[Stored]) -> str:
+    """What a query has for columns.
+
+    Args:
+        values: the expressions that give their values.
+    """
+    return expressions(values, [_read_as(one) for one in columns], {})
+
+
+def canonical_texts(columns: Sequence[Stored], rows: pa.Table) -> list[pa.Array]:
+    """The canonical texts of each column, from what such a query gave."""
+    found = texts(rows, [_read_as(one) for one in columns])
+    return [_as_on_master(one.form, values) for one, values in zip(columns, found, strict=True)]
 
 
 def _read_as(one: Stored) -> Captured:

@@ -1,0 +1,1 @@
+"""Statements that are issued on every node, on a slave."""

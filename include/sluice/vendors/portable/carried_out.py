@@ -1,0 +1,60 @@
+"""A statement of the stream on a slave that executes portable ones alone, in the transaction of its batch.
+
+Its words are made there from its parts; no text that a person wrote reaches the server. It commits nothing by itself,
+so it is executed exactly once, as rows are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from sluice.config.mapper import Mapper
+from sluice.errors import SluiceError, TransientError
+from sluice.model.layout import Layout
+from sluice.model.names import Pair
+from sluice.model.statement import Answer, Answered, NodeOutcome, Statement, compared
+from sluice.vendors.portable.fitting import fitted
+from sluice.vendors.portable.naming import expect_seen
+from sluice.vendors.portable.reading import portable
+from sluice.vendors.portable.statement import Portable
+from sluice.vendors.protocol.ddl_errors import not_ours
+
+# Executes a statement on the table of a layout, under the slave's name of that.
+Execute = Callable[[Statement, Portable, Layout], Answer]
+
+
+def carry_out(text: str, mapper: Mapper, pair: Pair, answered: Answered, execute: Execute) -> None:
+    """Execute a statement, and record its answer before this transaction ends.
+
+    Raises:
+        SluiceError: SLC-068, it is none that Sluice wrote; SLC-579, nobody looked whether it is portable; or what
+            `execute` raises.
+    """
+    try:
+        statement = Statement.from_json(text)
+        layout = statement.table
+    except ValueError as error:
+        raise not_ours(error) from None
+    try:
+        if layout is None:
+            raise _not_looked_at(statement, pair)
+        found = fitted(portable(statement.sql, statement.schema), layout)
+        answer = execute(statement, found, replace(layout, name=expect_seen(mapper, found.table)))
+    except SluiceError as error:
+        answered(statement, NodeOutcome(False, error.fact))
+        # A query that fails stops nothing, unless the session may be lost.
+        if statement.reads and not isinstance(error, TransientError):
+            return
+        raise
+    answered(statement, compared(statement.answer, answer))
+
+
+def _not_looked_at(statement: Statement, pair: Pair) -> SluiceError:
+    return SluiceError(
+        579,
+        f"statement {statement.id} was issued when slave {pair.slave} took no part in statements, and nobody looked "
+        "whether it does the same there",
+        "set `statements: false` for its replication until it is passed over, and do there by hand what the statement "
+        "did; or leave it behind by initial_update",
+    )
