@@ -39,6 +39,8 @@ WHERE guarding.object_owner = :schema AND guarding.object_name = :name AND guard
 UNION ALL
 SELECT 'no rows of its own that last' FROM all_tables kept
 WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')
+UNION ALL
+SELECT 'the query of a view' FROM all_views seen WHERE seen.owner = :schema AND seen.view_name = :name
 /
 -- catalog/references
 SELECT DISTINCT referring.owner, referring.table_name

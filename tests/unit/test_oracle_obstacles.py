@@ -23,6 +23,7 @@ TABLES = (
     "redaction_policies (object_owner, object_name, policy_name, enable)",
     "session_privs (privilege)",
     "all_mviews (owner, container_name)",
+    "all_views (owner, view_name)",
     "all_mview_logs (log_owner, log_table)",
     "all_external_tables (owner, table_name)",
 )
@@ -69,6 +70,11 @@ def obstacles(checks):
 )
 def test_a_check_is_in_the_way_unless_it_is_the_not_null_of_a_column(check, refused):
     assert obstacles([check]) == (["the constraint C0"] if refused else [])
+
+
+def test_a_view_is_no_table_of_a_slave():
+    assert asked(catalog("all_views VALUES ('APP', 'OTHER'), ('SYS', 'T')"), "catalog/obstacles") == []
+    assert asked(catalog("all_views VALUES ('APP', 'T')"), "catalog/obstacles") == ["the query of a view"]
 
 
 IN_INDEX = "UPDATE all_tables SET iot_type = 'IOT'"

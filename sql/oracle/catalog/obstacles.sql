@@ -1,5 +1,5 @@
 -- What of a slave's table would act on what is written to it, or refuse it, in words. Manual: Database Reference, "ALL_TRIGGERS",
--- "ALL_CONSTRAINTS", "ALL_TAB_COLS", "ALL_INDEXES", "ALL_TABLES", "ALL_POLICIES".
+-- "ALL_CONSTRAINTS", "ALL_TAB_COLS", "ALL_INDEXES", "ALL_TABLES", "ALL_POLICIES", "ALL_VIEWS".
 SELECT 'the trigger ' || acting.trigger_name AS obstacle
 FROM all_triggers acting
 WHERE acting.table_owner = :schema AND acting.table_name = :name AND acting.status = 'ENABLED'
@@ -38,3 +38,5 @@ WHERE guarding.object_owner = :schema AND guarding.object_name = :name AND guard
 UNION ALL
 SELECT 'no rows of its own that last' FROM all_tables kept
 WHERE kept.owner = :schema AND kept.table_name = :name AND (kept.temporary = 'Y' OR kept.nested = 'YES')
+UNION ALL
+SELECT 'the query of a view' FROM all_views seen WHERE seen.owner = :schema AND seen.view_name = :name
