@@ -75,6 +75,12 @@ BEGIN
     EXECUTE IMMEDIATE :statement;
 END;
 /
+-- ddl/convert
+BEGIN
+    UPDATE "APP"."T" SET "SLUICE_ON_THE_WAY_0" = "label";
+    EXECUTE IMMEDIATE 'ALTER TABLE "APP"."T" SET UNUSED ("label")';
+END;
+/
 -- ddl/drop_key
 ALTER TABLE "APP"."T" DROP PRIMARY KEY
 /

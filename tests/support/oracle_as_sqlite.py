@@ -32,6 +32,7 @@ _CATALOG = {
     "position/tables": [(fence.name_of(one),) for one in fence.TABLES],
 }
 _DEFINING = re.compile(r'(CREATE|ALTER|DROP) TABLE "[^"]*"\."(?!SLUICE_)')
+_CONVERTING = re.compile(r"BEGIN\s+(UPDATE .*?);\s+EXECUTE IMMEDIATE '(.*)';\s+END;", re.DOTALL)
 sqlite3.register_adapter(Decimal, str)
 # Of Oracle; each with the number of its arguments.
 _FUNCTIONS: tuple[tuple[str, int, Any], ...] = (
@@ -137,6 +138,10 @@ class SqliteSession:
             # The transaction around it has read alone, and would lose what it wrote.
             assert not self._driver.in_transaction
             statement = values["statement"]
+            if converting := _CONVERTING.fullmatch(statement):
+                self._driver.execute(_understood(converting[1]))
+                self._define(converting[2].replace("''", "'"))
+                return []
         if _DEFINING.match(statement):
             self._define(statement)
             return []

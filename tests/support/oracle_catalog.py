@@ -65,12 +65,20 @@ class Catalog:
 
     def define(self, statement: str) -> None:
         """Carry out one statement as a whole, or refuse it."""
+        self._carry_out(statement)
+        self.done.append(statement)
+
+    def _carry_out(self, statement: str) -> None:
         for form, carry_out in _FORMS.items():
             if found := re.fullmatch(form, statement, re.DOTALL):
                 carry_out(self, *found.groups())
-                self.done.append(statement)
                 return
         raise refuse(f"ORA-00900: invalid SQL statement: {statement}")
+
+    def _convert(self, schema: str, name: str, assigned: str, statement: str) -> None:
+        for one in re.findall(r'"([^"]+)"', assigned):
+            _column(self._table(name), one)
+        self._carry_out(statement.replace("''", "'"))
 
     def _create(self, schema: str, name: str, body: str) -> None:
         if name in self.tables:
@@ -243,6 +251,7 @@ _QUERIES: Mapping[str, Any] = {
     composed("ddl/not_null"): _not_null,
 }
 _FORMS = {
+    rf"BEGIN\s+UPDATE {_NAME} SET (.*?);\s+EXECUTE IMMEDIATE '(.*)';\s+END;": Catalog._convert,
     rf"CREATE TABLE {_NAME} \((.*)\)": Catalog._create,
     rf"DROP TABLE {_NAME}": Catalog._drop,
     rf"ALTER TABLE {_NAME} ADD PRIMARY KEY \((.*)\)": Catalog._add_key,

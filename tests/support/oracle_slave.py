@@ -127,6 +127,10 @@ def statements() -> dict[str, str]:
         "ddl/set_unused": {"columns": '"day", "image"'},
         "ddl/add_key": {"columns": '"id", "label"'},
         "ddl/rename_column": {"column": '"label"', "becomes": '"it\'s"'},
+        "ddl/convert": {
+            "assigned": '"SLUICE_ON_THE_WAY_0" = "label"',
+            "statement": literal(composed("ddl/set_unused", table='"APP"."T"', columns='"label"')),
+        },
         "ddl/rename": {"becomes": '"ORDER"'},
         "load/apart": {"statement": literal(composed("load/drop", kind="VIEW", name='"APP"."IT\'S"'))},
     }

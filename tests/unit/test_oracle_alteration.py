@@ -115,6 +115,19 @@ def fresh(name):
         # No row is there, so a column may become any other.
         (layout([ID, V]), layout([ID, replace(V, type="date")]), {"rows": False}, ['MODIFY ("v" DATE)']),
         (layout([ID, V]), layout([ID, TEXT]), {"rows": False}, ['SET UNUSED ("v")', 'ADD ("v" CLOB NULL)']),
+        # Of rows that are there a text becomes a longer one in another column.
+        (
+            layout([ID, V, W]),
+            layout([ID, replace(TEXT, not_null=True)]),
+            {},
+            [
+                'ADD ("SLUICE_ON_THE_WAY_0" CLOB NULL)',
+                'BEGIN\n    UPDATE T SET "SLUICE_ON_THE_WAY_0" = "v";\n'
+                '    EXECUTE IMMEDIATE \'ALTER TABLE T SET UNUSED ("v", "w")\';\nEND;',
+                'RENAME COLUMN "SLUICE_ON_THE_WAY_0" TO "v"',
+                'MODIFY ("v" NOT NULL)',
+            ],
+        ),
         # The last column goes once others are there.
         (
             layout([V], ()),

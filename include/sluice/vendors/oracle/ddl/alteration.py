@@ -6,13 +6,14 @@ ALTER is a row of states. A job that finds the table in one of them goes on from
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from sluice.model.logical_type import Kind, logical_type
 from sluice.model.names import TableName
 from sluice.vendors.committed_ddl import State, key_of
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable, names_of
 from sluice.vendors.oracle.ddl.defaults import default_of
-from sluice.vendors.oracle.names import composed, qualified, quoted
+from sluice.vendors.oracle.names import composed, literal, qualified, quoted
 from sluice.vendors.oracle.slave_columns import CLOB, Form, Stored
 from sluice.vendors.oracle.slave_refusals import not_altered
 from sluice.vendors.planned_ddl import Altered, Rows, Step
@@ -22,6 +23,7 @@ _NULL, _NOT_NULL = "Y", "N"
 # Of a column whose new name another one still has.
 _ON_THE_WAY = "SLUICE_ON_THE_WAY"
 _LONG = ("CLOB", "BLOB")
+_VARYING = {"", "character varying"}
 
 # What is known of a column but its name: its type, whether it may be NULL, and its place in the primary key. A column
 # of the key that has no NOT NULL of its own may be NULL in this sense.
@@ -58,6 +60,8 @@ class Alteration:
             str(name): (str(kind), str(nullable), place) for name, kind, nullable, place in altered.rows
         }
         self._filled = {one.column.name: one.text for one in altered.filled}
+        # Columns that take the place of others with their values, and those.
+        self._converted: dict[str | None, str] = {}
         self._steps: list[Step] = []
 
     def steps(self) -> list[Step]:
@@ -71,12 +75,13 @@ class Alteration:
         gone = [name for name in self._there if name not in twins]
         if not key_stays and self._before.key:
             self._without_key()
-        if len(gone) == len(self._there):
+        if len(gone) == len(self._there) and not self._converted:
             # A table is never without columns.
             if both := sorted({one.column.name for one in new} & {*gone}):
                 raise not_altered(self._old, f"no column of it stays, and {', '.join(both)} comes again")
             self._add(new, becomes)
             new = []
+        self._add_converted()
         self._set_unused(gone)
         self._rename({twin: one.column.name for one, twin in zip(self._after.columns, twins, strict=True) if twin})
         self._modify(becomes)
@@ -97,11 +102,24 @@ class Alteration:
             if twin is None:
                 self._expect_value(one)
             elif known != self._there[twin][0]:
-                self._expect_changeable(one, twin)
-                if known in _LONG or self._there[twin][0] in _LONG:
-                    twin = None
+                twin = self._changed(one, twin, known)
             found.append(twin)
         return found
+
+    def _changed(self, one: Stored, twin: str, becomes: object) -> str | None:
+        """The column that becomes one of another type, which may be one that takes its place."""
+        if self._altered.has_rows and self._becomes_text(one, twin):
+            place = self._free_name(self._converted)
+            self._converted[place] = twin
+            return place
+        self._expect_changeable(one, twin)
+        return None if becomes in _LONG or self._there[twin][0] in _LONG else twin
+
+    def _becomes_text(self, one: Stored, twin: str) -> bool:
+        """Whether it is a text of any length from here on, and was a shorter one."""
+        was, becomes = (logical_type(side.column.type) for side in (self._was(twin), one))
+        varying = was.kind is becomes.kind is Kind.TEXT and was.native in _VARYING
+        return varying and one.type == CLOB and self._was(twin).holds_as(self._there[twin][0])
 
     def _expect_value(self, one: Stored) -> None:
         if self._altered.has_rows and one.column.not_null and one.column.name not in self._filled:
@@ -120,10 +138,12 @@ class Alteration:
         wanted = _NOT_NULL if one.column.not_null else _NULL
         if twin is None:
             return one.type, wanted, None
-        held = self._there[twin][1]
+        origin = self._converted.get(twin, twin)
+        held = self._there[origin][1]
         by_key = one.column.name in self._after.key
-        looser = (held, wanted) == (_NULL, _NOT_NULL) and self._was(twin).column.not_null
-        return self._stays_as(one, twin), held if by_key or looser else wanted, None
+        looser = (held, wanted) == (_NULL, _NOT_NULL) and self._was(origin).column.not_null
+        kind = one.type if twin in self._converted else self._stays_as(one, twin)
+        return kind, held if by_key or looser else wanted, None
 
     def _stays_as(self, one: Stored, twin: str) -> str:
         """The type that a column has after it."""
@@ -154,11 +174,24 @@ class Alteration:
             self._there[name] = kind, nullable, str(number + 1)
         self._step(composed("ddl/add_key", table=self._table, columns=names_of(self._after.key)))
 
+    def _add_converted(self) -> None:
+        if self._converted:
+            for place in self._converted:
+                self._there[str(place)] = CLOB, _NULL, None
+            added = ", ".join(f"{quoted(str(place))} {CLOB} NULL" for place in self._converted)
+            self._step(composed("ddl/add", table=self._table, columns=added))
+
     def _set_unused(self, gone: Sequence[str]) -> None:
-        if gone:
-            for name in gone:
-                del self._there[name]
-            self._step(composed("ddl/set_unused", table=self._table, columns=names_of(gone)))
+        if not gone:
+            return
+        for name in gone:
+            del self._there[name]
+        statement = composed("ddl/set_unused", table=self._table, columns=names_of(gone))
+        if self._converted:
+            assigned = ", ".join(f"{quoted(str(place))} = {quoted(name)}" for place, name in self._converted.items())
+            filled = {"table": self._table, "assigned": assigned, "statement": literal(statement)}
+            statement = composed("ddl/convert", **filled)
+        self._step(statement)
 
     def _rename(self, names: Mapping[str, str]) -> None:
         """Let columns bear other names; one whose name another one has yet waits."""
@@ -172,8 +205,8 @@ class Alteration:
                 twin = next(iter(waiting))
                 waiting[self._rename_one(twin, self._free_name())] = waiting.pop(twin)
 
-    def _free_name(self) -> str:
-        taken = {*self._there, *self._after.names}
+    def _free_name(self, others: Collection[str | None] = ()) -> str:
+        taken = {*self._there, *self._after.names, *others}
         return next(name for number in range(len(taken) + 1) if (name := f"{_ON_THE_WAY}_{number}") not in taken)
 
     def _rename_one(self, name: str, becomes: str) -> str:
