@@ -7,7 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 from support.oracle_depots import DEPOTS, SLAVE
+from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.vendors.oracle import slave
@@ -43,6 +45,21 @@ MORE = (
 BOTH_SIDES = (
     "ALTER TABLE heap DROP b, DROP c, ADD d{n} int DEFAULT 7; INSERT INTO heap (a) VALUES (1);"
     "CREATE TABLE n{n} (id int); INSERT INTO n{n} VALUES (1), (1); ALTER TABLE n{n} ADD v text DEFAULT 'v'"
+)
+OF_MARIADB = """CREATE TABLE t (id int PRIMARY KEY, v varchar(5), n decimal(6,2));
+INSERT INTO t VALUES (1, 'a', 1.5), (2, NULL, -2)"""
+COMMANDS_OF_MARIADB = (
+    "ALTER TABLE t ADD c int NOT NULL DEFAULT 7, ADD d varchar(9) DEFAULT 'it''s' AFTER id",
+    "INSERT INTO t (id, v) VALUES (3, 'b')",
+    "ALTER TABLE t MODIFY v varchar(9), MODIFY n decimal(9,2), CHANGE c e bigint",
+    "ALTER TABLE t DROP d, MODIFY v text",
+    "UPDATE t SET e = 8 WHERE id = 2",
+    "CREATE TABLE made (id int AUTO_INCREMENT PRIMARY KEY, v text)",
+    "INSERT INTO made (v) VALUES ('x'), ('')",
+    "ALTER TABLE made ADD k bigint NOT NULL DEFAULT 1, MODIFY id int NOT NULL, DROP PRIMARY KEY, "
+    "ADD PRIMARY KEY (k, id)",
+    "CREATE TABLE gone (id int)",
+    "DROP TABLE gone",
 )
 HELD = (
     (
@@ -168,3 +185,28 @@ def delivered(world):
     drain = world.drainer()
     while drain.deliver():
         pass
+
+
+@pytest.mark.parametrize("made", DEPOTS)
+def test_commands_of_a_master_on_mariadb_are_carried_out_as_well(made, binlog, afterwards, tmp_path, monkeypatch):
+    masters = []
+
+    def begun(ddl, tables, renamed, slaves):
+        world, master = binlog(ddl, ["*"], update=False, slaves=tuple(slaves))
+        masters.append(master)
+        return world
+
+    depot = DEPOTS[made](begun, afterwards, OF_MARIADB, monkeypatch, tmp_path / "depot")
+    world, (master,) = depot.world, masters
+
+    def configured(settings):
+        settings["slaves"][SLAVE]["schemas"] = {master.name: depot.schema}
+        settings["sources"][SOURCE]["detect_ddl"] = True
+
+    world.configure(configured)
+    bootstrap(world.context, SOURCE)
+    world.update()
+    master.execute(*COMMANDS_OF_MARIADB)
+    world.publish()
+    assert world.verify() == {SLAVE: 0}
+    assert {"t", "made"} <= {*depot.tables()}
