@@ -137,7 +137,7 @@ def test_a_command_is_intended_with_the_rows_before_it_and_executed_while_the_fe
     server.slave.apply([command(OLD, NEW)], END)
     assert server.catalog.done == STATEMENTS
     assert [one for one in server.session.said if not one.startswith("catalog/")] == [
-        "position/lock",
+        *("position/lock", "ddl/intended"),
         "ddl/not_null",
         ANY_ROW,
         *("ddl/forget", "ddl/intend", "durable commit", "COMMIT"),
@@ -145,7 +145,7 @@ def test_a_command_is_intended_with_the_rows_before_it_and_executed_while_the_fe
         "ddl/not_null",
         *["ddl/carry_out"] * len(STATEMENTS),
         "COMMIT",
-        *("position/lock", "position/advance", "ddl/forget", "durable commit", "COMMIT"),
+        *("position/lock", "ddl/intended", "position/advance", "ddl/forget", "durable commit", "COMMIT"),
     ]
     assert server.slave.part_way() is None
     assert server.intent is None
@@ -251,6 +251,25 @@ def test_tables_are_made_emptied_or_made_anew_as_the_policies_say_and_others_are
         server.slave.apply([command(wider, place=45)], Position(3, 46))
     with pytest.raises(SluiceError, match="SLC-523"):
         server.slave.apply([command({**wider, "schema": "OTHER"}, place=45)], Position(3, 46))
+
+
+def test_rows_in_front_of_a_command_do_not_come_twice_though_the_answer_to_their_commit_was_lost(server):
+    server.make(OLD)
+    commit = server.session.commit
+
+    def lost():
+        commit()
+        server.session.commit = commit
+        raise refuse("ORA-01013: user requested cancel of current operation")
+
+    server.session.commit = lost
+    with pytest.raises(TransientError, match="SLC-037"):
+        server.slave.apply([command(OLD, NEW)], END)
+    assert server.intent
+    with pytest.raises(TransientError, match="SLC-561"):
+        server.slave.apply([command(OLD, NEW)], END)
+    server.begin().apply([command(OLD, NEW)], END)
+    assert server.catalog.done == STATEMENTS
 
 
 def test_a_session_that_has_ended_is_no_session_that_took_over(server):

@@ -91,6 +91,7 @@ def test_a_batch_is_one_transaction_with_its_position_and_nothing_in_it_commits(
     insert = [said for said in session.said if said.startswith("INSERT")]
     assert [one for one in session.said if not one.startswith(("INSERT", "CREATE"))] == [
         "position/lock",
+        "ddl/intended",
         "write/hold",
         "catalog/columns",
         "catalog/obstacles",

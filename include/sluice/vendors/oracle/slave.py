@@ -123,7 +123,7 @@ class OracleSlave(BatchesAlone):
 
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
-            TransientError: SLC-568, the session that took over has ended.
+            TransientError: SLC-568, the session that took over has ended; SLC-561, the answer to a commit was lost.
             SluiceError: SLC-516, a value that a column cannot hold; SLC-104, SLC-577 or SLC-579, a statement; SLC-521,
                 changes that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out;
                 or what `TableWriter` and `OracleCommands` raise.
@@ -155,6 +155,7 @@ class OracleSlave(BatchesAlone):
         writer.look_up()
         with transaction(session):
             fence.lock_fence(session, self.parts, self.pair, self._epoch)
+            commands.expect_known()
             for step in coming:
                 if not isinstance(step, Command):
                     self.expect_plain(step, policies)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import oracledb
 
 from sluice.config.mapper import Mapper
-from sluice.errors import UnclassifiedError
+from sluice.errors import AGAIN, TransientError, UnclassifiedError
 from sluice.model.action import Existing
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
@@ -39,12 +39,32 @@ class OracleCommands(CommittedDdl):
         self._session = session
         self._parts = parts
         self._names = {"source": pair.source, "slave": pair.slave}
+        # The intent that is written down, as far as this job knows.
+        self._recorded: str | None = None
         self._planner = OraclePlanner(session, pair, schema, mapper)
 
     def begin(self) -> None:
         """Read what an earlier job began. The fence is raised, so none of that is executed any more."""
+        self._recorded = self._intended()
+        self.intent = Intent.from_json(self._recorded) if self._recorded else None
+
+    def expect_known(self) -> None:
+        """See that what is written down is what this job knows: rows in front of an intent are not to come twice.
+
+        Raises:
+            TransientError: SLC-561, a commit succeeded, and its answer was lost.
+        """
+        if self._intended() != self._recorded:
+            raise TransientError(
+                561,
+                f"slave {self.pair.slave} has another command of the master written down than this job knows of: the "
+                "answer to a commit was lost",
+                AGAIN,
+            )
+
+    def _intended(self) -> str | None:
         rows = execute(self._session, composed("ddl/intended", **self._parts), self._names)
-        self.intent = Intent.from_json(str(rows[0][0])) if rows else None
+        return str(rows[0][0]) if rows else None
 
     def planned(self, change: TableChange, existing: Existing) -> Plan | None:
         """See `CommittedDdl`."""
@@ -88,7 +108,7 @@ class OracleCommands(CommittedDdl):
             FencedError: SLC-050, somebody took over. Nothing of it was executed.
             SluiceError: SLC-140, the server refuses it; SLC-565, its table is not as it was planned.
         """
-        self.intent = intent
+        self.intent, self._recorded = intent, intent.to_json()
         with transaction(self._session):
             fence.lock_fence(self._session, self._parts, self.pair, epoch)
             try:
@@ -136,4 +156,4 @@ class OracleCommands(CommittedDdl):
     def is_at(self, end: Position) -> None:
         """That transaction is committed."""
         if self.intent is not None and self.intent.ordinal <= end.ordinal:
-            self.intent = None
+            self.intent = self._recorded = None
