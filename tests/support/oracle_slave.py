@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from oracledb import errors as driver
 from support.oracle_session import INFO, RecordedSession
@@ -18,10 +19,12 @@ from sluice.vendors.oracle.names import composed, literal, qualified
 from sluice.vendors.oracle.read import compare
 from sluice.vendors.oracle.read.slave_rows import selecting
 from sluice.vendors.oracle.slave import OracleSlave
+from sluice.vendors.oracle.statements.execution import asking
 from sluice.vendors.oracle.statements.wording import OracleWording
 from sluice.vendors.oracle.write.writer import alike_of, parts_of, staged_columns
 from sluice.vendors.portable.fitting import fitted
 from sluice.vendors.portable.reading import portable
+from sluice.vendors.portable.statement import Select
 
 PAIR = Pair("sales", "depot")
 SCHEMA = "REPL"
@@ -69,6 +72,7 @@ _TOLD = (
     """CASE WHEN DBMS_LOB.GETLENGTH("w") <> DBMS_LOB.GETLENGTH(TO_CLOB('x')) THEN 1 WHEN DBMS_LOB.GETLENGTH("w") = 0 """
     """AND DBMS_LOB.GETLENGTH(TO_CLOB('x')) = 0 THEN 0 ELSE DBMS_LOB.COMPARE("w", TO_CLOB('x')) END"""
 )
+_DIGITS = "'TM9', 'NLS_NUMERIC_CHARACTERS=''.,'''"
 ISSUED = {
     "UPDATE t SET n = n * 2 - -1.25, v = 'it''s', b = FALSE WHERE b AND NOT v = 'A' OR w <> 'x'": [
         """UPDATE "REPL"."o" SET "n" = (("n" * 2) - (-1.25)), "v" = 'it''s', "b" = 0 """
@@ -81,6 +85,11 @@ ISSUED = {
     "DELETE FROM t WHERE n NOT BETWEEN 1 AND 2.5 AND w IS NOT NULL AND id IN (1, -2)": [
         """DELETE FROM "REPL"."o" WHERE (((NOT (("n" >= 1) AND ("n" <= 2.5))) AND (NOT ("w" IS NULL))) """
         """AND ("id" IN (1, (-2))))"""
+    ],
+    "SELECT count(*), count(w), sum(n) AS total, min(d) FROM t WHERE b": [
+        f"""SELECT TO_CHAR(COUNT(*), {_DIGITS}) AS "C0", TO_CHAR(COUNT(CASE WHEN held."w" IS NOT NULL THEN 1 END), """
+        f"""{_DIGITS}) AS "C1", TO_CHAR(SUM(held."n"), {_DIGITS}) AS "C2", """
+        """TO_CHAR(MIN(held."d"), 'SYYYY-MM-DD HH24:MI:SS') AS "C3" FROM "REPL"."o" held WHERE ("b" = 1)"""
     ],
     "TRUNCATE t": ["""DELETE FROM "REPL"."o\""""],
     "INSERT INTO t (v, id, n, w, b, d, at, zone) VALUES ('a', 1, 0.5, 'b', TRUE, '2024-02-29', '2024-01-01', "
@@ -96,7 +105,10 @@ ISSUED = {
 def spoken(text: str) -> list[str]:
     """The statements that execute one."""
     layout = Layout(1, TableName("public", "t"), tuple(Column(*one) for one in COLUMNS_ISSUED.items()), (0,))
-    return list(OracleWording({"w"}).statements(fitted(portable(text, "public"), layout), SEEN))
+    found, words = fitted(portable(text, "public"), layout), OracleWording({"w"})
+    if isinstance(found, Select):
+        return [asking(words, table_of(replace(layout, name=SEEN)), found)[0]]
+    return list(words.statements(found, SEEN))
 
 
 def issued() -> dict[str, str]:

@@ -60,9 +60,7 @@ def _executed(session: oracledb.Connection, table: SlaveTable, found: Portable, 
 def _read(
     session: oracledb.Connection, words: OracleWording, table: SlaveTable, found: Select, max_rows: int
 ) -> Answer:
-    columns = [_answered(table, one) for one in found.shown]
-    values = selected([_value(one) for one in found.shown], columns)
-    statement = f"SELECT {values} FROM {words.qualified(table.name)} held{words.where(found.where)}"
+    statement, columns = asking(words, table, found)
     labels = tuple(one.label for one in found.shown)
     for frame in session.fetch_df_batches(statement, {}, size=max_rows + 1):
         rows = pa.table(frame)
@@ -72,8 +70,19 @@ def _read(
     return Answer(labels)
 
 
+def asking(words: OracleWording, table: SlaveTable, found: Select) -> tuple[str, list[Stored]]:
+    """A query, and how the columns of its answer are read."""
+    columns = [_answered(table, one) for one in found.shown]
+    values = selected([_value(one) for one in found.shown], columns)
+    return f"SELECT {values} FROM {words.qualified(table.name)} held{words.where(found.where)}", columns
+
+
 def _value(one: Shown) -> str:
     inner = "*" if one.name is None else f"held.{quoted(one.name.column)}"
+    if one.function == "COUNT" and one.name is not None:
+        # No aggregate function takes a large object. Source: SecureFiles and Large Objects Developer's Guide,
+        # "LOB Rules and Restrictions".
+        inner = f"CASE WHEN {inner} IS NOT NULL THEN 1 END"
     return f"{one.function}({inner})" if one.function else inner
 
 
