@@ -169,6 +169,12 @@ def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publishe
     )
     world.reader("zurich").execute("ALTER TABLE public.keyed ADD more int")
     assert world.verify() == {"zurich": 0}
+    # The log has this, and not that the table is the session's own.
+    master.execute("CREATE TEMPORARY TABLE keyed (id int)", "RENAME TABLE keyed TO away")
+    with pytest.raises(SluiceError, match=r"SLC-446: rows of .*keyed .*renamed, and is there"):
+        world.publish()
+    assert world.rows("zurich", "public.keyed")
+    bootstrap(world.context, SOURCE, rebase=True)
     master.execute("CREATE TABLE other LIKE keyed", "RENAME TABLE keyed TO old, other TO keyed")
     with pytest.raises(SluiceError, match=r"SLC-446: rows of .*keyed"):
         world.publish()

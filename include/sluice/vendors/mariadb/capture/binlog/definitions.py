@@ -49,6 +49,7 @@ class Definition:
         mentioned: whatever may be a table in one that writes.
         bound: it is about a transaction.
         creates: it makes the last of its tables.
+        renames: it is a RENAME TABLE, which may be about temporary tables.
         rest: of a CREATE or an ALTER of one table, all that follows its name; None if that is not certain.
     """
 
@@ -58,6 +59,7 @@ class Definition:
     mentioned: tuple[TableName, ...] = ()
     bound: Bound | None = None
     creates: bool = False
+    renames: bool = False
     rest: tuple[Token, ...] | None = field(default=None, compare=False)
 
 
@@ -88,7 +90,7 @@ def definition(schema: str, tokens: list[Token], raw: bytes = b"") -> Definition
         parser.takes("TABLE")
         return Definition(((_last(parser), Does.EMPTIED),))
     if first.is_word("RENAME"):
-        return Definition() if parser.takes("USER") else Definition(_renamed(parser, raw))
+        return Definition() if parser.takes("USER") else Definition(_renamed(parser, raw), renames=True)
     if first.is_word("DROP"):
         return _dropped(parser)
     if first.is_word("CREATE"):

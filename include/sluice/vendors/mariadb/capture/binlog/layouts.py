@@ -112,6 +112,12 @@ class Layouts:
         except SluiceError as error:
             raise unclear(name, error.fact, "") from error
 
+    def expect_gone(self, name: TableName, statement: str) -> None:
+        """See that a RENAME was of this table, and not of a session's own that bore its name: the log has both, and
+        does not tell them apart. Raises SluiceError SLC-446 if the table is there."""
+        if self._catalog(name) is not None:
+            raise unclear(name, f"it was renamed, and is there; or a temporary table was renamed: {statement}", "")
+
     def expect_kept(self, name: TableName) -> None:
         """See that values of rows fit into the types that a table has by now. Raises SluiceError SLC-446."""
         before, now = self.current.get(name), self._catalog(name)
@@ -211,6 +217,21 @@ def another_log(file: str, published: object) -> SluiceError:
         "replaced or restored, or somebody reset its log or gave it another name",
         REBASE,
     )
+
+
+def not_rows(place: str, why: str) -> SluiceError:
+    """The log has something else than rows behind a place."""
+    return SluiceError(
+        447,
+        f"the binary log has {why}; it is behind {place}",
+        "let no session set binlog_format to another value than ROW, nor use XA for these tables, and set "
+        f"log_bin_compress = OFF. {REBASE}",
+    )
+
+
+def unreadable(place: str, why: str) -> SluiceError:
+    """The log is not what it should be at a place."""
+    return SluiceError(448, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
 
 
 def uncertain(fact: str, first: str = "") -> SluiceError:

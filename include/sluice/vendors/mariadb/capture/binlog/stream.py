@@ -28,7 +28,15 @@ from sluice.vendors.mariadb.capture.binlog.carried import (
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
 from sluice.vendors.mariadb.capture.binlog.issued import Issued, begun_by
-from sluice.vendors.mariadb.capture.binlog.layouts import REBASE, Described, Layouts, another_log, uncertain, unclear
+from sluice.vendors.mariadb.capture.binlog.layouts import (
+    Described,
+    Layouts,
+    another_log,
+    not_rows,
+    uncertain,
+    unclear,
+    unreadable,
+)
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
@@ -238,6 +246,8 @@ class Stream:
         for name, does in (*said.tables, *dropped):
             if self._wanted(name) is None:
                 continue
+            if said.renames and does is Does.GONE:
+                self._layouts.expect_gone(name, query.short)
             if does in (Does.REPLACED, Does.UNTOLD) or (does is Does.RETYPED and not is_strict(query)):
                 raise unclear(name, f"{UNCLEAR[does]}: {query.short}", "")
             if self._is_early(name):
@@ -386,14 +396,4 @@ class Stream:
         self._committed(found)
 
     def _no_rows(self, why: str) -> SluiceError:
-        return SluiceError(
-            447,
-            f"the binary log has {why}; it is behind {self.end}",
-            "let no session set binlog_format to another value than ROW, nor use XA for these tables, and set "
-            f"log_bin_compress = OFF. {REBASE}",
-        )
-
-
-def unreadable(place: str, why: str) -> SluiceError:
-    """The log is not what it should be at a place."""
-    return SluiceError(448, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
+        return not_rows(str(self.end), why)

@@ -12,11 +12,11 @@ from sluice.model.layout import Layout
 from sluice.model.names import Resources
 from sluice.model.position import Snapshot
 from sluice.vendors.mariadb.capture.binlog import state
-from sluice.vendors.mariadb.capture.binlog.layouts import Layouts, another_log
+from sluice.vendors.mariadb.capture.binlog.layouts import Layouts, another_log, unreadable
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log, server
 from sluice.vendors.mariadb.capture.binlog.state import BinlogState, as_published
-from sluice.vendors.mariadb.capture.binlog.stream import Stream, unreadable
+from sluice.vendors.mariadb.capture.binlog.stream import Stream
 from sluice.vendors.mariadb.capture.binlog.watched import Watched
 from sluice.vendors.mariadb.catalog.master_tables import described, expect_capturable, kind_of
 from sluice.vendors.mariadb.charsets import Charsets
