@@ -156,11 +156,21 @@ def test_what_was_lost_in_its_commit_is_found_out_and_what_nobody_issued_is_refu
     assert capture.fate(TransactionRef(done.id)) is TransactionOutcome.COMMITTED
     assert capture.fate(TransactionRef(done.id + 1)) is TransactionOutcome.ROLLED_BACK
     assert capture.fate(TransactionRef(done.id, None, "another")) is TransactionOutcome.UNKNOWN
+    ((text,),) = master.execute(f"SELECT content FROM {master.name}.repl_statement WHERE id = {done.id}")
+    monkeypatch.setattr(issuing, "_PATIENCE_S", 1)
+    with closing(master.server.session()) as session, session.cursor() as cursor:
+        for one in (f"USE {master.name}", "BEGIN", "SELECT * FROM repl_statement FOR UPDATE"):
+            cursor.execute(one)
+        assert capture.fate(TransactionRef(done.id)) is TransactionOutcome.RUNNING
+        for one in ("ROLLBACK", "BEGIN", "UPDATE t SET v = 'z' WHERE id = 3"):
+            cursor.execute(one)
+        with pytest.raises(SluiceError, match="SLC-107"):
+            issue(world.context, SOURCE, "UPDATE t SET x = 3", schema=master.name)
+        cursor.execute("COMMIT")
     resolve(world.context, SOURCE)
     assert world.verify() == {"zurich": 0}
     assert standings(world, done) == everywhere(world)
     # A record alone, or with the text of an earlier one, hides no rows.
-    ((text,),) = master.execute(f"SELECT content FROM {master.name}.repl_statement WHERE id = {done.id}")
     for content, match in (("", "SLC-448.*has no text"), (text, "SLC-068.*nobody issued it")):
         bootstrap(world.context, SOURCE, rebase=True)
         records = f"INSERT INTO repl_statement VALUES ({done.id}, '')", "DELETE FROM t WHERE id = 5"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 
 import pymysql
@@ -65,11 +65,13 @@ def issue(
         _expect_logged(session)
         execute(session, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": _lock(resources, statement.id)})
         execute(session, composed("statements/records", **records))
-        changed(session, composed("statements/forget", **records), {"id": statement.id})
         expect_pinned(session)
         # A writer is waited for so long; and a client that is gone locks nobody out for longer.
         execute(session, f"SET SESSION innodb_lock_wait_timeout = {_PATIENCE_S}, lock_wait_timeout = {_PATIENCE_S}")
         execute(session, f"SET SESSION idle_transaction_timeout = {_FORSAKEN_S}")
+        # The text of one that is at work stays until the next time.
+        with suppress(pymysql.err.OperationalError):
+            changed(session, composed("statements/forget", **records), {"id": statement.id})
         token = f"{UNPLACED}{uuid.uuid4()}"
         with transaction(session):
             changed(session, composed("statements/begin", **records), {"id": statement.id})
