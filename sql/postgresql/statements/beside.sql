@@ -27,3 +27,25 @@ WHERE confdeltype NOT IN ('a', 'r') OR confupdtype NOT IN ('a', 'r')
 UNION ALL
 SELECT format('the rule %%I', rulename)
 FROM relation JOIN pg_rewrite ON ev_class = relation.oid AND ev_enabled <> 'D'
+UNION ALL
+-- Functions of others may do anything. A dependency on those of the catalog is not recorded.
+SELECT format('a function or an operator of %%s', found.name)
+FROM relation
+CROSS JOIN LATERAL (
+    SELECT conname::text, 'pg_constraint'::regclass, c.oid FROM pg_constraint AS c WHERE conrelid = relation.oid
+    UNION ALL
+    SELECT indexrelid::regclass::text, 'pg_class'::regclass, indexrelid FROM pg_index WHERE indrelid = relation.oid
+    UNION ALL
+    SELECT conname::text, 'pg_constraint'::regclass, c.oid
+    FROM pg_attribute JOIN pg_constraint AS c ON contypid = atttypid
+    WHERE attrelid = relation.oid AND attnum > 0 AND NOT attisdropped
+) AS found (name, kind, id)
+WHERE EXISTS (
+    SELECT FROM pg_depend
+    WHERE classid = found.kind AND objid = found.id AND refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
+UNION ALL
+SELECT format('the type of %%I, a domain of a domain', attname)
+FROM relation
+JOIN pg_attribute ON attrelid = relation.oid AND attnum > 0 AND NOT attisdropped
+JOIN pg_type AS type ON type.oid = atttypid AND type.typtype = 'd'
+JOIN pg_type AS base ON base.oid = type.typbasetype AND base.typtype = 'd'
