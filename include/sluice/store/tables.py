@@ -371,10 +371,9 @@ compared_part = Table(
     metadata,
     *_key("run", "source", "slave", "table"),
     Column("number", Integer, primary_key=True),
-    *(Column(name, Text, nullable=False) for name in ("plan", "shape")),
+    *(Column(name, Text, nullable=name == "found") for name in ("plan", "shape", "found")),
     Column("body", JSONB, nullable=False),
     *(Column(name, BigInteger) for name in ("segment", "ordinal")),
-    Column("found", Text),
     _moment("at", required=True),
 )
 
