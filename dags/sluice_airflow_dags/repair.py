@@ -4,6 +4,7 @@ from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config
+from sluice.model.direction import RULES
 from sluice.model.row_difference import KINDS
 from sluice_airflow import conventions, trigger_form
 from sluice_airflow.operator import SluiceSparkOperator
@@ -20,6 +21,7 @@ inserted or updated.
 * **report**: the number of a comparison; empty: compare first
 * **rows**: numbers of rows of one table of that report, such as `3, 5, 10-20`: these alone are written. Empty: all
 * **kinds**: of rows: `missing`, `extra`, `changed`; nothing chosen means all
+* **rule**: which row wins where both databases are masters of each other; empty: the source's
 * **dry_run**: nothing is changed; the result holds the statements
 """
 
@@ -55,6 +57,11 @@ def repair(settings: Config) -> DAG:
                 title="Rows",
                 description="Numbers of rows of one table of the report, as in 3, 5, 10-20: these alone. Empty: all.",
             ),
+            "rule": trigger_form.choice(
+                {**{name: f"{name}: {what}" for name, what in RULES.items()}, None: "as usual (source)"},
+                title="Rule",
+                description="Which row wins where both databases are masters of each other.",
+            ),
             "dry_run": trigger_form.switch("Dry run", "Change nothing; the result has the statements."),
         },
         **conventions.DAG_SETTINGS,
@@ -63,7 +70,7 @@ def repair(settings: Config) -> DAG:
             task_id="repair",
             job="repair",
             arguments={
-                **conventions.chosen("source", "slave", "tables", "report", "kinds", "rows", "dry_run"),
+                **conventions.chosen("source", "slave", "tables", "report", "kinds", "rows", "rule", "dry_run"),
                 "who": conventions.WHO,
             },
             pool=pools.BULK,

@@ -23,12 +23,14 @@ class Chosen:
 
     Attributes:
         rows: numbers of rows of one table of the report, as people write them; these alone.
+        rule: which side's row wins.
     """
 
     tables: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     report: int | None = None
     rows: str | None = None
+    rule: str | None = None
 
 
 def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
@@ -40,12 +42,15 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     # A blank is no choice of all rows.
     numbers = chosen_rows.numbers(rows.rows) if rows.rows is not None else None
     chosen_rows.expect_alone(numbers, rows.report, rows.kinds or KINDS)
-    if not dry_run:
+    # Which way a row goes is decided at a point, by the job.
+    if not dry_run or rows.rule:
         chosen: dict[str, object] = {"source": source, "slave": slave}
         chosen |= {"tables": list(rows.tables)} if rows.tables else {}
         chosen |= {"kinds": list(rows.kinds)} if rows.kinds else {}
         chosen |= {"report": rows.report} if rows.report else {}
         chosen |= {"rows": str(numbers)} if numbers else {}
+        chosen |= {"rule": rows.rule} if rows.rule else {}
+        chosen |= {"dry_run": True} if dry_run else {}
         return airflow_commands.trigger("repair", [], json.dumps(chosen), wait=True)
     context = cli_context()
     context.config.replication(source, slave)

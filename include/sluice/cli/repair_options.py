@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from sluice.model.direction import RULES
 from sluice.model.row_difference import KINDS
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def add(commands: Commands) -> None:
     repair.add_argument(
         "--rows", metavar="NUMBERS", help="of one table of the report, these alone, as 3,5,10-20; --dry-run shows them"
     )
+    repair.add_argument("--rule", choices=list(RULES), help="which row wins where both sides are masters; else source")
     repair.add_argument("--dry-run", action="store_true", help="print the statements for the last report, or this one")
     repair.set_defaults(run=_repair)
 
@@ -31,5 +33,7 @@ def add(commands: Commands) -> None:
 def _repair(options: argparse.Namespace) -> int:
     from sluice.cli import repair_command
 
-    chosen = repair_command.Chosen(tuple(options.tables), tuple(options.kinds), options.report, options.rows)
+    chosen = repair_command.Chosen(
+        tuple(options.tables), tuple(options.kinds), options.report, options.rows, options.rule
+    )
     return repair_command.repair(options.source, options.slave, chosen, dry_run=options.dry_run)

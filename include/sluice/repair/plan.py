@@ -10,7 +10,7 @@ from sluice.apply.mapping.slave_key import masters_columns
 from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
-from sluice.errors import SluiceError, said
+from sluice.errors import FencedError, SluiceError, said
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
@@ -50,17 +50,21 @@ class TablePlan:
 
     def statements(self) -> Iterator[str]:
         """What a repair does, as SQL; ``:column`` stands for the master's value of that time."""
-        table = f"{_quoted(self.report.on_slave.schema)}.{_quoted(self.report.on_slave.table)}"
         for row in self.rows:
-            pairs = zip(self.report.key, row.key, strict=True)
-            where = " AND ".join(f"{_quoted(name)} = {_literal(value)}" for name, value in pairs)
-            if row.kind == "extra":
-                yield said(f"DELETE FROM {table} WHERE {where};")
-            elif row.kind == "missing":
-                yield said(f"INSERT INTO {table} SELECT :row; -- {where}")
-            else:
-                values = ", ".join(f"{_quoted(name)} = :{_quoted(name)}" for name in row.columns)
-                yield said(f"UPDATE {table} SET {values} WHERE {where};")
+            yield statement(self.report.on_slave, self.report.key, row)
+
+
+def statement(table: TableName, key: Sequence[str], row: RowDifference) -> str:
+    """What a repair of a row does, as SQL."""
+    name = f"{_quoted(table.schema)}.{_quoted(table.table)}"
+    pairs = zip(key, row.key, strict=True)
+    where = " AND ".join(f"{_quoted(column)} = {_literal(value)}" for column, value in pairs)
+    if row.kind == "extra":
+        return said(f"DELETE FROM {name} WHERE {where};")
+    if row.kind == "missing":
+        return said(f"INSERT INTO {name} SELECT :row; -- {where}")
+    values = ", ".join(f"{_quoted(column)} = :{_quoted(column)}" for column in row.columns)
+    return said(f"UPDATE {name} SET {values} WHERE {where};")
 
 
 def unfit(context: Context, pair: Pair) -> SluiceError | None:
@@ -137,6 +141,17 @@ def expect_given(context: Context, pair: Pair, table: TableName) -> None:
         raise unrepairable(pair, table, "the slave's `tables` excludes it")
     if skipped := blocked.left_out(context.store, pair).get(table):
         raise unrepairable(pair, table, f"{skipped.actor} skipped it there")
+
+
+def expect_unchanged(context: Context, pair: Pair, began: ReplicationState) -> None:
+    """See that nothing else fills the slave since a repair began. Raises FencedError SLC-470."""
+    now = replications.get(context.store, pair)
+    if (now.status, now.update_id) != (began.status, began.update_id):
+        raise FencedError(
+            470,
+            f"slave {pair.slave} is {now.status}: something else began to fill it",
+            "nothing of this was changed; trigger the repair again when that has ended",
+        )
 
 
 def expect_keyed(pair: Pair, view: TableView, mapper: Mapper) -> tuple[str, ...]:

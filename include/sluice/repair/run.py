@@ -21,8 +21,18 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.row_numbers import RowNumbers
-from sluice.repair import chosen_rows
-from sluice.repair.plan import TablePlan, expect_given, expect_keyed, expect_spelled_alike, outdated, plan, ready
+from sluice.repair import chosen_rows, opposite
+from sluice.repair.both_sides import BothSides, Directions
+from sluice.repair.plan import (
+    TablePlan,
+    expect_given,
+    expect_keyed,
+    expect_spelled_alike,
+    expect_unchanged,
+    outdated,
+    plan,
+    ready,
+)
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.load import Reading
@@ -52,6 +62,8 @@ class RepairRequest:
         dry_run: nothing is changed; the result has the first statements.
         who: if not this run.
         rows: of one table of the report, these alone.
+        rule: which side's row wins where both are masters; None: the source's.
+        column: that the rule compares.
     """
 
     source: str
@@ -62,6 +74,8 @@ class RepairRequest:
     dry_run: bool = False
     who: str | None = None
     rows: RowNumbers | None = None
+    rule: str | None = None
+    column: str | None = None
 
     @property
     def pair(self) -> Pair:
@@ -91,8 +105,8 @@ def repair(
     """Repair rows of a slave, and compare its tables again.
 
     Raises:
-        SluiceError: SLC-465 to SLC-468, SLC-618 and SLC-619, it cannot be done, nothing was changed; SLC-469, rows of
-            these kinds, or these rows, differ afterwards.
+        SluiceError: SLC-465 to SLC-468, SLC-618, SLC-619, SLC-625 and SLC-626, it cannot be done, nothing was changed;
+            SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """
     pair = request.pair
@@ -100,16 +114,37 @@ def repair(
     began = ready(context, pair)
     for table in request.tables:
         expect_given(context, pair, table)
+    both = _both(context, request, patience_s)
     report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
     planned = plan(context, pair, report, request.tables, request.kinds, request.rows)
+    # Nothing is on its way from the slave in a table that no source there watches.
+    by_rule = [one for one in planned if both and (both.strict or both.carries(one.report))]
+    rest = [one for one in planned if one not in by_rule]
+    found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
+    if rest or not found:
+        found.append(_one_way(context, request, report, rest, began, compare_all, patience_s))
+    note = "; ".join(str(one["note"]) for one in found)
+    return {name: value for one in found for name, value in one.items()} | {"note": note}
+
+
+def _one_way(
+    context: Context,
+    request: RepairRequest,
+    report: int,
+    planned: Sequence[TablePlan],
+    began: ReplicationState,
+    compare_all: CompareAll,
+    patience_s: float,
+) -> dict[str, object]:
+    """Make rows of the slave the source's, and compare the tables again."""
+    pair = request.pair
     if request.dry_run:
         statements = [text for one in planned for text in one.statements()]
         note = f"report {report}: {len(statements):,} statements, nothing was changed"
         return {"note": note, "statements": statements[:_SHOWN]}
-    what = ", ".join(f"{len(one.rows):,} rows of {one.report.table}" for one in planned)
-    what += f", chosen by number: {str(request.rows)[:_NUMBERS]}" if request.rows else ""
+    what = _told(request, planned)
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
     done = _Done()
     try:
@@ -123,6 +158,52 @@ def repair(
     again = f"{others:,} rows {which} differ" if others else "equal"
     note = f"{pair.slave}: {done}; compared again: {again}" if planned else f"{pair.slave}: nothing differs"
     return {"note": note, "report": report, "deleted": done.deleted, "written": done.written}
+
+
+def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
+    """A repair in both directions, if there are two, or if the rule needs both."""
+    opposites = opposite.opposites(context, request.pair)
+    strict = request.rule not in (None, "source")
+    if not strict and (not opposites or opposite.unfit_both_ways(context, request.pair, opposites)):
+        return None
+    rule = request.rule or "source"
+    how = Directions(rule, request.column, request.kinds, request.dry_run, patience_s, strict)
+    return BothSides(context, request.pair, opposites, how)
+
+
+def _by_rule(
+    context: Context, request: RepairRequest, both: BothSides, report: int, planned: Sequence[TablePlan]
+) -> dict[str, object]:
+    """Repair rows to the sides that a rule says. Raises SluiceError SLC-628, more rows differ than the report names."""
+    pair, settled = request.pair, both.settled
+    what = _told(request, planned)
+    pairs = () if request.dry_run else (pair, *both.opposites)
+    for one in pairs:
+        _note(context, request, "repair", f"report {report} of {pair}, {both.told}: {what}", one)
+    try:
+        for each in planned:
+            both.settle(each)
+    finally:
+        for one in pairs:
+            _note(context, request, "repaired", str(settled), one)
+    event("repaired", slave=pair.slave, report=report, **settled.counts)
+    if more := 0 if request.dry_run or request.rows else sum(one.more for one in planned):
+        raise SluiceError(
+            628,
+            f"rows were repaired ({settled}), and {more:,} rows differ that report {report} does not name",
+            f"what was repaired is correct; type again: {shell.sluice('repair', pair.source, pair.slave)}",
+        )
+    others = sum(one.left for one in planned)
+    would = f"; {others:,} rows were not chosen" if others else ""
+    would += "; nothing was changed" if request.dry_run else ""
+    told = {"statements": settled.statements[:_SHOWN]} if request.dry_run else {}
+    return {"note": f"{pair.slave}, {both.told}: {settled}{would}", "report": report, **settled.counts, **told}
+
+
+def _told(request: RepairRequest, planned: Sequence[TablePlan]) -> str:
+    """The rows, for the audit trail."""
+    what = ", ".join(f"{len(one.rows):,} rows of {one.report.table}" for one in planned)
+    return what + (f", chosen by number: {str(request.rows)[:_NUMBERS]}" if request.rows else "")
 
 
 def _compared(context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float) -> int | None:
@@ -174,13 +255,7 @@ def _round(
     salt = salt_of(context.connections, slave.salt)
 
     def expect_allowed() -> None:
-        now = replications.get(context.store, pair)
-        if (now.status, now.update_id) != (began.status, began.update_id):
-            raise FencedError(
-                470,
-                f"slave {pair.slave} is {now.status}: something else began to fill it",
-                "nothing of this was changed; trigger the repair again when that has ended",
-            )
+        expect_unchanged(context, pair, began)
         expect_given(context, pair, planned.report.table)
 
     info = context.connection(slave.connection)
@@ -275,6 +350,6 @@ def _differ(context: Context, request: VerifyRequest, compare_all: CompareAll, p
     return False
 
 
-def _note(context: Context, request: RepairRequest, what: str, detail: str) -> None:
+def _note(context: Context, request: RepairRequest, what: str, detail: str, pair: Pair | None = None) -> None:
     with context.store.begin() as connection:
-        replications.note(connection, request.pair, what, detail, request.who)
+        replications.note(connection, pair or request.pair, what, detail, request.who)

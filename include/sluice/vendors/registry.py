@@ -23,7 +23,7 @@ from sluice.vendors.protocol.digests import DigestSide
 from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
-from sluice.vendors.protocol.repair import RowRepair
+from sluice.vendors.protocol.repair import RowRepair, VersionedRepair
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
 from sluice.vendors.protocol.visibility import ReadSnapshot
@@ -53,6 +53,8 @@ class Master:
         captures: its ways of capturing changes, by their names in the configuration.
         digests: one of its tables with these columns, as an exported snapshot shows it to a comparison with another
             kind of database; None if it cannot compute digests of canonical texts.
+        version: a column of every table that is not among its columns, and whose value changes whenever its row does;
+            None if there is no such one.
     """
 
     source: Callable[[ConnectionInfo, str | None, str, Collection[str], str, Decoding | None], Source]
@@ -66,6 +68,7 @@ class Master:
     foresee: Callable[[ConnectionInfo, Sequence[KeyRange], Collection[str]], list[Foreseen]]
     captures: Mapping[str, CaptureWay]
     digests: OpenDigests | None = None
+    version: str | None = None
 
     def capture(self, name: str) -> CaptureWay:
         """A way of capturing, by its name. Of one that this vendor does not have little can be said."""
@@ -123,6 +126,7 @@ class Vendor:
             sees that ranges of keys which alone are compared can be. None if a table is compared by one, and whole.
         repair: the slave while rows of some keys are repaired, with the masters that are not to hear of it; None if
             they cannot be.
+        repair_versions: the same if others write these rows, too.
     """
 
     slave: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], SlaveDatabase]
@@ -147,6 +151,7 @@ class Vendor:
     is_one_piece: bool = False
     cut: Callable[[list[Comparison], int], list[Comparison]] | None = None
     repair: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], RowRepair] | None = None
+    repair_versions: Callable[[ConnectionInfo, Pair, str, Mapper, Collection[Resources]], VersionedRepair] | None = None
 
 
 @cache

@@ -19,6 +19,7 @@ from sluice.vendors.postgresql.catalog.definition import PostgresTable
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks, PostgresRanges
 from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.load.versioned_keys import VERSION, PostgresVersionedRepair
 from sluice.vendors.postgresql.master import PostgresMaster
 from sluice.vendors.postgresql.programs import EXPORTING, IMPORTING, size
 from sluice.vendors.postgresql.read.activity import active
@@ -88,6 +89,7 @@ VENDOR = Vendor(
         foresee=foresee,
         captures={"triggers": TRIGGERS, "log": SLOT},
         digests=digests,
+        version=VERSION,
     ),
     database_id=database_id,
     remove=remove,
@@ -101,4 +103,5 @@ VENDOR = Vendor(
     is_ours=migrations.is_ours,
     cut=cut,
     repair=PostgresRepair,
+    repair_versions=PostgresVersionedRepair,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -42,3 +42,22 @@ class RowRepair(Protocol):
 
     def close(self) -> None:
         """End, without what was not committed."""
+
+
+# The values of a row, and its version, which is another one whenever it was written.
+VersionedRow = tuple[Sequence[str | None], str]
+
+
+class VersionedRepair(RowRepair, Protocol):
+    """The same for rows that others write, too: only a row that is still the one that was looked at is replaced."""
+
+    def arrive(self, at: PointWait) -> None:
+        """Wait for the slave to be at a point, at which it is kept."""
+
+    def rows(self, view: TableView, keys: Sequence[Key], at: PointWait) -> Mapping[Key, VersionedRow]:
+        """The rows of these keys while the slave is at the point: the columns that the view writes."""
+
+    def end_unchanged(
+        self, keys: Sequence[Key], versions: Mapping[Key, str], at: PointWait, expect_allowed: Callable[[], None]
+    ) -> RowsRepaired:
+        """The same as `end`, for those of the keys whose rows are of these versions. Others are left as they are."""

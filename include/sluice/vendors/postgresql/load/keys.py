@@ -31,7 +31,7 @@ from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.repair import RowsRepaired
 
-_LOOK_S = 0.02
+LOOK_S = 0.02
 # The slave stands at the point meanwhile. Less than the second after which servers look for deadlocks: no statement of
 # a user is ended for a repair.
 _LOCK_WAIT = "400ms"
@@ -95,24 +95,33 @@ class PostgresRepair:
 
     def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
         """Make the slave's rows of these keys those that were written."""
+
+        def repaired() -> RowsRepaired:
+            deleted = 0 if self._own else self._session.execute(self._gone(keys)).rowcount
+            return RowsRepaired(deleted, self._session.execute(merge(self._view, upserted=True)).rowcount)
+
+        return self._at_point(at, expect_allowed, repaired)
+
+    def _at_point(
+        self, at: PointWait, expect_allowed: Callable[[], None], write: Callable[[], RowsRepaired]
+    ) -> RowsRepaired:
         with translated(self._doing):
             self._copying.close()
             while not self._arrived(at, "position/position"):
-                time.sleep(_LOOK_S)
+                time.sleep(LOOK_S)
             reached(CrashPoint.STAGED)
             with self._session.transaction():
                 expect_same_session(self._session)
                 # The position's row stays locked: no drain moves the slave on, and no job takes it over (R6).
                 while not self._arrived(at, "load/blocks/at"):
-                    time.sleep(_LOOK_S)
+                    time.sleep(LOOK_S)
                 expect_allowed()
                 loop_filter = LoopFilter(self._session, self._masters)
-                deleted = 0 if self._own else self._session.execute(self._gone(keys)).rowcount
-                written = self._session.execute(merge(self._view, upserted=True)).rowcount
+                rows = write()
                 loop_filter.remove()
                 reached(CrashPoint.MERGED)
         reached(CrashPoint.COMMITTED)
-        return RowsRepaired(deleted, written)
+        return rows
 
     def close(self) -> None:
         """End the session."""

@@ -56,6 +56,14 @@ def among(columns: Sequence[str], wanted: Sequence[Key]) -> sql.Composable:
 
 
 def keys(found: psycopg.Cursor[Any]) -> list[Key]:
+    """The rows that were found, as texts of the server's own, none of them NULL."""
+    return [tuple(value or "" for value in row) for row in texts(found)]
+
+
+def texts(found: psycopg.Cursor[Any]) -> list[list[str | None]]:
     """The rows that were found, as texts of the server's own: no cast of a user's is in between."""
     rows, result = range(found.rowcount), found.pgresult
-    return [tuple((result.get_value(row, n) or b"").decode() for n in range(result.nfields)) for row in rows if result]
+    if result is None:
+        return []
+    read = ([result.get_value(row, column) for column in range(result.nfields)] for row in rows)
+    return [[None if value is None else value.decode() for value in row] for row in read]

@@ -1,0 +1,348 @@
+"""Repairing rows that both sides write: a rule decides on rows at points of both streams, and each goes to its loser.
+
+Two points are held, one of each stream, and the second is made when the first is reached. So the first side's row that
+the second point's snapshot lacks cannot be: what is in it was delivered. A row is decided on only if nobody wrote it on
+the first side since its snapshot, and it is written only where it still is of the version that was decided on. So no
+change is on its way to a side that the decision did not know (R10, in both directions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+
+import pyarrow as pa
+
+from sluice.apply.mapping.table_view import TableView, view
+from sluice.changelog import points
+from sluice.changelog.points import Point, PointWait
+from sluice.context import Context
+from sluice.errors import FencedError, TransientError
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.model.row_difference import RowDifference
+from sluice.repair import opposite
+from sluice.repair.plan import TablePlan, expect_given, expect_unchanged, outdated, ready, statement
+from sluice.repair.rules import Conflict, Row, Rule, Winner, rule
+from sluice.store import comparisons
+from sluice.store.comparisons import TableReport
+from sluice.values.copy_text import columns_of, lines_of
+from sluice.vendors.protocol.load import Reading
+from sluice.vendors.protocol.read import Key
+from sluice.vendors.protocol.repair import VersionedRepair
+from sluice.vendors.registry import master, vendor
+
+_BATCH = 500
+_ROUND = 20_000
+# How often rows are looked at that keep changing, or that were written; each time at other points.
+_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Directions:
+    """How a repair decides, and what it may do.
+
+    Attributes:
+        rule: its name.
+        column: that the rule compares.
+        kinds: of the rows that it decides on.
+        dry_run: nothing is written.
+        strict: every table has to go both ways.
+    """
+
+    rule: str
+    column: str | None
+    kinds: tuple[str, ...]
+    dry_run: bool
+    patience_s: float
+    strict: bool = True
+
+
+@dataclass
+class Settled:
+    """What became of the rows.
+
+    Attributes:
+        to_slave, to_source: how many were written there, or would be.
+        equal: how many both sides had alike by then: what made them differ was on its way.
+        left: how many the rule left.
+        changing: how many kept changing, and were left for that.
+        statements: what a dry run would do, with the slave that it would do it to.
+    """
+
+    to_slave: int = 0
+    to_source: int = 0
+    equal: int = 0
+    left: int = 0
+    changing: int = 0
+    statements: list[str] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """All of these numbers."""
+        return {name: value for name, value in vars(self).items() if name != "statements"}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.to_slave:,} rows to the slave's side, {self.to_source:,} to the source's, "
+            f"{self.left:,} left by the rule, {self.changing:,} left since they kept changing"
+        )
+
+    def wrote(self, winner: Winner, rows: int) -> None:
+        """Count rows that the winner's side gave the other."""
+        if winner is Winner.SOURCE:
+            self.to_slave += rows
+        else:
+            self.to_source += rows
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One side of a table: what it gives away, at a point of its stream.
+
+    Attributes:
+        winner: whose rows these are.
+        pair: the replication that takes them to the other side.
+        key: its names of the columns of the key, in the order of the report's.
+        named: the source's names of the columns that are read.
+        writer: into the other side.
+    """
+
+    winner: Winner
+    pair: Pair
+    point: Point
+    view: TableView
+    key: tuple[str, ...]
+    named: tuple[str, ...]
+    reading: Reading
+    version: str
+    writer: VersionedRepair
+    patience_s: float
+
+    def wait(self) -> PointWait:
+        """The other side on its way to the point."""
+        return PointWait(self.pair, self.point.position, self.patience_s, nearing=True)
+
+    def rows(self, keys: Sequence[Key]) -> dict[Key, tuple[Row, str]]:
+        """The rows of these keys at the point, by the source's names, with their versions."""
+        found: dict[Key, tuple[Row, str]] = {}
+        columns = (*self.view.read, self.version)
+        where = [self.view.read.index(name) for name in self.key]
+        for buffer in self.reading.keyed(self.view.master.name, columns, self.key, keys):
+            texts = (one.to_pylist() for one in columns_of(buffer, len(columns)))
+            for *values, version in zip(*texts, strict=True):
+                found[tuple(values[place] for place in where)] = dict(zip(self.named, values, strict=True)), version
+        return found
+
+    def lines(self, rows: Sequence[Row]) -> bytes:
+        """Rows as the other side's COPY takes them."""
+        return lines_of([pa.array([row[name] for row in rows], pa.string()) for name in self.named])
+
+
+class BothSides:
+    """A repair in both directions.
+
+    Args:
+        pair: the replication whose report it is.
+        opposites: those that go the other way.
+
+    Raises:
+        SluiceError: SLC-625, there is no opposite direction; SLC-465 and SLC-468, its slave cannot be repaired.
+    """
+
+    def __init__(self, context: Context, pair: Pair, opposites: list[Pair], how: Directions) -> None:
+        if error := opposite.unfit_both_ways(context, pair, opposites):
+            raise error
+        self._context = context
+        self._pair = pair
+        self._how = how
+        self.opposites = opposites
+        self._began = {one: ready(context, one) for one in (pair, *opposites)}
+        self.settled = Settled()
+
+    def carries(self, table: TableReport) -> bool:
+        """Whether rows of the slave's table go to the source's database, as far as the configuration says."""
+        return opposite.of_table(self._context, self.opposites, table.on_slave) is not None
+
+    @property
+    def strict(self) -> bool:
+        """Whether every table has to go both ways."""
+        return self._how.strict
+
+    @property
+    def told(self) -> str:
+        """The rule in words."""
+        return f"rule {self._how.rule}" + (f" {self._how.column}" if self._how.column else "")
+
+    def settle(self, planned: TablePlan) -> None:
+        """Decide on the rows of a table, and write them."""
+        keys = planned.keys
+        for start in range(0, len(keys), _ROUND):
+            self._settle(planned, keys[start : start + _ROUND])
+
+    def _settle(self, planned: TablePlan, keys: list[Key]) -> None:
+        waiting, tried = set(keys), set[Key]()
+        for number in range(_ROUNDS):
+            try:
+                with self._round(planned, tried) as decided:
+                    for begin in range(0, len(keys), _BATCH):
+                        some = [key for key in keys[begin : begin + _BATCH] if key in waiting]
+                        if some:
+                            waiting -= decided.batch(some)
+            except FencedError:
+                raise
+            except TransientError as error:
+                if number + 1 == _ROUNDS:
+                    raise
+                event("repair put off", slave=self._pair.slave, table=planned.report.table, why=error.fact)
+            if not waiting or self._how.dry_run:
+                break
+        self.settled.changing += len(waiting)
+
+    @contextmanager
+    def _round(self, planned: TablePlan, tried: set[Key]) -> Iterator[_Round]:
+        """Hold a point of each stream. All repairs take them in one order, so none waits for one that waits for it."""
+        context, table = self._context, planned.report
+        back = opposite.of_table(context, self.opposites, table.on_slave)
+        if back is None:
+            why = f"no source in the slave's database watches {table.on_slave}"
+            raise opposite.unlike(self._pair, table.table, why)
+        expect_given(context, back, table.on_slave)
+        order = sorted([(self._pair, Winner.SOURCE), (back, Winner.SLAVE)], key=lambda one: one[0])
+        with ExitStack() as stack:
+            held: dict[Pair, tuple[Point, VersionedRepair]] = {}
+            for pair, _ in order:
+                slave = context.config.slave(pair.slave)
+                opened = vendor(slave.vendor).repair_versions
+                assert opened is not None
+                info = context.connection(slave.connection)
+                writer = opened(info, pair, slave.schema_, context.mapper(pair), context.unheard(pair))
+                stack.enter_context(closing(writer))
+                point = stack.enter_context(
+                    points.held(context.store, pair.source, [pair.slave], self._how.patience_s, context.ask_publisher)
+                )
+                writer.arrive(PointWait(pair, point.position, self._how.patience_s, nearing=True))
+                held[pair] = point, writer
+            there = self._view(planned, self._pair, held[self._pair][0], table.table)
+            here = self._view(planned, back, held[back][0], table.on_slave)
+            if comparisons.shape_of(there.layout) != table.layout:
+                raise outdated(self._pair, table.report, table.table, "it was altered")
+            opposite.expect_mirrored(self._pair, there, here)
+            kinds = {self._pair: (there, there.ours.key_names, there.read)}
+            kinds[back] = here, there.layout.key_names, here.written
+            sides = []
+            for pair, winner in order:
+                source = context.config.source(pair.source)
+                known = master(source.vendor)
+                assert known.version is not None
+                origin, (point, writer) = context.connection(source.connection), held[pair]
+                reading = stack.enter_context(known.read(origin, point.snapshot_id, tuple(source.trusted_code)))
+                seen, key, named = kinds[pair]
+                sides.append(
+                    _Side(winner, pair, point, seen, key, named, reading, known.version, writer, self._how.patience_s)
+                )
+            columns = [column for column in there.ours.columns if not column.generated]
+            rules = rule(self._how.rule, self._how.kinds, table.table, columns, self._how.column)
+            allowed = partial(self._expect_allowed, planned, back)
+            yield _Round(sides[0], sides[1], rules, self.settled, tried, allowed, dry_run=self._how.dry_run)
+
+    def _view(self, planned: TablePlan, pair: Pair, point: Point, table: TableName) -> TableView:
+        database = self._context.source(pair.source)
+        try:
+            layout = database.master.shape(point.snapshot_id, table)
+        finally:
+            database.close()
+        if layout is None:
+            raise outdated(self._pair, planned.report.report, table, "it is not there any more")
+        return view(self._context.mapper(pair), layout)
+
+    def _expect_allowed(self, planned: TablePlan, back: Pair) -> None:
+        for pair, table in ((self._pair, planned.report.table), (back, planned.report.on_slave)):
+            expect_unchanged(self._context, pair, self._began[pair])
+            expect_given(self._context, pair, table)
+
+
+@dataclass(frozen=True)
+class _Round:
+    """Rows at two points. The second was made when `first` had given everything up to its own.
+
+    Attributes:
+        tried: keys of rows that were to be written, in this round or before.
+    """
+
+    first: _Side
+    second: _Side
+    rule: Rule
+    settled: Settled
+    tried: set[Key]
+    expect_allowed: Callable[[], None]
+    dry_run: bool
+
+    def batch(self, keys: Sequence[Key]) -> set[Key]:
+        """Decide on rows and write them. Returns the keys that need no other look: both sides have them alike, or the
+        rule leaves them."""
+        found = {side.winner: side.rows(keys) for side in (self.first, self.second)}
+        now = self._now(keys)
+        then, nothing = found[self.first.winner], (None, "")
+        alike, open_ = set[Key](), list[Conflict]()
+        for key in keys:
+            (ours, _), (theirs, _) = (found[one].get(key, nothing) for one in (Winner.SOURCE, Winner.SLAVE))
+            here, version = now.get(key, nothing)
+            # What the second side changed since the first one's snapshot is there now.
+            if ours == theirs or here == found[self.second.winner].get(key, nothing)[0]:
+                alike.add(key)
+            elif version == then.get(key, nothing)[1]:
+                open_.append(Conflict(key, ours, theirs))
+        answers = dict(zip((one.key for one in open_), self.rule.winners(open_), strict=True))
+        left = {key for key, winner in answers.items() if winner is Winner.LEAVE}
+        self.settled.equal += len(alike - self.tried)
+        self.settled.left += len(left)
+        for giver, taker in ((self.first, self.second), (self.second, self.first)):
+            won = [key for key, winner in answers.items() if winner is giver.winner]
+            if won and self.dry_run:
+                self.settled.wrote(giver.winner, len(won))
+                self._tell(giver, won, found[giver.winner], found[taker.winner])
+            elif won:
+                self.tried.update(won)
+                self._write(giver, won, found[giver.winner], found[taker.winner])
+        return alike | left | (answers.keys() if self.dry_run else set())
+
+    def _now(self, keys: Sequence[Key]) -> dict[Key, tuple[Row, str]]:
+        """The first side's rows of this moment: they have all that the second one gave up to its point."""
+        found = self.second.writer.rows(self.second.view, keys, self.second.wait())
+        return {
+            key: (dict(zip(self.second.named, values, strict=True)), version)
+            for key, (values, version) in found.items()
+        }
+
+    def _tell(
+        self,
+        giver: _Side,
+        keys: Sequence[Key],
+        rows: Mapping[Key, tuple[Row, str]],
+        theirs: Mapping[Key, tuple[Row, str]],
+    ) -> None:
+        """Say what a dry run would write."""
+        names = dict(zip(giver.named, giver.view.written, strict=True))
+        for key in keys:
+            ours, other = (side[key][0] if key in side else None for side in (rows, theirs))
+            kind = Conflict(key, ours, other).kind
+            columns = tuple(names[one] for one in names if ours and other and ours[one] != other[one])
+            text = statement(giver.view.layout.name, giver.view.layout.key_names, RowDifference(kind, key, columns))
+            self.settled.statements.append(f"{giver.pair.slave}: {text}")
+
+    def _write(
+        self,
+        giver: _Side,
+        keys: Sequence[Key],
+        rows: Mapping[Key, tuple[Row, str]],
+        theirs: Mapping[Key, tuple[Row, str]],
+    ) -> None:
+        giver.writer.begin(giver.view)
+        if come := [rows[key][0] for key in keys if key in rows]:
+            giver.writer.write(giver.lines(come))
+        versions = {key: theirs[key][1] for key in keys if key in theirs}
+        done = giver.writer.end_unchanged(keys, versions, giver.wait(), self.expect_allowed)
+        self.settled.wrote(giver.winner, done.deleted + done.written)

@@ -1,0 +1,95 @@
+"""The replication in the opposite direction: its slave is this one's master, and its master is this one's slave."""
+
+from __future__ import annotations
+
+from sluice import shell
+from sluice.apply.mapping.table_view import TableView
+from sluice.config.configuration import Config
+from sluice.context import Context
+from sluice.errors import SluiceError
+from sluice.model.names import Pair, TableName
+from sluice.model.watched import chosen
+from sluice.repair.plan import expect_spelled_alike
+from sluice.vendors.registry import master, vendor
+
+
+def opposites(context: Context, pair: Pair) -> list[Pair]:
+    """The replications by which rows of this slave's database go to this source's."""
+    config = context.config
+    here, there = (config.slave(pair.slave), config.source(pair.source))
+    return [
+        Pair(one.source, one.slave)
+        for one in config.replications
+        if context.database_id(config.source(one.source).connection) == context.database_id(here.connection)
+        and context.database_id(config.slave(one.slave).connection) == context.database_id(there.connection)
+    ]
+
+
+def unfit_both_ways(context: Context, pair: Pair, found: list[Pair]) -> SluiceError | None:
+    """The error of two databases whose rows cannot be repaired in both directions; None if they can be."""
+    config, why = context.config, ""
+    if not found:
+        why = f"no replication goes from the database of slave {pair.slave} to that of source {pair.source}"
+    elif any(not config.replication(one.source, one.slave).block_loop for one in (pair, *found)):
+        why = "what one direction writes would come back by the other: `block_loop` is not set"
+    elif not all(_tells_versions(config, one) for one in (pair, *found)):
+        why = "one of the databases does not tell versions of a row apart"
+    if not why:
+        return None
+    return SluiceError(
+        625,
+        f"rows of {pair.source} and {pair.slave} cannot be repaired in both directions: {why}",
+        f"nothing was changed; to let the source's rows win, type: {shell.sluice('repair', pair.source, pair.slave)}",
+    )
+
+
+def _tells_versions(config: Config, pair: Pair) -> bool:
+    known, there = master(config.source(pair.source).vendor), vendor(config.slave(pair.slave).vendor)
+    return bool(known.version and there.repair_versions)
+
+
+def of_table(context: Context, found: list[Pair], on_slave: TableName) -> Pair | None:
+    """The one of these replications whose source watches a table of the slave; None if none does."""
+    return next((one for one in found if chosen(context.config.source(one.source).patterns, on_slave)), None)
+
+
+def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:
+    """See that a row that goes there and back is the same row.
+
+    Args:
+        there: the slave's view of the source's table.
+        back: the view that the opposite replication has of the slave's table.
+
+    Raises:
+        SluiceError: SLC-626, it is not; SLC-467, equal keys may have several texts.
+    """
+    table, why = there.master.name, ""
+    if any(one.shaped or one.entry.plugin is not None or one.entry.chooses for one in (there, back)):
+        why = "one of the two changes rows, or leaves some out"
+    elif back.layout.name != table:
+        why = f"{back.master.name} becomes {back.layout.name} on the other way"
+    elif _columns(there) != {(theirs, ours, *more) for ours, theirs, *more in _columns(back)}:
+        why = "columns, or their types, are not the same on both ways"
+    elif there.layout.key_names != back.ours.key_names or there.ours.key_names != back.layout.key_names:
+        why = "the keys are not the same on both ways"
+    elif not there.layout.key:
+        why = "its rows have no key"
+    if why:
+        raise unlike(pair, table, why)
+    ours = back.ours
+    expect_spelled_alike(pair, there, [ours.columns[place].type for place in ours.key])
+
+
+def unlike(pair: Pair, table: TableName, why: str) -> SluiceError:
+    """The two replications do not carry a table alike."""
+    return SluiceError(
+        626,
+        f"rows of {table} cannot be repaired in both directions between {pair.source} and {pair.slave}: {why}",
+        f"nothing was changed in it; name other tables, or fill this one: "
+        f"{shell.update(pair.source, [pair.slave], tables=[str(table)])}",
+    )
+
+
+def _columns(view: TableView) -> set[tuple[str, str, str, bool]]:
+    pairs = zip(view.ours.columns, view.layout.columns, strict=True)
+    return {(one.name, other.name, one.type, one.generated) for one, other in pairs}

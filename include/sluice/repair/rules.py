@@ -1,0 +1,88 @@
+"""Rules that say which side's row wins where both sides are masters."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from sluice.model.layout import Column
+from sluice.model.names import TableName
+from sluice.model.row_difference import Kind
+
+Row = dict[str, str | None]
+
+
+class Winner(StrEnum):
+    """The side whose row both are to have; or neither."""
+
+    SOURCE = "source"
+    SLAVE = "slave"
+    LEAVE = "leave"
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A row that is not the same on both sides, at points of both streams.
+
+    Attributes:
+        key: in the order of the slave's key.
+        ours, theirs: the source's and the slave's row, by the source's names of columns; None if it is not there.
+    """
+
+    key: tuple[str, ...]
+    ours: Row | None
+    theirs: Row | None
+
+    @property
+    def kind(self) -> Kind:
+        """As a comparison calls it."""
+        if self.ours is None:
+            return "extra"
+        return "missing" if self.theirs is None else "changed"
+
+
+class Rule(Protocol):
+    """A rule for the rows of one table."""
+
+    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
+        """The winner of each."""
+
+
+@dataclass(frozen=True)
+class Always:
+    """One side wins every row."""
+
+    winner: Winner
+
+    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
+        """See `Rule.winners`."""
+        return [self.winner] * len(conflicts)
+
+
+@dataclass(frozen=True)
+class OfKinds:
+    """Another rule, for rows of some kinds; others are left. A row may be of another kind than a report says."""
+
+    kinds: Collection[str]
+    rule: Rule
+
+    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
+        """See `Rule.winners`."""
+        asked = [one for one in conflicts if one.kind in self.kinds]
+        answers = dict(zip((one.key for one in asked), self.rule.winners(asked), strict=True)) if asked else {}
+        return [answers.get(one.key, Winner.LEAVE) for one in conflicts]
+
+
+def rule(name: str, kinds: Collection[str], table: TableName, columns: Sequence[Column], column: str | None) -> Rule:
+    """The rule of that name for a table.
+
+    Args:
+        columns: of the source's table, as far as the slave gets them.
+        column: that `newest` compares.
+
+    Raises:
+        SluiceError: SLC-627, the table has no such column, or it has no order.
+    """
+    return OfKinds(kinds, Always(Winner(name)))
