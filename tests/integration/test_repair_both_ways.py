@@ -12,6 +12,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.repair.run import RepairRequest, repair
 from sluice.store import trail
+from sluice.vendors.postgresql.load.versioned_keys import PostgresVersionedRepair
 
 pytestmark = [pytest.mark.postgres]
 
@@ -106,6 +107,39 @@ def test_without_a_rule_the_source_wins_and_a_dry_run_says_which_way_each_row_wo
     assert world.at("east").execute("SELECT v FROM t WHERE id = 2").fetchone() == ("on its way",)
     assert world.at("west").execute("SELECT v FROM t WHERE id = 2").fetchone() == ("on its way",)
     assert "rule source" in found["note"]
+
+
+def test_a_row_that_somebody_changes_before_it_is_written_is_left_until_both_sides_know_it(world, monkeypatch):
+    """Row 2 is changed between the points, and again behind them; rows 1 and 102 when they are about to be written."""
+    harm(world, "west", *HARM)
+    east, west = world.at("east"), world.at("west")
+    seen, once = [], set()
+
+    def before(name, change):
+        step = getattr(PostgresVersionedRepair, name)
+
+        def changed(repair, *given):
+            if name not in once:
+                once.add(name)
+                change()
+            found = step(repair, *given)
+            if name == "end_unchanged" and not seen:
+                seen.extend(west.execute("SELECT id, v FROM t WHERE id IN (1, 2, 102) ORDER BY id").fetchall())
+            return found
+
+        monkeypatch.setattr(PostgresVersionedRepair, name, changed)
+
+    before("arrive", lambda: west.execute("UPDATE t SET v = 'west' WHERE id = 2"))
+    before("rows", lambda: east.execute("UPDATE t SET v = 'east' WHERE id = 2"))
+    newer = "INSERT INTO t VALUES (1, 'newer'); UPDATE t SET v = 'newer' WHERE id = 102"
+    before("end_unchanged", lambda: west.execute(newer))
+    found = mend(world, rule="source")
+    assert seen == [(1, "newer"), (2, "west"), (102, "newer")]
+    world.until_quiet()
+    assert world.rows("east") == world.rows("west")
+    ends = east.execute("SELECT v FROM t WHERE id IN (1, 2, 102) ORDER BY id").fetchall()
+    assert ends == [("newer",), ("east",), ("newer",)]
+    assert found["changing"] == 0
 
 
 REFUSED = (
