@@ -10,6 +10,7 @@ from support.updating import background, compare_here
 
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
+from sluice.repair.chosen_rows import numbers
 from sluice.repair.run import RepairRequest, repair
 from sluice.store import trail
 from sluice.vendors.postgresql.load.versioned_keys import PostgresVersionedRepair
@@ -100,6 +101,9 @@ def test_without_a_rule_the_source_wins_and_a_dry_run_says_which_way_each_row_wo
     assert """east: DELETE FROM "public"."t" WHERE "id" = '1';""" in found["statements"]
     assert """east: INSERT INTO "public"."t" SELECT :row; -- "id" = '2001'""" in found["statements"]
     assert """east: UPDATE "public"."t" SET "v" = :"v", "at" = :"at" WHERE "id" = '3';""" in found["statements"]
+    chosen = mend(world, rule="slave", dry_run=True, report=found["report"], rows=numbers("1-2, 9"))
+    assert (len(chosen["statements"]), "33 rows were not chosen" in chosen["note"]) == (3, True)
+    assert set(chosen["statements"]) < set(found["statements"])
     world.at("west").execute("UPDATE t SET v = 'on its way' WHERE id = 2")
     found = mend(world, kinds=("changed", "missing"))
     assert (found["to_slave"], found["to_source"], found["left"]) == (26, 0, 0)
