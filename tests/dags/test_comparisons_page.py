@@ -194,13 +194,14 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked, people,
     (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]
     assert (odd["table"], odd["changed"], equal["different"]) == ("public.t", 1, 0)
     of = f"/api/v1{REPORT}/rows"
+    wanted = {"dry_run": True, "rule": "slave"}
     for rows, status, code in (("3, 60", 200, 0), ("60-61", 409, 619), ("0", 409, 619), ("", 422, 0), ("3; 4", 422, 0)):
-        told = admin.post(f"/api/v1{REPORT}/repair", json={"rows": rows, "dry_run": True}, headers=ours(admin, address))
+        told = admin.post(f"/api/v1{REPORT}/repair", json=wanted | {"rows": rows}, headers=ours(admin, address))
         assert (told.status_code, told.json().get("code", 0)) == (status, code or told.json().get("code", 0)), told.text
     kinds = {"rows": "3", "kinds": ["missing"]}
     assert admin.post(f"/api/v1{REPORT}/repair", json=kinds, headers=ours(admin, address)).json()["code"] == 618
     newest_run = people["admin"].ask("/api/v2/dags/repair/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
-    assert newest_run == {"source": SOURCE, "slave": "zurich", "report": 4711, "rows": "3, 60", "dry_run": True}
+    assert newest_run == {"source": SOURCE, "slave": "zurich", "report": 4711, "rows": "3, 60", **wanted}
     first = admin.get(of, params={"table": "public.t"}).json()
     rest = admin.get(of, params={"table": "public.t", "after": first["next"]}).json()
     assert (len(first["rows"]), len(rest["rows"]), rest["next"]) == (50, 10, None)

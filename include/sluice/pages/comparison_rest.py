@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import StreamingResponse
@@ -40,6 +40,7 @@ class Repair(BaseModel):
 
     Attributes:
         rows: numbers of rows of one table, such as "3, 5, 10-20": these alone; all if it is null.
+        rule: which side's row wins where both databases are masters of each other; the source's if it is null.
         dry_run: change nothing; the result of the run has the statements.
     """
 
@@ -48,6 +49,7 @@ class Repair(BaseModel):
     tables: list[str] = []
     kinds: list[Kind] = []
     rows: Annotated[str, Field(max_length=10_000), AfterValidator(_written)] | None = None
+    rule: Literal["source", "slave"] | None = None
     dry_run: bool = False
 
 
