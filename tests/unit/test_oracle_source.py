@@ -192,7 +192,7 @@ def test_a_source_is_installed_once_and_a_table_is_locked_but_for_a_moment(monke
     same = {"capture__registry__registered": registered(TABLE)}
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **same, capture__registry__firing=[("REPL_CAP7",)])
     assert capture.install({NAME: Watch("")}, wanted).added == ()
-    assert not [one for one in session.said if "LOCK TABLE" in one or 'TRIGGER "REPL"."REPL_CAP7"' in one]
+    assert not [one for one in session.said if 'LOCK TABLE "APP"' in one or 'TRIGGER "REPL"."REPL_CAP7"' in one]
 
 
 def test_a_column_that_was_added_holds_from_the_command_on(monkeypatch):
@@ -204,7 +204,7 @@ def test_a_column_that_was_added_holds_from_the_command_on(monkeypatch):
     assert (added["layout"], added["columns"]) == (55, columns_text(WIDER))
     # The function of the older trigger stays until the new one is there.
     assert any('FUNCTION "REPL"."REPL_IMG7"' in one for one in session.said)
-    assert not any("LOCK TABLE" in one for one in session.said)
+    assert not any('LOCK TABLE "APP"' in one for one in session.said)
     count = len(session.said)
     capture.poll_ddl()
     assert len(session.said) == count + 1

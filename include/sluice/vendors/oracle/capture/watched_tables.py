@@ -226,6 +226,8 @@ class WatchedTables:
     def keep_segments(self) -> None:
         """Take the segments of new partitions for known ones, and forget those of tables that are watched no more."""
         with transaction(self._session):
+            # The DDL of an application may note those of the same partitions, in another order.
+            self._change("capture/registry/lock_segments", {})
             self._change("capture/registry/add_segments", {})
             self._change("capture/registry/forget_segments", {})
 
