@@ -51,7 +51,8 @@ class ChangedKeys:
         self._files = files
         self._tables = set(tables)
         self._known = set(known)
-        self._gone: dict[TableName, bool] = {}
+        # By layout: another table may have taken the name, and gone with it.
+        self._gone: dict[int, bool] = {}
         self._layouts: dict[int, Layout] = {}
         self._keys: dict[int, set[LogKey]] = {}
         self._whole: dict[TableName, str] = {}
@@ -64,8 +65,10 @@ class ChangedKeys:
 
         Raises:
             LogTrimmed: SLC-621, the log was trimmed meanwhile.
-        SluiceError: as `SegmentFiles.read` does.
+            SluiceError: as `SegmentFiles.read` does.
         """
+        if self._incarnation is None:
+            self._incarnation = next((one.incarnation for one in self._manifest.kept() if one.end == self.after), None)
         for segment in expect_kept(self._manifest, self.end, end):
             if self._incarnation not in (None, segment.incarnation):
                 self._all_whole = "the source was restored or failed over since"
@@ -87,9 +90,9 @@ class ChangedKeys:
         """
         if why := self._all_whole or self._whole.get(now.name):
             return why
-        if renamed := next((name for name, dropped in self._gone.items() if not dropped), None):
+        if (renamed := next((number for number, dropped in self._gone.items() if not dropped), None)) is not None:
             # Its rows may be those of any table by now.
-            return f"{renamed} was changed since, and is called otherwise now, or is not watched any more"
+            return f"{self._layouts[renamed].name} was changed since, and is called otherwise now, or is not watched any more"
         found: set[LogKey] = set()
         for number, keys in self._keys.items():
             layout = self._layouts[number]
@@ -113,7 +116,7 @@ class ChangedKeys:
                 # Commands stand behind the changes before them: a drop is the last of a transaction's.
                 actions = mine.column("action")
                 if len(mine):
-                    self._gone[layout.name] = actions[-1].as_py() == Action.DROP
+                    self._gone[number] = actions[-1].as_py() == Action.DROP
             elif layout.name in self._tables and layout.name not in self._whole and (why := self._taken(layout, mine)):
                 self._whole[layout.name] = why
                 for old in [one for one in self._keys if self._layouts[one].name == layout.name]:
