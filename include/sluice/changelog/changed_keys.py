@@ -92,7 +92,8 @@ class ChangedKeys:
             return why
         if (renamed := next((number for number, dropped in self._gone.items() if not dropped), None)) is not None:
             # Its rows may be those of any table by now.
-            return f"{self._layouts[renamed].name} was changed since, and is called otherwise now, or is not watched any more"
+            name = self._layouts[renamed].name
+            return f"{name} was changed since, and is called otherwise now, or is not watched any more"
         found: set[LogKey] = set()
         for number, keys in self._keys.items():
             layout = self._layouts[number]
