@@ -25,7 +25,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
 from sluice.repair import opposite
 from sluice.repair.plan import TablePlan, expect_given, expect_unchanged, outdated, ready, statement
-from sluice.repair.rules import Conflict, Row, Rule, Winner, rule
+from sluice.repair.rules import Conflict, Row, Rule, Winner
 from sluice.store import comparisons
 from sluice.store.comparisons import TableReport
 from sluice.values.copy_text import columns_of, lines_of
@@ -45,16 +45,12 @@ class Directions:
     """How a repair decides, and what it may do.
 
     Attributes:
-        rule: its name.
-        column: that the rule compares.
-        kinds: of the rows that it decides on.
+        rule: says which side's row wins.
         dry_run: nothing is written.
         strict: every table has to go both ways.
     """
 
-    rule: str
-    column: str | None
-    kinds: tuple[str, ...]
+    rule: Rule
     dry_run: bool
     patience_s: float
     strict: bool = True
@@ -174,7 +170,7 @@ class BothSides:
     @property
     def told(self) -> str:
         """The rule in words."""
-        return f"rule {self._how.rule}" + (f" {self._how.column}" if self._how.column else "")
+        return f"rule {self._how.rule.side}"
 
     def settle(self, planned: TablePlan) -> None:
         """Decide on the rows of a table, and write them."""
@@ -243,10 +239,8 @@ class BothSides:
                 sides.append(
                     _Side(winner, pair, point, seen, key, named, reading, known.version, writer, self._how.patience_s)
                 )
-            columns = [column for column in there.ours.columns if not column.generated]
-            rules = rule(self._how.rule, self._how.kinds, table.table, columns, self._how.column)
             allowed = partial(self._expect_allowed, planned, back)
-            yield _Round(sides[0], sides[1], rules, self.settled, tried, allowed, dry_run=self._how.dry_run)
+            yield _Round(sides[0], sides[1], self._how.rule, self.settled, tried, allowed, dry_run=self._how.dry_run)
 
     def _view(self, planned: TablePlan, pair: Pair, point: Point, table: TableName) -> TableView:
         database = self._context.source(pair.source)
@@ -295,7 +289,7 @@ class _Round:
                 alike.add(key)
             elif version == then.get(key, nothing)[1]:
                 open_.append(Conflict(key, ours, theirs))
-        answers = dict(zip((one.key for one in open_), self.rule.winners(open_), strict=True))
+        answers = {one.key: self.rule.winner(one) for one in open_}
         left = {key for key, winner in answers.items() if winner is Winner.LEAVE}
         self.settled.equal += len(alike - self.tried)
         self.settled.left += len(left)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
-from sluice.model.layout import Column
-from sluice.model.names import TableName
 from sluice.model.row_difference import Kind
 
 Row = dict[str, str | None]
@@ -43,46 +40,13 @@ class Conflict:
         return "missing" if self.theirs is None else "changed"
 
 
-class Rule(Protocol):
-    """A rule for the rows of one table."""
-
-    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """The winner of each."""
-
-
 @dataclass(frozen=True)
-class Always:
-    """One side wins every row."""
+class Rule:
+    """One side wins every row of some kinds; others are left. A row may be of another kind than a report says."""
 
-    winner: Winner
-
-    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """See `Rule.winners`."""
-        return [self.winner] * len(conflicts)
-
-
-@dataclass(frozen=True)
-class OfKinds:
-    """Another rule, for rows of some kinds; others are left. A row may be of another kind than a report says."""
-
+    side: Winner
     kinds: Collection[str]
-    rule: Rule
 
-    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """See `Rule.winners`."""
-        asked = [one for one in conflicts if one.kind in self.kinds]
-        answers = dict(zip((one.key for one in asked), self.rule.winners(asked), strict=True)) if asked else {}
-        return [answers.get(one.key, Winner.LEAVE) for one in conflicts]
-
-
-def rule(name: str, kinds: Collection[str], table: TableName, columns: Sequence[Column], column: str | None) -> Rule:
-    """The rule of that name for a table.
-
-    Args:
-        columns: of the source's table, as far as the slave gets them.
-        column: that `newest` compares.
-
-    Raises:
-        SluiceError: SLC-627, the table has no such column, or it has no order.
-    """
-    return OfKinds(kinds, Always(Winner(name)))
+    def winner(self, conflict: Conflict) -> Winner:
+        """The winner of a row."""
+        return self.side if conflict.kind in self.kinds else Winner.LEAVE

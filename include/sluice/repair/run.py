@@ -33,6 +33,7 @@ from sluice.repair.plan import (
     plan,
     ready,
 )
+from sluice.repair.rules import Rule, Winner
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.load import Reading
@@ -63,7 +64,6 @@ class RepairRequest:
         who: if not this run.
         rows: of one table of the report, these alone.
         rule: which side's row wins where both are masters; None: the source's.
-        column: that the rule compares.
     """
 
     source: str
@@ -75,7 +75,6 @@ class RepairRequest:
     who: str | None = None
     rows: RowNumbers | None = None
     rule: str | None = None
-    column: str | None = None
 
     @property
     def pair(self) -> Pair:
@@ -163,11 +162,11 @@ def _one_way(
 def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
     """A repair in both directions, if there are two, or if the rule needs both."""
     opposites = opposite.opposites(context, request.pair)
-    strict = request.rule not in (None, "source")
+    strict = request.rule not in (None, Winner.SOURCE)
     if not strict and (not opposites or opposite.unfit_both_ways(context, request.pair, opposites)):
         return None
-    rule = request.rule or "source"
-    how = Directions(rule, request.column, request.kinds, request.dry_run, patience_s, strict)
+    rule = Rule(Winner(request.rule or Winner.SOURCE), request.kinds)
+    how = Directions(rule, request.dry_run, patience_s, strict)
     return BothSides(context, request.pair, opposites, how)
 
 
