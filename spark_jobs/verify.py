@@ -6,7 +6,7 @@ from sluice.context import Context
 from sluice.model.key_range import KeyInterval
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, key_options, row_options, run, table_options
-from sluice.verify.parts import this_run
+from sluice.verify.checkpoints import this_run
 from sluice.verify.ranges import chosen
 from sluice.verify.run import VerifyRequest, verify
 

@@ -15,7 +15,7 @@ from sluice.errors import RowsDiffer, TransientError
 from sluice.monitor import comparison_status
 from sluice.store import comparisons
 from sluice.vendors.postgresql.read import cut_tables
-from sluice.verify.parts import Parts
+from sluice.verify.checkpoints import Parts
 from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]

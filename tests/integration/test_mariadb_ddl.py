@@ -15,6 +15,7 @@ from sluice.capture.grants import slave_grants
 from sluice.changelog.points import PointWait
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
+from sluice.vendors import committed_ddl
 from sluice.vendors.mariadb import slave
 from sluice.vendors.mariadb.ddl import commands
 from sluice.vendors.mariadb.read.compare import aligned
@@ -180,7 +181,9 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, sl
 def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_server, monkeypatch):
     """Each command with rows on both sides; once the process is killed, else it is overtaken where it stands."""
     world = maria(DDL, ["public.*"], slaves=("zurich",))
-    monkeypatch.setattr(slave, "reached", death := Death())
+    death = Death()
+    for module in (slave, committed_ddl):
+        monkeypatch.setattr(module, "reached", death)
     deaths = [*itertools.product(COMMANDS[:1], POINTS), *itertools.product(COMMANDS[1:], POINTS[1:3])]
     for number, (statement, (point, times)) in enumerate(deaths):
         mode = "one_to_one" if number % 2 else "batch"
@@ -210,7 +213,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
         return MariaRepair(world.infos["zurich"], pair, database, world.context.mapper(pair), [])
 
     def overtaken(here):
-        monkeypatch.setattr(slave, "reached", lambda _: None)
+        monkeypatch.setattr(committed_ddl, "reached", lambda _: None)
         assert here is CrashPoint.INTENDED
         at = earlier.position
         # It is beyond where it was, and has not arrived where the command's transaction ends.
@@ -224,7 +227,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
             rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
         delivered(world)
 
-    monkeypatch.setattr(slave, "reached", overtaken)
+    monkeypatch.setattr(committed_ddl, "reached", overtaken)
     with pytest.raises(FencedError, match="SLC-050"):
         earlier.deliver()
     position = world.drainer().position
@@ -281,7 +284,9 @@ def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, sla
 def test_an_alter_that_is_found_late_is_carried_out_once_in_front_of_the_rows_that_need_it(maria, weak, monkeypatch):
     """Nothing tells where it was: it is moved to a row, whose key it gets."""
     world = maria(DDL, ["public.t", "public.heap"], slaves=("zurich",), elsewhere={"master": weak})
-    monkeypatch.setattr(slave, "reached", death := Death())
+    death = Death()
+    for module in (slave, committed_ddl):
+        monkeypatch.setattr(module, "reached", death)
     for number, (point, times) in enumerate(POINTS[1:4]):
         death.at = [point] * times
         for statement in (

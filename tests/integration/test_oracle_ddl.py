@@ -12,6 +12,7 @@ from support.world import SOURCE
 from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
+from sluice.vendors import committed_ddl
 from sluice.vendors.oracle import slave
 from sluice.vendors.oracle.ddl.commands import OracleCommands
 
@@ -128,7 +129,9 @@ def test_a_drain_that_dies_around_a_command_or_within_one_carries_it_out_once(de
     world = depot.world
     world.master.execute("CREATE TABLE heap (a int); INSERT INTO heap VALUES (1)")
     world.catch_up()
-    monkeypatch.setattr(slave, "reached", death := Death())
+    death = Death()
+    for module in (slave, committed_ddl):
+        monkeypatch.setattr(module, "reached", death)
     define = OracleCommands._define
 
     def defined(self, statement, then=None):

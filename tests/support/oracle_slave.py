@@ -19,12 +19,12 @@ from sluice.vendors.oracle.names import composed, literal, qualified
 from sluice.vendors.oracle.read import compare
 from sluice.vendors.oracle.read.slave_rows import selecting
 from sluice.vendors.oracle.slave import OracleSlave
+from sluice.vendors.oracle.statements.dialect import OracleDialect
 from sluice.vendors.oracle.statements.execution import asking
-from sluice.vendors.oracle.statements.wording import OracleWording
 from sluice.vendors.oracle.write.writer import alike_of, parts_of, staged_columns
-from sluice.vendors.portable.fitting import fitted
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Select
+from sluice.vendors.portable.type_check import fitted
 
 PAIR = Pair("sales", "depot")
 SCHEMA = "REPL"
@@ -105,7 +105,7 @@ ISSUED = {
 def spoken(text: str) -> list[str]:
     """The statements that execute one."""
     layout = Layout(1, TableName("public", "t"), tuple(Column(*one) for one in COLUMNS_ISSUED.items()), (0,))
-    found, words = fitted(portable(text, "public"), layout), OracleWording({"w"})
+    found, words = fitted(portable(text, "public"), layout), OracleDialect({"w"})
     if isinstance(found, Select):
         return [asking(words, table_of(replace(layout, name=SEEN)), found)[0]]
     return list(words.statements(found, SEEN))

@@ -36,6 +36,12 @@ class Commands(CommittedDdl):
         """See `CommittedDdl`."""
         return self.now
 
+    def execute(self, plan, intent, epoch):
+        """See `CommittedDdl`."""
+
+    def is_at(self, end):
+        """See `CommittedDdl`."""
+
 
 def command(key=7):
     return Command(Action.ALTER, None, ALTER, 3, key)

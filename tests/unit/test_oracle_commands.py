@@ -14,6 +14,7 @@ from sluice.crash import CrashPoint
 from sluice.errors import FencedError, LockTimeout, SluiceError, TransientError
 from sluice.model.action import Action, Command, Existing
 from sluice.model.position import PartWay, Position
+from sluice.vendors import committed_ddl
 from sluice.vendors.committed_ddl import Intent
 from sluice.vendors.oracle import slave as slaves
 from sluice.vendors.oracle.names import composed
@@ -172,7 +173,7 @@ def test_a_job_that_was_overtaken_in_front_of_a_command_executes_nothing(server)
         if here is CrashPoint.INTENDED:
             server.epoch = 6
 
-    server.monkeypatch.setattr(slaves, "reached", overtaken)
+    server.monkeypatch.setattr(committed_ddl, "reached", overtaken)
     with pytest.raises(FencedError):
         server.slave.apply([command(OLD, NEW)], END)
     assert server.catalog.done == []

@@ -7,9 +7,9 @@ import pytest
 from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
-from sluice.vendors.mariadb.statements.wording import MariaWording
-from sluice.vendors.portable.fitting import columns_of, fitted
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.mariadb.statements.dialect import MariaDialect
+from sluice.vendors.portable.parser import portable
+from sluice.vendors.portable.type_check import columns_of, fitted
 
 T = TableName("public", "t")
 TYPES = {
@@ -57,7 +57,7 @@ WORDS = {
 
 @pytest.mark.parametrize("text", WORDS)
 def test_a_statement_is_made_anew_from_its_parts(text):
-    assert MariaWording().statement(fitted(portable(text, "public"), LAYOUT), TableName("seen", "o")) == WORDS[text]
+    assert MariaDialect().statement(fitted(portable(text, "public"), LAYOUT), TableName("seen", "o")) == WORDS[text]
 
 
 NOT_TAKEN = (

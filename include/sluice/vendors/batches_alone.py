@@ -129,8 +129,8 @@ class BatchesAlone(Unguarded, ABC):
     def understands(self, statement: Statement) -> None:
         """Whether it is portable, as far as its text tells. Raises SluiceError SLC-103 or SLC-577 if not."""
         # A parser takes long to import, and hardly a drain needs it.
-        from sluice.vendors.portable.naming import expect_seen
-        from sluice.vendors.portable.reading import portable
+        from sluice.vendors.portable.carried_out import expect_seen
+        from sluice.vendors.portable.parser import portable
 
         expect_seen(self.mapper, portable(statement.sql, statement.schema).table)
 

@@ -15,13 +15,16 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from sluice.apply.net.effects import Step
+from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
 from sluice.model.action import Command, Existing
 from sluice.model.names import Pair, TableName
-from sluice.model.position import PartWay
+from sluice.model.position import PartWay, Position
+from sluice.model.row_conflict import Tolerated
 from sluice.model.table_definition import TableChange
 from sluice.vendors.protocol.ddl_errors import not_ours
 
@@ -103,6 +106,11 @@ class Intent:
         return cls(plain["ordinal"], plain["key"], plain["done"], tuple(plain["before"]), plain["after"])
 
 
+# Steps in one transaction, up to the next command that is to be executed or to their end: which rows were not as
+# expected, and that command.
+Written = Callable[[Iterator[Step]], tuple[Tolerated, tuple[Plan, Intent] | None]]
+
+
 class CommittedDdl(ABC):
     """The commands of one slave.
 
@@ -134,6 +142,33 @@ class CommittedDdl(ABC):
     @abstractmethod
     def state(self, tables: Sequence[TableName]) -> State:
         """How tables are in the catalog now."""
+
+    @abstractmethod
+    def execute(self, plan: Plan, intent: Intent, epoch: int) -> None:
+        """Carry a command out; its intent is committed."""
+
+    @abstractmethod
+    def is_at(self, end: Position) -> None:
+        """The transaction that moved the position there is committed."""
+
+    def apply(self, steps: Iterable[Step], end: Position, epoch: int, written: Written) -> Tolerated:
+        """A batch: its rows in transactions, and each command that commits by itself between two of them.
+
+        Returns:
+            Which rows were not as expected.
+        """
+        tolerated, coming = Tolerated(), iter(steps)
+        self.begin_batch()
+        while True:
+            found, due = written(coming)
+            tolerated += found
+            if due is None:
+                break
+            reached(CrashPoint.INTENDED)
+            self.execute(*due, epoch)
+            reached(CrashPoint.EXECUTED)
+        self.is_at(end)
+        return tolerated
 
     def part_way(self) -> PartWay | None:
         """See `SlaveDatabase.part_way`."""

@@ -35,9 +35,9 @@ from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.verify import ranges
 from sluice.verify.changed_rows import ChangedRows
+from sluice.verify.checkpoints import Parts
 from sluice.verify.difference import Difference, Keeping
 from sluice.verify.given_rows import GivenRows
-from sluice.verify.parts import Parts
 from sluice.verify.record import bounded, expect_enough, record
 from sluice.verify.rounds import CompareAll, Pace, giving_way, in_rounds
 

@@ -105,20 +105,10 @@ class MariaSlave(BatchesAlone):
                 that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
                 `TableWriter` and `MariaCommands` raise.
         """
-        tolerated = Tolerated()
         with translated(f"applying a batch to {self.pair.slave}"):
-            commands = self._taken_over()
-            commands.begin_batch()
-            coming = iter(steps)
-            while True:
-                found, due = self._written(coming, end, answered, policies)
-                tolerated += found
-                if due is None:
-                    break
-                reached(CrashPoint.INTENDED)
-                commands.execute(*due, self._epoch)
-                reached(CrashPoint.EXECUTED)
-            commands.is_at(end)
+            tolerated = self._taken_over().apply(
+                steps, end, self._epoch, lambda coming: self._written(coming, end, answered, policies)
+            )
         self._ordinal = end.ordinal
         return tolerated
 

@@ -128,20 +128,10 @@ class OracleSlave(BatchesAlone):
                 changes that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out;
                 or what `TableWriter` and `OracleCommands` raise.
         """
-        tolerated = Tolerated()
         with translated(f"applying a batch to {self.pair.slave}"):
-            commands = self._taken_over()
-            commands.begin_batch()
-            coming = iter(steps)
-            while True:
-                found, due = self._written(coming, end, answered, policies)
-                tolerated += found
-                if due is None:
-                    break
-                reached(CrashPoint.INTENDED)
-                commands.execute(*due, self._epoch)
-                reached(CrashPoint.EXECUTED)
-            commands.is_at(end)
+            tolerated = self._taken_over().apply(
+                steps, end, self._epoch, lambda coming: self._written(coming, end, answered, policies)
+            )
         self._ordinal = end.ordinal
         return tolerated
 
@@ -183,8 +173,8 @@ class OracleSlave(BatchesAlone):
 
     def understands(self, statement: Statement) -> None:
         """See `BatchesAlone`. Some literals mean something else here."""
-        from sluice.vendors.oracle.statements.wording import expect_no_odd_text
-        from sluice.vendors.portable.reading import portable
+        from sluice.vendors.oracle.statements.dialect import expect_no_odd_text
+        from sluice.vendors.portable.parser import portable
 
         super().understands(statement)
         expect_no_odd_text(portable(statement.sql, statement.schema))

@@ -12,13 +12,13 @@ from dataclasses import replace
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.statement import Answer, Answered, NodeOutcome, Statement, compared
-from sluice.vendors.portable.fitting import fitted
-from sluice.vendors.portable.naming import expect_seen
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Portable
+from sluice.vendors.portable.type_check import fitted
 from sluice.vendors.protocol.ddl_errors import not_ours
+from sluice.vendors.protocol.statement_errors import unmapped
 
 # Executes a statement on the table of a layout, under the slave's name of that.
 Execute = Callable[[Statement, Portable, Layout], Answer]
@@ -48,6 +48,13 @@ def carry_out(text: str, mapper: Mapper, pair: Pair, answered: Answered, execute
             return
         raise
     answered(statement, compared(statement.answer, answer))
+
+
+def expect_seen(mapper: Mapper, name: TableName) -> TableName:
+    """What a slave calls the table. Raises SluiceError SLC-103, it does not have all of it as it is."""
+    if not mapper.whole(name):
+        raise unmapped(f"the slave does not have {name} as it is")
+    return mapper.table(name)
 
 
 def _not_looked_at(statement: Statement, pair: Pair) -> SluiceError:

@@ -12,14 +12,14 @@ from sluice.model.statement import Answer, Answered, Statement
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, no_table
 from sluice.vendors.mariadb.errors import explained
 from sluice.vendors.mariadb.session import Connection, changed, execute
-from sluice.vendors.mariadb.statements.wording import MariaWording
+from sluice.vendors.mariadb.statements.dialect import MariaDialect
 from sluice.vendors.mariadb.types import Form, canonical, stored
 from sluice.vendors.portable import carried_out
-from sluice.vendors.portable.fitting import columns_of
 from sluice.vendors.portable.statement import Portable, Select, Shown, Update
+from sluice.vendors.portable.type_check import columns_of
 from sluice.vendors.protocol.statement_errors import stops
 
-_WORDS = MariaWording()
+_WORDS = MariaDialect()
 
 
 def carry_out(session: Connection, text: str, mapper: Mapper, pair: Pair, answered: Answered) -> None:

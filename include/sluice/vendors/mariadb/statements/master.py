@@ -36,10 +36,10 @@ from sluice.vendors.mariadb.session import (
     qualified,
     transaction,
 )
-from sluice.vendors.mariadb.statements.wording import MasterWording
-from sluice.vendors.portable.fitting import fitted
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.mariadb.statements.dialect import MasterDialect
+from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Insert, Number, Portable, Select, Update, not_portable
+from sluice.vendors.portable.type_check import fitted
 from sluice.vendors.protocol.statement_errors import acts_beside, fails, others_write
 
 _PATIENCE_S, _FORSAKEN_S = 5, 60
@@ -129,7 +129,7 @@ def _done(session: Connection, statement: Statement, found: Portable, watched: W
             raise not_portable(f"there is no table {name}")
         reads = isinstance(found, Select)
         fitting = _expect_alone(session, table, found, watched)
-        words = MasterWording({one.name: one for one in table.columns})
+        words = MasterDialect({one.name: one for one in table.columns})
         answer = (
             _read(session, words, table, fitting, statement.max_rows)
             if reads
@@ -176,7 +176,7 @@ def _numbers(made: Insert, counting: set[str]) -> bool:
     return any(not (isinstance(value, Number) and value.digits.strip("-0")) for value in values)
 
 
-def _written(session: Connection, words: MasterWording, made: Portable) -> int:
+def _written(session: Connection, words: MasterDialect, made: Portable) -> int:
     matched = 0
     if isinstance(made, Update):
         # The server counts rows that become others alone. What is counted is locked, and so is what is not there.
@@ -191,7 +191,7 @@ def _written(session: Connection, words: MasterWording, made: Portable) -> int:
     return count if getattr(made, "is_counted", True) else 0
 
 
-def _read(session: Connection, words: MasterWording, table: MasterTable, made: Portable, max_rows: int) -> Answer:
+def _read(session: Connection, words: MasterDialect, table: MasterTable, made: Portable, max_rows: int) -> Answer:
     assert isinstance(made, Select)
     columns: Mapping[str, Callable[[str], str]] = {one.name: one.canonical for one in table.columns}
     limit = f" LIMIT {max_rows + 1} LOCK IN SHARE MODE"

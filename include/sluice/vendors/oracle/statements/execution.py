@@ -16,11 +16,11 @@ from sluice.vendors.oracle.names import quoted
 from sluice.vendors.oracle.read.slave_rows import canonical_texts, selected
 from sluice.vendors.oracle.session import changed
 from sluice.vendors.oracle.slave_columns import NUMBERS, Form, Stored, stored
-from sluice.vendors.oracle.statements.wording import OracleWording, expect_no_odd_text
+from sluice.vendors.oracle.statements.dialect import OracleDialect, expect_no_odd_text
 from sluice.vendors.oracle.write.writer import TableWriter
 from sluice.vendors.portable import carried_out
-from sluice.vendors.portable.fitting import columns_of
 from sluice.vendors.portable.statement import Portable, Select, Shown
+from sluice.vendors.portable.type_check import columns_of
 from sluice.vendors.protocol.statement_errors import stops
 
 
@@ -44,7 +44,7 @@ def carry_out(
 
 
 def _executed(session: oracledb.Connection, table: SlaveTable, found: Portable, statement: Statement) -> Answer:
-    words = OracleWording({one.column.name for one in table.columns if one.is_long})
+    words = OracleDialect({one.column.name for one in table.columns if one.is_long})
     try:
         if isinstance(found, Select):
             return _read(session, words, table, found, statement.max_rows)
@@ -58,7 +58,7 @@ def _executed(session: oracledb.Connection, table: SlaveTable, found: Portable, 
 
 
 def _read(
-    session: oracledb.Connection, words: OracleWording, table: SlaveTable, found: Select, max_rows: int
+    session: oracledb.Connection, words: OracleDialect, table: SlaveTable, found: Select, max_rows: int
 ) -> Answer:
     statement, columns = asking(words, table, found)
     labels = tuple(one.label for one in found.shown)
@@ -70,7 +70,7 @@ def _read(
     return Answer(labels)
 
 
-def asking(words: OracleWording, table: SlaveTable, found: Select) -> tuple[str, list[Stored]]:
+def asking(words: OracleDialect, table: SlaveTable, found: Select) -> tuple[str, list[Stored]]:
     """A query, and how the columns of its answer are read."""
     columns = [_answered(table, one) for one in found.shown]
     values = selected([_value(one) for one in found.shown], columns)

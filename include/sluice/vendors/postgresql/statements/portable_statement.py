@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from sluice.model.layout import Layout
 from sluice.model.statement import Statement
-from sluice.vendors.portable.fitting import fitted
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Select, not_portable
+from sluice.vendors.portable.type_check import fitted
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.protocol.statement_errors import acts_beside

@@ -293,7 +293,7 @@ class BinlogCapture(NoSuccessors):
     def understands(self, text: str) -> None:
         """Whether a statement is portable, as far as its text tells."""
         # A parser takes long to import, and hardly a publisher needs it.
-        from sluice.vendors.portable.reading import portable
+        from sluice.vendors.portable.parser import portable
 
         portable(text, "")
 

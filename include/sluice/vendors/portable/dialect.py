@@ -31,7 +31,7 @@ from sluice.vendors.portable.statement import (
 )
 
 
-class Wording(ABC):
+class Dialect(ABC):
     """The words of one vendor. All brackets are written, so no precedence counts."""
 
     @abstractmethod

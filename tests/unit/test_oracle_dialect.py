@@ -6,8 +6,8 @@ import pytest
 from support.oracle_slave import ISSUED, SEEN, issued, spoken
 
 from sluice.errors import SluiceError
-from sluice.vendors.oracle.statements.wording import OracleWording, expect_no_odd_text
-from sluice.vendors.portable.reading import portable
+from sluice.vendors.oracle.statements.dialect import OracleDialect, expect_no_odd_text
+from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Among, Compared, Name, Number, Text
 
 LONG = "DBMS_LOB.GETLENGTH"
@@ -25,7 +25,7 @@ def test_an_insert_of_several_rows_is_several_and_each_is_a_statement_of_the_gra
 
 
 def test_a_text_that_is_longer_than_a_literal_is_put_together():
-    words = OracleWording({"w"})
+    words = OracleDialect({"w"})
     long = "'" * 1001
     assert words.text("x" * 1000) == f"'{'x' * 1000}'"
     assert words.text(long) == f"(TO_CLOB('{'x' * 2000}') || TO_CLOB('xx'))".replace("x", "'")
@@ -36,8 +36,8 @@ def test_a_text_that_is_longer_than_a_literal_is_put_together():
 
 def test_a_list_of_more_values_than_the_server_takes_is_several_of_them():
     many = Among(Name("n"), tuple(Number(str(one)) for one in range(1001)))
-    assert OracleWording(()).condition(many).endswith('998, 999)) OR ("n" IN (1000)))')
-    few = OracleWording({"w"}).condition(Among(Name("w"), (Text("a"), Text("b"))))
+    assert OracleDialect(()).condition(many).endswith('998, 999)) OR ("n" IN (1000)))')
+    few = OracleDialect({"w"}).condition(Among(Name("w"), (Text("a"), Text("b"))))
     assert few.count("DBMS_LOB.COMPARE") == 2
     assert " OR CASE WHEN" in few
 

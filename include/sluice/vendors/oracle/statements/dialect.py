@@ -14,6 +14,7 @@ from dataclasses import fields, is_dataclass
 
 from sluice.model.names import TableName
 from sluice.vendors.oracle.names import literal, qualified, quoted
+from sluice.vendors.portable.dialect import Dialect
 from sluice.vendors.portable.statement import (
     Among,
     Compared,
@@ -27,7 +28,6 @@ from sluice.vendors.portable.statement import (
     Value,
     not_portable,
 )
-from sluice.vendors.portable.wording import Wording
 
 # Characters of a literal: one has four bytes at most.
 _LONGEST = 1000
@@ -37,7 +37,7 @@ _MOST = 1000
 _LEFT_OUT = tuple(f"1582-10-{day:02}" for day in range(5, 15))
 
 
-class OracleWording(Wording):
+class OracleDialect(Dialect):
     """See there.
 
     Args:
@@ -48,30 +48,30 @@ class OracleWording(Wording):
         self._long = long
 
     def quoted(self, name: str) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return quoted(name)
 
     def qualified(self, name: TableName) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return qualified(name)
 
     def text(self, text: str) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         if len(text) <= _LONGEST:
             return literal(text)
         pieces = (text[begin : begin + _LONGEST] for begin in range(0, len(text), _LONGEST))
         return f"({' || '.join(f'TO_CLOB({literal(one)})' for one in pieces)})"
 
     def truth(self, *, holds: bool) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return "1" if holds else "0"
 
     def day(self, text: str) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return f"DATE {literal(text)}"
 
     def moment(self, text: str, *, has_zone: bool) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return f"TIMESTAMP {literal(f'{text} +00:00' if has_zone else text)}"
 
     def statements(self, one: Portable, name: TableName) -> Iterable[str]:
@@ -83,7 +83,7 @@ class OracleWording(Wording):
             yield self.statement(Insert(one.table, one.columns, (row,)), name)
 
     def condition(self, one: Condition) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         match one:
             case Compared(sign, left, right) if self._is_long(left, right):
                 return f"({self._told_apart(left, right)} {sign} 0)"

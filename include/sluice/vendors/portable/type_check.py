@@ -63,7 +63,7 @@ def fitted(statement: Portable, layout: Layout) -> Portable:
     Raises:
         SluiceError: SLC-577, it may mean something else in another database.
     """
-    return _Fitting(layout).fitted(statement)
+    return _TypeCheck(layout).fitted(statement)
 
 
 def columns_of(statement: Portable) -> frozenset[str]:
@@ -103,7 +103,7 @@ class _Size:
     scale: int
 
 
-class _Fitting:
+class _TypeCheck:
     """One statement and its table."""
 
     def __init__(self, layout: Layout) -> None:

@@ -7,40 +7,40 @@ from collections.abc import Mapping
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.master_types import WITHOUT_ZEROS, MasterColumn
 from sluice.vendors.mariadb.session import qualified, quoted
+from sluice.vendors.portable.dialect import Dialect
 from sluice.vendors.portable.statement import Shown
-from sluice.vendors.portable.wording import Wording
 
 
-class MariaWording(Wording):
+class MariaDialect(Dialect):
     """See there. Texts compare by the collations of Sluice's columns, in which every byte counts."""
 
     def quoted(self, name: str) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return quoted(name)
 
     def qualified(self, name: TableName) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return qualified(name)
 
     def text(self, text: str) -> str:
-        """See `Wording`. `sql_mode` is pinned: a backslash escapes."""
+        """See `Dialect`. `sql_mode` is pinned: a backslash escapes."""
         escaped = text.replace("\\", "\\\\").replace("'", "''")
         return f"'{escaped}'"
 
     def truth(self, *, holds: bool) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return "1" if holds else "0"
 
     def day(self, text: str) -> str:
-        """See `Wording`."""
+        """See `Dialect`."""
         return f"DATE'{text}'"
 
     def moment(self, text: str, *, has_zone: bool) -> str:
-        """See `Wording`. A time with a zone is stored as that of UTC."""
+        """See `Dialect`. A time with a zone is stored as that of UTC."""
         return f"TIMESTAMP'{text}'"
 
 
-class MasterWording(MariaWording):
+class MasterDialect(MariaDialect):
     """The same on a master, whose columns are as somebody made them.
 
     Args:
@@ -51,13 +51,13 @@ class MasterWording(MariaWording):
         self._columns = columns
 
     def column(self, name: str) -> str:
-        """See `Wording`. Every byte of a text counts, whatever the collation of its column."""
+        """See `Dialect`. Every byte of a text counts, whatever the collation of its column."""
         if (self._columns[name].type or "").startswith(("character varying", "text")):
             return f"(CONVERT({quoted(name)} USING utf8mb4) COLLATE utf8mb4_nopad_bin)"
         return quoted(name)
 
     def shown(self, one: Shown) -> str:
-        """See `Wording`. Values come as in an initial update."""
+        """See `Dialect`. Values come as in an initial update."""
         if one.name is None or one.function == "COUNT":
             return super().shown(one)
         known = self._columns[one.name.column]
