@@ -36,6 +36,7 @@ def a_sample(form: TriggerForm) -> None:
 def some_kinds(form: TriggerForm) -> None:
     form.pick("slave", "geneva")
     form.pick("kinds", "missing")
+    form.pick("rule", "source: the source's row wins")
 
 
 def a_transaction(form: TriggerForm) -> None:
