@@ -130,6 +130,7 @@ def test_only_keys_that_come_back_exactly_sort_a_table(kind):
     ("kind", "text", "bound"),
     [
         ("NUMBER", "11" + "0" * 124, Decimal("1.1E125")),
+        ("NUMBER", "-" + "9" * 37 + ".101", Decimal("-" + "9" * 37 + ".101")),
         ("NUMBER(10,2)", "-0.50", Decimal("-0.5")),
         ("VARCHAR2(40 CHAR)", "it's :x", "it's :x"),
         ("NVARCHAR2(40)", "a\\漢😀", "a\\005c\\6f22\\d83d\\de00"),

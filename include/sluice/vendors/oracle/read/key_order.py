@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 
 from sluice.vendors.key_condition import between
 from sluice.vendors.oracle.capture.triggers import CapturedTable
@@ -40,7 +40,8 @@ class _Kind:
 
 def _number(text: str) -> Decimal:
     try:
-        return Decimal(text).normalize()
+        # Digits that a context leaves out would make one bound of several keys.
+        return Decimal(text).normalize(Context(prec=len(text)))
     except InvalidOperation:
         raise ValueError(f"{text!r} is no number") from None
 
