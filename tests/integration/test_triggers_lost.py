@@ -110,10 +110,14 @@ def test_what_was_rolled_back_was_not_lost(build):
     assert world.status("zurich") is Status.NORMAL
 
 
-def test_a_bootstrap_heals_as_well_and_says_so(build):
+@pytest.mark.parametrize(
+    ("act", "added"), [("DROP TRIGGER zcap ON t", {"public.t"}), ("DROP SCHEMA repl CASCADE", {*TABLES})]
+)
+def test_a_bootstrap_heals_as_well_and_says_so(build, act, added):
     world = build(DDL, TABLES)
-    world.master.execute("DROP TRIGGER zcap ON t")
-    assert bootstrap(world.context, SOURCE)["added"] == ["public.t"]
+    world.master.execute(act)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert {*bootstrap(world.context, SOURCE)["added"]} == added
     assert world.status("zurich") is Status.INCONSISTENT
 
 

@@ -17,6 +17,11 @@ from sluice.store import leases, replications, updates, watched_tables
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
 
+_NOT_THERE = (
+    "nothing was installed on the source any more: its DbResources were dropped, or another server took its place, and "
+    "what changed since is not known"
+)
+
 
 def bootstrap(
     context: Context, source: str, *, recreate_triggers: bool = False, rebase: bool = False
@@ -50,7 +55,8 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
 
     If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
     forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
-    The same goes for tables whose triggers were dropped or disabled by hand (R9).
+    The same goes for tables whose triggers were dropped or disabled by hand (R9), and for all of them if nothing is
+    installed any more.
 
     Raises:
         SluiceError: SLC-547, another server took the place of this one; what it has is in no log.
@@ -71,6 +77,9 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
             # Images that can still be distinguished are sent, before it counts as recorded.
             database.capture.poll_ddl()
             unreadable = database.capture.unreadable()
+        elif tail is None:
+            # No segment would tell that this is not what slaves were filled from.
+            make_inconsistent(context, source, _NOT_THERE, {Status.NORMAL, Status.TRANSITION})
         if unreadable:
             names = ", ".join(map(str, unreadable))
             make_inconsistent(
