@@ -12,6 +12,7 @@ from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.store.statement_results import StatementStatus
 from sluice.vendors.mariadb import slave
+from sluice.vendors.portable.reserved_words import RESERVED
 
 pytestmark = [pytest.mark.postgres]
 
@@ -99,6 +100,8 @@ def test_a_statement_does_the_same_at_its_place_and_what_may_not_is_refused(mari
     for text, code in REFUSED.items():
         with pytest.raises(SluiceError, match=rf"SLC-{code}"):
             execute(world, text)
+    words = world.session("master").execute("SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")
+    assert {word for (word,) in words} <= RESERVED
     assert world.verify() == {"zurich": 0}
     done += [execute(world, text) for text in (*CHANGES[-2:], "TRUNCATE heap")]
     assert world.verify() == {"zurich": 0}

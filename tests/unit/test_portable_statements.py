@@ -105,6 +105,13 @@ NOT_TAKEN = (
     "SET x = 1",
     "SELECT id FROM t WHERE " + "NOT (" * 60 + "b" + ")" * 60,
 )
+RESERVED_NAMES = (
+    "UPDATE t SET x = 1 WHERE user = 'a'",
+    "UPDATE t SET x = DEFAULT",
+    "SELECT limit FROM t",
+    "DELETE FROM order",
+    "INSERT INTO t (user) VALUES ('a')",
+)
 NOT_FITTING = (
     "UPDATE t SET n = 0.001",
     "UPDATE t SET n = n * 1.5",
@@ -151,6 +158,13 @@ NOT_FITTING = (
 def test_what_another_database_may_take_otherwise_is_refused(text):
     with pytest.raises(SluiceError, match="SLC-577"):
         fitted(portable(text, "public"), LAYOUT)
+
+
+@pytest.mark.parametrize("text", RESERVED_NAMES)
+def test_a_word_that_postgresql_does_not_read_as_a_name_is_one_in_quotes_only(text):
+    with pytest.raises(SluiceError, match=r"SLC-577.*is a word of PostgreSQL"):
+        portable(text, "public")
+    assert columns_of(portable("DELETE FROM t WHERE \"user\" = 'a'", "public")) == {"user"}
 
 
 def test_columns_that_a_statement_reads_or_sets_are_known():

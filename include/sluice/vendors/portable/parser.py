@@ -15,6 +15,7 @@ from sqlglot import exp, parse_one
 from sqlglot.dialects.postgres import Postgres
 
 from sluice.model.names import TableName
+from sluice.vendors.portable.reserved_words import RESERVED
 from sluice.vendors.portable.statement import (
     Among,
     Arithmetic,
@@ -277,4 +278,7 @@ def _folded(identifier: object) -> str:
         return text
     if not text.isascii():
         raise not_portable(f"whether {text} is folded to small letters is a matter of the server; quote it")
+    if text.lower() in RESERVED:
+        # PostgreSQL takes `WHERE user = 'a'` for its role, and `SET a = default` for no column.
+        raise not_portable(f"{text} is a word of PostgreSQL; if it is a name, quote it")
     return text.lower()

@@ -32,8 +32,14 @@ _CHANGES = (exp.Insert, exp.Update, exp.Delete, exp.Merge)
 _BARE = {"current_timestamp", "current_date", "current_time", "localtime", "localtimestamp", "current_user",
          "session_user", "current_role", "ctid", "xmin", "xmax", "tableoid"}  # fmt: skip
 _CALLED = {"now", "transaction_timestamp", "statement_timestamp", "currval", "lastval", "txid_current",
-           "pg_current_xact_id", "pg_current_snapshot", "pg_backend_pid", "inet_server_addr"}  # fmt: skip
+           "pg_current_xact_id", "pg_current_snapshot", "pg_backend_pid", "inet_server_addr", "inet_server_port",
+           "inet_client_addr", "inet_client_port", "current_database", "current_setting", "version",
+           "pg_postmaster_start_time", "pg_conf_load_time"}  # fmt: skip
+# The same, unless a table stands before it: then it is a column.
+_SELVES = {"user", "system_user", "current_catalog", "current_schema"}
 _MOMENTS = {"now", "today", "tomorrow", "yesterday"}
+# What else may be in a text that is read as one of these.
+_CLOCK = re.compile(r"allballs|am|pm|z|zulu|utc|gmt|[-+\d:.,]+")
 _NUMBERED = {"serial", "bigserial", "smallserial", "identity"}
 
 
@@ -190,13 +196,39 @@ def _called(tokens: Sequence[Token]) -> Iterator[str]:
 
 def _varying(tokens: Sequence[Token], *, altering: bool) -> Iterator[str]:
     bare = _BARE | (_NUMBERED if altering else set())
-    for token in tokens:
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        word = token.text.lower()
         if token.token_type in _STRINGS:
-            if token.text.strip().lower() in _MOMENTS:
+            if _is_a_moment(word):
                 yield f"'{token.text}'"
-        elif token.token_type is not TokenType.IDENTIFIER and token.text.lower() in bare:
-            yield token.text.lower()
+        elif token.token_type is not TokenType.IDENTIFIER and (
+            word in bare or (word in _SELVES and (before is None or before.text.upper() not in {".", "AS"}))
+        ):
+            yield word
     yield from _CALLED.intersection(_called(tokens))
+    if _counts_from_today(tokens):
+        yield "age() of one value"
+
+
+def _is_a_moment(text: str) -> bool:
+    """Whether a time may be read from it that depends on when it is read: 'now', 'today 08:00'."""
+    words = text.split()
+    return not _MOMENTS.isdisjoint(words) and all(one in _MOMENTS or _CLOCK.fullmatch(one) for one in words)
+
+
+def _counts_from_today(tokens: Sequence[Token]) -> bool:
+    """Whether an age is asked for that no second value bounds."""
+    for place, (token, after) in enumerate(pairwise(tokens)):
+        if after.token_type is not TokenType.L_PAREN or not _is_name(token) or _name_of(token) != "age":
+            continue
+        depth = 0
+        for one in tokens[place + 1 :]:
+            depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(one.token_type, 0)
+            if depth == 1 and one.token_type is TokenType.COMMA:
+                break
+            if depth == 0:
+                return True
+    return False
 
 
 def _targets(changes: Sequence[exp.Expr], words: set[str]) -> Iterator[DefaultsTarget]:
