@@ -41,7 +41,8 @@ ISSUED = (
     "SELECT id, x, n, v, w, d, at, e, c, s FROM t WHERE id IN (3, 99, 100)",
     "SELECT count(*), sum(n), min(n), max(d) FROM t WHERE v <> 'a' AND x IS NOT NULL",
     "UPDATE t SET x = 1 WHERE id = 100",
-    "INSERT INTO counted (id) VALUES (7)",
+    "UPDATE t SET d = '2024-02-01' WHERE s * 60000 * 60000 > 5 AND id - 0.5 > 3",
+    "INSERT counted (id) VALUES (7)",
     "DELETE FROM t WHERE x = 2 AND v = 'é'",
 )
 REFUSED = {

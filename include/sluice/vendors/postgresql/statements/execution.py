@@ -29,7 +29,9 @@ from sluice.vendors.postgresql.session import (
     limit_lock_waits,
 )
 from sluice.vendors.postgresql.statements import parser, portable_statement
+from sluice.vendors.postgresql.statements.dialect import written
 from sluice.vendors.postgresql.statements.parser import DefaultsTarget
+from sluice.vendors.protocol.ddl_errors import not_ours
 from sluice.vendors.protocol.statement_errors import fails, others_write, stops
 
 _PATIENCE = "5s"
@@ -121,7 +123,7 @@ def execute(
     Raises:
         SluiceError: SLC-103, it cannot be put under the slave's names; SLC-104, it fails.
     """
-    text, schema = parser.mapped(statement.sql, mapper, statement.schema), mapper.schema(statement.schema)
+    text, schema = _text(statement, mapper), mapper.schema(statement.schema)
     parsed = parser.parsed(text)
     if parsed.defines:
         loop_filter.expect_recorded(_altered(parsed, schema))
@@ -151,6 +153,17 @@ def execute(
     if parsed.defines:
         loop_filter.record()
     return outcome
+
+
+def _text(statement: Statement, mapper: Mapper) -> str:
+    try:
+        layout = statement.table
+    except ValueError as error:
+        raise not_ours(error) from None
+    # A master that is a PostgreSQL knows the number of its transaction, and executed this very text.
+    if statement.token and layout is not None:
+        return written(statement, layout, mapper)
+    return parser.mapped(statement.sql, mapper, statement.schema)
 
 
 def _altered(parsed: parser.ParsedStatement, schema: str) -> list[TableName]:
