@@ -130,6 +130,11 @@ def test_what_was_lost_in_its_commit_is_found_out_and_what_nobody_issued_is_refu
     with pytest.raises(SluiceError, match=r"SLC-578.*accounts with TRIGGER|SLC-105"):
         issue(world.context, SOURCE, "UPDATE t SET x = 1", schema=master.name)
     taking_part(world, master)
+    # Rows that a trigger of the record changes would be taken for those of the statement, which slaves compute anew.
+    master.execute("CREATE TRIGGER sly AFTER UPDATE ON repl_statement FOR EACH ROW DELETE FROM t WHERE id = 9")
+    with pytest.raises(SluiceError, match=r"SLC-578.*the trigger sly of .*repl_statement"):
+        issue(world.context, SOURCE, "UPDATE t SET x = 5", schema=master.name)
+    master.execute("DROP TRIGGER sly")
     connecting = issuing.connect_to_master
 
     def connected(info, name):

@@ -17,7 +17,7 @@ import pymysql
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Column
-from sluice.model.names import Resources
+from sluice.model.names import Resources, TableName
 from sluice.model.statement import UNPLACED, Answer, Statement, TransactionOutcome, TransactionRef
 from sluice.vendors.mariadb.capture.binlog import state
 from sluice.vendors.mariadb.capture.binlog.server import server
@@ -75,6 +75,9 @@ def issue(
         token = f"{UNPLACED}{uuid.uuid4()}"
         with transaction(session):
             changed(session, composed("statements/begin", **records), {"id": statement.id})
+            # What a trigger of it changed would pass for the statement's own. From here on nobody makes one.
+            if acting := _beside(session, state.records_of(resources)):
+                raise acts_beside(acting)
             done = _done(session, statement, found, Watched(row.wanted, resources), token)
             changed(session, composed("statements/record", **records), {"id": done.id, "content": done.to_json()})
             commits(done, TransactionRef(done.id, token, incarnation))
@@ -160,7 +163,7 @@ def _expect_alone(session: Connection, table: MasterTable, found: Portable, watc
     if isinstance(made, Select):
         return made
     named = {"schema": name.schema, "table": name.table}
-    acting = [str(why) for (why,) in execute(session, composed("statements/beside"), named)]
+    acting = _beside(session, name)
     if not shows_triggers(session, name):
         acting.append(f"triggers, which the server shows to accounts with TRIGGER on `{name.schema}` alone")
     if acting:
@@ -169,6 +172,11 @@ def _expect_alone(session: Connection, table: MasterTable, found: Portable, watc
     if isinstance(made, Insert) and _numbers(made, counting):
         raise not_portable("a 0 in a column with AUTO_INCREMENT is numbered anew")
     return made
+
+
+def _beside(session: Connection, name: TableName) -> list[str]:
+    named = {"schema": name.schema, "table": name.table}
+    return [f"{why} of {name}" for (why,) in execute(session, composed("statements/beside"), named)]
 
 
 def _numbers(made: Insert, counting: set[str]) -> bool:
