@@ -22,6 +22,7 @@ inserted or updated.
 * **rows**: numbers of rows of one table of that report, such as `3, 5, 10-20`: these alone are written. Empty: all
 * **kinds**: of rows: `missing`, `extra`, `changed`; nothing chosen means all
 * **rule**: which row wins where both databases are masters of each other; empty: the source's
+* **column**: of the source's tables, that the rule `newest` compares
 * **dry_run**: nothing is changed; the result holds the statements
 """
 
@@ -62,6 +63,12 @@ def repair(settings: Config) -> DAG:
                 title="Rule",
                 description="Which row wins where both databases are masters of each other.",
             ),
+            "column": trigger_form.optional(
+                "string",
+                title="Column",
+                description="For the rule newest: a column of the source's tables that every change of a row makes "
+                "larger, as a time does. Rows that are equal in it, or on one side alone, are left.",
+            ),
             "dry_run": trigger_form.switch("Dry run", "Change nothing; the result has the statements."),
         },
         **conventions.DAG_SETTINGS,
@@ -70,7 +77,9 @@ def repair(settings: Config) -> DAG:
             task_id="repair",
             job="repair",
             arguments={
-                **conventions.chosen("source", "slave", "tables", "report", "kinds", "rows", "rule", "dry_run"),
+                **conventions.chosen(
+                    "source", "slave", "tables", "report", "kinds", "rows", "rule", "column", "dry_run"
+                ),
                 "who": conventions.WHO,
             },
             pool=pools.BULK,

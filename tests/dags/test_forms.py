@@ -36,7 +36,7 @@ def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
 @pytest.mark.parametrize("kinds", [["missing", "extra"], []])
 def test_every_choice_of_the_repair_form_reaches_the_job(bag, job_module, kinds):
     chosen = {"slave": "geneva", "report": 7, "kinds": kinds, "rows": "3, 5-9", "dry_run": True}
-    chosen |= {"rule": "slave" if kinds else None}
+    chosen |= {"rule": "newest", "column": "changed at"} if kinds else {"rule": None, "column": None}
     words = rendered(bag.dags["repair"], "repair", **chosen).command_line()
     parsed = vars(job_module("repair").parser().parse_args(words))
     assert parsed | chosen == parsed | {"slave": parsed["slave"]}

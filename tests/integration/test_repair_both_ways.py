@@ -6,13 +6,15 @@ import itertools
 from copy import deepcopy
 
 import pytest
+from support.several import harm
 from support.updating import background, compare_here
 
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.repair.chosen_rows import numbers
+from sluice.repair.rule_choice import chosen
 from sluice.repair.run import RepairRequest, repair
-from sluice.store import trail
+from sluice.store import comparisons, trail
 from sluice.vendors.postgresql.load.versioned_keys import PostgresVersionedRepair
 
 pytestmark = [pytest.mark.postgres]
@@ -28,17 +30,8 @@ INSERT INTO t SELECT g, E'v\\t' || g, '2024-01-01'::timestamptz + g * interval '
 FROM generate_series(1, 900) AS g
 """
 T = TableName("public", "t")
+HERE = "test_repair_both_ways:the_row_that_is_there"
 PAIR, BACK = Pair("east", "west"), Pair("west", "east")
-
-
-def harm(world, name, *statements):
-    """What nobody captures."""
-    session = world.at(name, "harm")
-    with session.transaction():
-        for statement in statements:
-            session.execute(statement)
-        session.execute("SET LOCAL sluice.purge = on")
-        session.execute("DELETE FROM repl_queue WHERE trans_key = pg_current_xact_id()")
 
 
 @pytest.fixture
@@ -49,8 +42,9 @@ def world(several):
     return made
 
 
-def mend(world, pair=PAIR, *jobs, **more):
+def mend(world, pair=PAIR, *jobs, rule=None, column=None, **more):
     """A repair, beside which both directions run."""
+    more |= {"rule": chosen(rule, column)}
     run = [lambda name=name: world.publish(name) for name in ("east", "west")]
     run += [lambda one=one: world.drain(one.source, one.slave) for one in (PAIR, BACK)]
     with background(*run, *jobs, pause_s=0.02):
@@ -65,8 +59,7 @@ HARM = (
 )
 
 
-@pytest.mark.parametrize(("rule", "pair"), [("slave", PAIR), ("slave", BACK)])
-def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(world, rule, pair):
+def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(world):
     harm(world, "west", *HARM)
     turns, sessions = itertools.count(), [world.at(name, "writer") for name in ("east", "west")]
 
@@ -79,18 +72,16 @@ def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(wor
             session.execute("INSERT INTO t VALUES (%s, %s) ON CONFLICT DO NOTHING", [3000 + row, name])
             session.execute("DELETE FROM t WHERE id = %s", [3000 + (row + 20) % 40])
 
-    found = mend(world, pair, write, rule=rule)
+    found = mend(world, PAIR, write, rule="slave")
     world.until_quiet()
     assert world.rows("east") == world.rows("west")
     assert next(turns) > 3
-    wests = (rule == "slave") == (pair is PAIR)
-    assert world.at("east").execute("SELECT count(*) FROM t WHERE id > 2000 AND id < 3000").fetchone() == (9 * wests,)
-    assert (found["to_slave"] == 0, found["to_source"] == 0) == (rule == "slave", rule == "source")
-    assert found["to_slave"] + found["to_source"] >= 30
+    assert world.at("east").execute("SELECT count(*) FROM t WHERE id > 2000 AND id < 3000").fetchone() == (9,)
+    assert (found["to_slave"], found["to_source"] >= 30) == (0, True)
     assert (world.queued("east"), world.queued("west")) == ([], [])
     for one in (PAIR, BACK):
         entries = {entry.event: entry.detail for entry in trail.last(world.context.store, one, 10)}
-        assert f"of {pair}, rule {rule}:" in entries["repair"]
+        assert f"of {PAIR}, rule slave:" in entries["repair"]
         assert "kept changing" in entries["repaired"]
 
 
@@ -146,7 +137,51 @@ def test_a_row_that_somebody_changes_before_it_is_written_is_left_until_both_sid
     assert found["changing"] == 0
 
 
+def the_row_that_is_there(layout):
+    """All that the east alone has are right; of the rows that the west alone has, 2001 to 2004."""
+
+    def winner(kind, ours, theirs):
+        if kind == "missing":
+            return "source" if int(ours["id"]) < 2005 else "leave"
+        if kind == "changed":
+            return "leave"
+        if theirs["v"] == "wrong":
+            raise LookupError("no such row")
+        return "slave"
+
+    return winner
+
+
+def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
+    """The west's rows 2, 102 ... are a day ahead, 3, 103 ... a day behind; 1, 101 ... are missing, 2001 ... extra."""
+    world.configure(lambda plain: plain["slaves"]["east"].update(tables={"public.*": {"repair_rule": HERE}}))
+    harm(world, "west", *HARM, "UPDATE t SET v = 'as old' WHERE id = 4", "UPDATE t SET at = NULL WHERE id = 5")
+    east, west = world.at("east"), world.at("west")
+    # This deletion is on its way, and is not undone by the east's row, which is newer than the west's was.
+    west.execute("DELETE FROM t WHERE id = 3")
+    found = mend(world, rule="newest", column="at")
+    assert (found["to_slave"], found["to_source"], found["undecided"], found["equal"]) == (8, 9, 20, 1)
+    assert "rule newest by at: 8 rows to the slave's side, 9 to the source's, 0 left by the rule, 20 u" in found["note"]
+    world.until_quiet()
+    seen = [one.execute("SELECT v FROM t WHERE id IN (2, 3, 103) ORDER BY id").fetchall() for one in (east, west)]
+    assert seen == [[("the west",), ("v\t103",)]] * 2
+    assert [
+        len(set(world.rows(one)) - set(world.rows(other))) for one, other in (("east", "west"), ("west", "east"))
+    ] == [11, 11]
+    harm(world, "east", "UPDATE t SET v = 'wrong' WHERE id = 801")
+    with pytest.raises(SluiceError, match=r"SLC-630: .*public\.t that is extra: LookupError: .*; first keys: 801"):
+        mend(world, BACK, rule="plugin")
+    harm(world, "east", "UPDATE t SET v = 'right' WHERE id = 801")
+    found = mend(world, BACK, rule="plugin", report=comparisons.last(world.context.store, BACK))
+    assert (found["to_slave"], found["to_source"], found["left"]) == (4, 9, 7)
+    world.until_quiet()
+    assert [
+        len(set(world.rows(one)) - set(world.rows(other))) for one, other in (("east", "west"), ("west", "east"))
+    ] == [2, 7]
+
+
 REFUSED = (
+    (lambda plain: None, "plugin", r"SLC-629: .*public\.t: its entry in the slave's `tables` has no `repair_rule`"),
     (
         lambda plain: plain["slaves"]["west"].update(tables={"public.t": {"compute": {"v": "upper(v)"}}}),
         None,
@@ -160,10 +195,11 @@ REFUSED = (
 
 def test_what_does_not_go_both_ways_is_refused(world):
     harm(world, "west", "DELETE FROM t WHERE id = 7")
-    original = deepcopy(world.settings)
+    original, report = deepcopy(world.settings), None
     for change, rule, told in REFUSED:
         world.settings = deepcopy(original)
         world.configure(change)
         with pytest.raises(SluiceError, match=told):
-            mend(world, rule=rule)
+            mend(world, rule=rule, report=report)
+        report = comparisons.last(world.context.store, PAIR)
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)

@@ -22,6 +22,7 @@ from sluice.model.names import Pair
 from sluice.publish.run import publish
 from sluice.state.replication import Event
 from sluice.store import replications
+from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 
 _ROUNDS = 8
 
@@ -129,6 +130,17 @@ class Several:
     def rows(self, name: str, table: str = "public.t") -> Rows:
         """The rows of a table as texts, counted."""
         return rows_of(self.at(name), table)
+
+
+def harm(world: Several, name: str, *statements: str) -> None:
+    """Execute what no source of a database captures, as a drain into it does."""
+    (pair,) = (one for one in world.pairs if one.slave == name)
+    session = world.at(name, "harm")
+    with session.transaction():
+        own = LoopFilter(session, world.context.unheard(pair))
+        for statement in statements:
+            session.execute(statement.encode())
+        own.remove()
 
 
 @pytest.fixture

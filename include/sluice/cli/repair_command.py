@@ -12,7 +12,7 @@ from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
-from sluice.repair import chosen_rows
+from sluice.repair import chosen_rows, rule_choice
 from sluice.repair.plan import plan
 from sluice.store import comparisons
 
@@ -24,6 +24,7 @@ class Chosen:
     Attributes:
         rows: numbers of rows of one table of the report, as people write them; these alone.
         rule: which side's row wins.
+        column: that the rule `newest` compares.
     """
 
     tables: tuple[str, ...] = ()
@@ -31,17 +32,20 @@ class Chosen:
     report: int | None = None
     rows: str | None = None
     rule: str | None = None
+    column: str | None = None
 
 
 def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     """Repair rows of a slave. 0 if no rows of these tables and kinds differ then.
 
     Raises:
-        SluiceError: SLC-471, a dry run has no report to tell of; SLC-618, rows are chosen in a way that none has.
+        SluiceError: SLC-471, a dry run has no report to tell of; SLC-618, rows are chosen in a way that none has;
+            SLC-627, a rule and a column do not go together.
     """
     # A blank is no choice of all rows.
     numbers = chosen_rows.numbers(rows.rows) if rows.rows is not None else None
     chosen_rows.expect_alone(numbers, rows.report, rows.kinds or KINDS)
+    rule_choice.chosen(rows.rule, rows.column)
     # Which way a row goes is decided at a point, by the job.
     if not dry_run or rows.rule:
         chosen: dict[str, object] = {"source": source, "slave": slave}
@@ -50,6 +54,7 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
         chosen |= {"report": rows.report} if rows.report else {}
         chosen |= {"rows": str(numbers)} if numbers else {}
         chosen |= {"rule": rows.rule} if rows.rule else {}
+        chosen |= {"column": rows.column} if rows.column else {}
         chosen |= {"dry_run": True} if dry_run else {}
         return airflow_commands.trigger("repair", [], json.dumps(chosen), wait=True)
     context = cli_context()

@@ -26,6 +26,9 @@ def add(commands: Commands) -> None:
         "--rows", metavar="NUMBERS", help="of one table of the report, these alone, as 3,5,10-20; --dry-run shows them"
     )
     repair.add_argument("--rule", choices=list(RULES), help="which row wins where both sides are masters; else source")
+    repair.add_argument(
+        "--column", metavar="COLUMN", help="that the rule newest compares, such as the time of a change"
+    )
     repair.add_argument("--dry-run", action="store_true", help="print the statements for the last report, or this one")
     repair.set_defaults(run=_repair)
 
@@ -34,6 +37,6 @@ def _repair(options: argparse.Namespace) -> int:
     from sluice.cli import repair_command
 
     chosen = repair_command.Chosen(
-        tuple(options.tables), tuple(options.kinds), options.report, options.rows, options.rule
+        tuple(options.tables), tuple(options.kinds), options.report, options.rows, options.rule, options.column
     )
     return repair_command.repair(options.source, options.slave, chosen, dry_run=options.dry_run)

@@ -100,6 +100,9 @@ class SlaveTable(Part):
         Expression | None, Field(description="condition on old and new columns: changes that are carried out")
     ] = None
     veto: Annotated[str | None, Field(description="entry point of sluice.vetoes, or module:attribute")] = None
+    repair_rule: Annotated[
+        str | None, Field(description="entry point of sluice.repair_rules, or module:attribute: whose row wins")
+    ] = None
     on_missing: Annotated[ConflictAction, Field(description="when a row that changes or goes is not there")] = (
         ConflictAction.WARN
     )

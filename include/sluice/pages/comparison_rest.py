@@ -18,8 +18,8 @@ from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, R
 from sluice.pages import comparison_files
 from sluice.pages.comparisons import Listed, Number, Rows, Shown
 from sluice.pages.entry import airflow, needs
-from sluice.pages.rest import PROBLEMS, Done, acting
-from sluice.repair import chosen_rows
+from sluice.pages.rest import PROBLEMS, Done, acting, storable
+from sluice.repair import chosen_rows, rule_choice
 from sluice.repair.plan import ready
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
@@ -41,6 +41,7 @@ class Repair(BaseModel):
     Attributes:
         rows: numbers of rows of one table, such as "3, 5, 10-20": these alone; all if it is null.
         rule: which side's row wins where both databases are masters of each other; the source's if it is null.
+        column: of the source's tables, that the rule `newest` compares.
         dry_run: change nothing; the result of the run has the statements.
     """
 
@@ -49,7 +50,8 @@ class Repair(BaseModel):
     tables: list[str] = []
     kinds: list[Kind] = []
     rows: Annotated[str, Field(max_length=10_000), AfterValidator(_written)] | None = None
-    rule: Literal["source", "slave"] | None = None
+    rule: Literal["source", "slave", "newest", "plugin"] | None = None
+    column: Annotated[str, Field(max_length=250), AfterValidator(storable)] | None = None
     dry_run: bool = False
 
 
@@ -101,6 +103,7 @@ def repair(request: Request, source: str, slave: str, number: Number, wanted: Re
     pair = Pair(source, slave)
     found = comparison_status.expect_tables(context, pair, number, wanted.tables)
     ready(context, pair)
+    rule_choice.chosen(wanted.rule, wanted.column)
     if wanted.rows is not None:
         rows = RowNumbers.parsed(wanted.rows)
         chosen_rows.expect_alone(rows, number, wanted.kinds or KINDS)

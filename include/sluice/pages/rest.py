@@ -46,7 +46,7 @@ _ALL = "/sources/{source}"
 _NAMED = 12
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """A text that a database keeps as it is. Raises ValueError."""
     # Half of a character has no bytes.
     text.encode()
@@ -115,8 +115,8 @@ class Issue(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    sql: Annotated[str, Field(min_length=1, max_length=50_000), AfterValidator(_storable)]
-    schema_: Annotated[str, Field(alias="schema", min_length=1, max_length=63), AfterValidator(_storable)] = "public"
+    sql: Annotated[str, Field(min_length=1, max_length=50_000), AfterValidator(storable)]
+    schema_: Annotated[str, Field(alias="schema", min_length=1, max_length=63), AfterValidator(storable)] = "public"
     allow_varying: bool = False
     max_entries: Annotated[int | None, Field(ge=0, le=1_000)] = None
     prio: bool = False

@@ -8,7 +8,7 @@ change is on its way to a side that the decision did not know (R10, in both dire
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +25,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
 from sluice.repair import opposite
 from sluice.repair.plan import TablePlan, expect_given, expect_unchanged, outdated, ready, statement
+from sluice.repair.rule_choice import RuleChoice
 from sluice.repair.rules import Conflict, Row, Rule, Winner
 from sluice.store import comparisons
 from sluice.store.comparisons import TableReport
@@ -45,12 +46,13 @@ class Directions:
     """How a repair decides, and what it may do.
 
     Attributes:
-        rule: says which side's row wins.
+        rule: says which side's row wins, of rows of these kinds.
         dry_run: nothing is written.
         strict: every table has to go both ways.
     """
 
-    rule: Rule
+    rule: RuleChoice
+    kinds: Collection[str]
     dry_run: bool
     patience_s: float
     strict: bool = True
@@ -64,6 +66,7 @@ class Settled:
         to_slave, to_source: how many were written there, or would be.
         equal: how many both sides had alike by then: what made them differ was on its way.
         left: how many the rule left.
+        undecided: how many it left because it could not decide on them.
         changing: how many kept changing, and were left for that.
         statements: what a dry run would do, with the slave that it would do it to.
     """
@@ -72,6 +75,7 @@ class Settled:
     to_source: int = 0
     equal: int = 0
     left: int = 0
+    undecided: int = 0
     changing: int = 0
     statements: list[str] = field(default_factory=list)
 
@@ -83,7 +87,8 @@ class Settled:
     def __str__(self) -> str:
         return (
             f"{self.to_slave:,} rows to the slave's side, {self.to_source:,} to the source's, "
-            f"{self.left:,} left by the rule, {self.changing:,} left since they kept changing"
+            f"{self.left:,} left by the rule, {self.undecided:,} undecided, "
+            f"{self.changing:,} left since they kept changing"
         )
 
     def wrote(self, winner: Winner, rows: int) -> None:
@@ -170,7 +175,7 @@ class BothSides:
     @property
     def told(self) -> str:
         """The rule in words."""
-        return f"rule {self._how.rule.side}"
+        return str(self._how.rule)
 
     def settle(self, planned: TablePlan) -> None:
         """Decide on the rows of a table, and write them."""
@@ -239,8 +244,9 @@ class BothSides:
                 sides.append(
                     _Side(winner, pair, point, seen, key, named, reading, known.version, writer, self._how.patience_s)
                 )
+            rule = self._how.rule.rule(there, self._how.kinds)
             allowed = partial(self._expect_allowed, planned, back)
-            yield _Round(sides[0], sides[1], self._how.rule, self.settled, tried, allowed, dry_run=self._how.dry_run)
+            yield _Round(sides[0], sides[1], rule, self.settled, tried, allowed, dry_run=self._how.dry_run)
 
     def _view(self, planned: TablePlan, pair: Pair, point: Point, table: TableName) -> TableView:
         database = self._context.source(pair.source)
@@ -289,10 +295,13 @@ class _Round:
                 alike.add(key)
             elif version == then.get(key, nothing)[1]:
                 open_.append(Conflict(key, ours, theirs))
-        answers = {one.key: self.rule.winner(one) for one in open_}
-        left = {key for key, winner in answers.items() if winner is Winner.LEAVE}
+        answers = dict(zip((one.key for one in open_), self.rule.winners(open_), strict=True)) if open_ else {}
+        left, undecided = (
+            {key for key, winner in answers.items() if winner is one} for one in (Winner.LEAVE, Winner.UNDECIDED)
+        )
         self.settled.equal += len(alike - self.tried)
         self.settled.left += len(left)
+        self.settled.undecided += len(undecided)
         for giver, taker in ((self.first, self.second), (self.second, self.first)):
             won = [key for key, winner in answers.items() if winner is giver.winner]
             if won and self.dry_run:
@@ -301,7 +310,7 @@ class _Round:
             elif won:
                 self.tried.update(won)
                 self._write(giver, won, found[giver.winner], found[taker.winner])
-        return alike | left | (answers.keys() if self.dry_run else set())
+        return alike | left | undecided | (answers.keys() if self.dry_run else set())
 
     def _now(self, keys: Sequence[Key]) -> dict[Key, tuple[Row, str]]:
         """The first side's rows of this moment: they have all that the second one gave up to its point."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from sluice.model.row_difference import Kind
 
@@ -12,11 +13,12 @@ Row = dict[str, str | None]
 
 
 class Winner(StrEnum):
-    """The side whose row both are to have; or neither."""
+    """The side whose row both are to have; or neither: the rule leaves the row, or cannot decide on it."""
 
     SOURCE = "source"
     SLAVE = "slave"
     LEAVE = "leave"
+    UNDECIDED = "undecided"
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,33 @@ class Conflict:
         return "missing" if self.theirs is None else "changed"
 
 
+class Rule(Protocol):
+    """A rule for the rows of one table."""
+
+    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
+        """The winner of each."""
+
+
 @dataclass(frozen=True)
-class Rule:
-    """One side wins every row of some kinds; others are left. A row may be of another kind than a report says."""
+class OneSide:
+    """One side wins every row."""
 
     side: Winner
-    kinds: Collection[str]
 
-    def winner(self, conflict: Conflict) -> Winner:
-        """The winner of a row."""
-        return self.side if conflict.kind in self.kinds else Winner.LEAVE
+    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
+        """See `Rule.winners`."""
+        return [self.side] * len(conflicts)
+
+
+@dataclass(frozen=True)
+class OfKinds:
+    """Another rule for rows of some kinds; others are left. A row may be of another kind than a report says."""
+
+    kinds: Collection[str]
+    rule: Rule
+
+    def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
+        """See `Rule.winners`."""
+        asked = [one for one in conflicts if one.kind in self.kinds]
+        answers = dict(zip((one.key for one in asked), self.rule.winners(asked), strict=True)) if asked else {}
+        return [answers.get(one.key, Winner.LEAVE) for one in conflicts]

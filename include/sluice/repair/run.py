@@ -33,7 +33,7 @@ from sluice.repair.plan import (
     plan,
     ready,
 )
-from sluice.repair.rules import Rule, Winner
+from sluice.repair.rule_choice import RuleChoice
 from sluice.store import comparisons, replications
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.load import Reading
@@ -63,7 +63,7 @@ class RepairRequest:
         dry_run: nothing is changed; the result has the first statements.
         who: if not this run.
         rows: of one table of the report, these alone.
-        rule: which side's row wins where both are masters; None: the source's.
+        rule: which side's row wins where both are masters.
     """
 
     source: str
@@ -74,7 +74,7 @@ class RepairRequest:
     dry_run: bool = False
     who: str | None = None
     rows: RowNumbers | None = None
-    rule: str | None = None
+    rule: RuleChoice = field(default_factory=RuleChoice)
 
     @property
     def pair(self) -> Pair:
@@ -104,7 +104,8 @@ def repair(
     """Repair rows of a slave, and compare its tables again.
 
     Raises:
-        SluiceError: SLC-465 to SLC-468, SLC-618, SLC-619, SLC-625 and SLC-626, it cannot be done, nothing was changed;
+        SluiceError: SLC-465 to SLC-468, SLC-618, SLC-619, SLC-625 to SLC-627 and SLC-629, it cannot be done, nothing
+            was changed; SLC-630, a rule fails on a row;
             SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """
@@ -162,11 +163,10 @@ def _one_way(
 def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
     """A repair in both directions, if there are two, or if the rule needs both."""
     opposites = opposite.opposites(context, request.pair)
-    strict = request.rule not in (None, Winner.SOURCE)
+    strict = request.rule.needs_both
     if not strict and (not opposites or opposite.unfit_both_ways(context, request.pair, opposites)):
         return None
-    rule = Rule(Winner(request.rule or Winner.SOURCE), request.kinds)
-    how = Directions(rule, request.dry_run, patience_s, strict)
+    how = Directions(request.rule, request.kinds, request.dry_run, patience_s, strict)
     return BothSides(context, request.pair, opposites, how)
 
 

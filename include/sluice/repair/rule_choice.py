@@ -1,0 +1,56 @@
+"""The rule of a repair as somebody chose it, before any table is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sluice.apply.mapping.table_view import TableView
+from sluice.repair.newest import newest, unusable
+from sluice.repair.rules import OfKinds, OneSide, Rule, Winner
+from sluice.repair.user_rule import user_rule
+
+NEWEST, PLUGIN = "newest", "plugin"
+
+
+@dataclass(frozen=True)
+class RuleChoice:
+    """A rule by its name.
+
+    Attributes:
+        column: that `newest` compares.
+    """
+
+    name: str = Winner.SOURCE
+    column: str | None = None
+
+    def __str__(self) -> str:
+        return f"rule {self.name}" + (f" by {self.column}" if self.column else "")
+
+    @property
+    def needs_both(self) -> bool:
+        """Whether rows of the slave may go to the source's database."""
+        return self.name != Winner.SOURCE
+
+    def rule(self, view: TableView, kinds: Collection[str]) -> Rule:
+        """It for the rows of some kinds of one table, in the slave's view of it.
+
+        Raises:
+            SluiceError: SLC-627, SLC-629, it cannot be used for the table.
+        """
+        if self.name == NEWEST:
+            return OfKinds(kinds, newest(view.master.name, view.ours.columns, self.column or ""))
+        if self.name == PLUGIN:
+            return OfKinds(kinds, user_rule(view.ours, view.entry.repair_rule))
+        return OfKinds(kinds, OneSide(Winner(self.name)))
+
+
+def chosen(rule: str | None, column: str | None) -> RuleChoice:
+    """The rule that somebody asks for; the source's rows win if it is none.
+
+    Raises:
+        SluiceError: SLC-627, `newest` without a column, or a column without it.
+    """
+    if (rule == NEWEST) != bool(column):
+        raise unusable("no column is named" if rule == NEWEST else f"a column is named, and the rule is {rule}")
+    return RuleChoice(rule or Winner.SOURCE, column or None)
