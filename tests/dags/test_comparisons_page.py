@@ -72,6 +72,38 @@ def tick_rows(page, pictures):
     page.get_by_role("link", name="Cancel").click()
 
 
+def choose_a_rule(page, world, pictures):
+    """Both databases are masters of each other from now on; the source's rows win unless somebody chooses."""
+    at_once, tables = {"block_loop": True}, world.settings["sources"][SOURCE]["tables"]
+    world.settings["sources"]["back"] = {"connection": "zurich", "tables": tables}
+    world.settings["slaves"]["front"] = {"connection": "master"}
+    world.settings["replications"][0] |= at_once
+    world.settings["replications"].append({"source": "back", "slave": "front", **at_once})
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    page.reload()
+    rule, asked = page.get_by_label("Rule"), page.get_by_role("dialog")
+    column = page.get_by_role("textbox", name="Column")
+    expect(rule).to_have_value("source")
+    expect(rule.locator("option")).to_have_count(3)
+    expect(column).to_be_hidden()
+    page.get_by_role("checkbox", name="missing").uncheck()
+    page.get_by_role("checkbox", name="extra").uncheck()
+    rule.select_option("slave")
+    expect(page.get_by_text("to be deleted")).to_be_hidden()
+    page.get_by_role("button", name="Repair").click()
+    expect(asked).to_contain_text("Make rows of flights those of zurich? Only rows of the chosen kinds.")
+    asked.get_by_role("button", name="No, go back").click()
+    rule.select_option("newest")
+    page.get_by_role("button", name="Repair").click()
+    expect(asked).to_be_hidden()
+    column.fill("changed at")
+    shot(page, pictures, "rule")
+    page.get_by_role("button", name="Repair").click()
+    expect(asked).to_contain_text("Give flights and zurich of two rows the newer one?")
+    shot(page, pictures, "rule-question")
+    asked.get_by_role("button", name="No, go back").click()
+
+
 def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world, people, visit, address, tmp_path):
     url = f"http://127.0.0.1:{address}"
     with opened(url, viewport={"width": 1300, "height": 900}) as page:
@@ -131,6 +163,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             expect(asked).not_to_contain_text("deleted")
             shot(page, tmp_path, "question")
             asked.get_by_role("button", name="No, go back").click()
+            choose_a_rule(page, world, tmp_path)
             page.get_by_role("checkbox", name="Dry run").check()
             page.get_by_role("button", name="Dry run").click()
             expect(asked).to_contain_text("Nothing is changed.")
@@ -151,6 +184,8 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
         "slave": "zurich",
         "report": 4711,
         "kinds": ["changed"],
+        "rule": "newest",
+        "column": "changed at",
         "dry_run": True,
     }
     ranges = f"/comparisons/{SOURCE}/geneva/4701"
@@ -194,12 +229,14 @@ def test_rest_has_a_report_and_its_rows_to_download(world, visit, asked, people,
     (odd, equal) = eva.get(f"/api/v1{REPORT}").json()["tables"]
     assert (odd["table"], odd["changed"], equal["different"]) == ("public.t", 1, 0)
     of = f"/api/v1{REPORT}/rows"
-    wanted = {"dry_run": True, "rule": "slave"}
+    wanted = {"dry_run": True, "rule": "newest", "column": "changed at"}
     for rows, status, code in (("3, 60", 200, 0), ("60-61", 409, 619), ("0", 409, 619), ("", 422, 0), ("3; 4", 422, 0)):
         told = admin.post(f"/api/v1{REPORT}/repair", json=wanted | {"rows": rows}, headers=ours(admin, address))
         assert (told.status_code, told.json().get("code", 0)) == (status, code or told.json().get("code", 0)), told.text
     kinds = {"rows": "3", "kinds": ["missing"]}
     assert admin.post(f"/api/v1{REPORT}/repair", json=kinds, headers=ours(admin, address)).json()["code"] == 618
+    plain = {"rule": "newest"}
+    assert admin.post(f"/api/v1{REPORT}/repair", json=plain, headers=ours(admin, address)).json()["code"] == 627
     newest_run = people["admin"].ask("/api/v2/dags/repair/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
     assert newest_run == {"source": SOURCE, "slave": "zurich", "report": 4711, "rows": "3, 60", **wanted}
     first = admin.get(of, params={"table": "public.t"}).json()

@@ -9,14 +9,16 @@ from pydantic import Field
 
 from sluice import shell
 from sluice.model.access import Right
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, REPAIRED, WHERE
 from sluice.model.row_numbers import RowNumbers
+from sluice.model.watched import split_table
 from sluice.monitor import comparison_status
 from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, RowPage
 from sluice.pages import entry, html
 from sluice.pages.entry import airflow, needs
 from sluice.repair.plan import unfit
+from sluice.repair.rule_choice import offered
 
 router = APIRouter(include_in_schema=False)
 Number = Annotated[int, Field(ge=1, lt=2**63)]
@@ -70,8 +72,10 @@ def repair(request: Request, source: str, slave: str, number: Number, table: str
         raise error
     ticked = comparison_status.ticked(context, pair, number, table, RowNumbers.of(row)) if row else {}
     lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
+    odd = [TableName(*split_table(each.table)) for each in one.tables if each.different]
     values = {
         "kept": kept,
+        "rules": offered(context, pair, odd),
         "named": sum(sum(counts.values()) for counts in kept.values()),
         "fill": shell.update(one.source, [one.slave], tables=lacking),
         "dag": context.config.dag_id("repair"),

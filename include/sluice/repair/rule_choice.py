@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from sluice.apply.mapping.table_view import TableView
+from sluice.context import Context
+from sluice.model.direction import RULES
+from sluice.model.names import Pair, TableName
+from sluice.repair import opposite
 from sluice.repair.newest import newest, unusable
 from sluice.repair.rules import OfKinds, OneSide, Rule, Winner
 from sluice.repair.user_rule import user_rule
@@ -54,3 +58,15 @@ def chosen(rule: str | None, column: str | None) -> RuleChoice:
     if (rule == NEWEST) != bool(column):
         raise unusable("no column is named" if rule == NEWEST else f"a column is named, and the rule is {rule}")
     return RuleChoice(rule or Winner.SOURCE, column or None)
+
+
+def offered(context: Context, pair: Pair, tables: Iterable[TableName]) -> Mapping[str, str]:
+    """The rules for repairs of these tables, with what each means; none where one side alone is a master.
+
+    A table may refuse one of them when its rows are looked at.
+    """
+    opposites = opposite.opposites(context, pair)
+    if opposite.unfit_both_ways(context, pair, opposites):
+        return {}
+    coded = any(context.mapper(pair).entry(one).repair_rule for one in tables)
+    return {name: what for name, what in RULES.items() if coded or name != PLUGIN}

@@ -100,7 +100,7 @@ function sure(text, label) {
 
 // What a form has, as JSON: lists of choices, switches, numbers or nothing, and texts.
 function filled(form) {
-  const all = [...form.elements].filter((one) => one.name);
+  const all = [...form.elements].filter((one) => one.name && !one.closest("[hidden]"));
   const fields = all.filter((one) => one.type !== "checkbox" || !one.hasAttribute("value"));
   const lists = {};
   for (const one of all) if (!fields.includes(one)) (lists[one.name] ||= []).push(...(one.checked ? [one.value] : []));
@@ -110,10 +110,10 @@ function filled(form) {
 
 // The question of a form with what its choices add, and the word on its button. A switch may have others instead.
 function question(form) {
-  const on = [...form.elements].filter((one) => one.checked);
+  const on = [...form.elements, ...form.querySelectorAll("option:checked")].filter((one) => one.checked || one.selected);
   const { ask, label } = (on.find((one) => one.dataset.ask) || form).dataset;
   const adds = ask === form.dataset.ask ? on.map((one) => one.dataset.adds).filter(Boolean) : [];
-  return { ask: [ask, ...adds].join(" "), label: label || "Execute" };
+  return { ask: [ask, ...adds].join(" "), label: label || form.dataset.label || "Execute" };
 }
 
 // To a page of Airflow. A frame may not lead its parent elsewhere; a link of the parent may.
@@ -182,9 +182,16 @@ document.addEventListener("change", (event) => {
   else named();
 });
 
-// Buttons with the word of what they do as the form is filled now.
+// Buttons with the word of what they do as the form is filled now, and what is of the chosen rule alone.
 function named() {
-  for (const form of document.querySelectorAll("[data-json]")) form.querySelector(".primary").textContent = question(form).label;
+  for (const form of document.querySelectorAll("[data-json]")) {
+    form.querySelector(".primary").textContent = question(form).label;
+    const rule = form.elements.rule?.value || "source";
+    for (const one of form.querySelectorAll("[data-rules]")) {
+      one.hidden = !one.dataset.rules.split(" ").includes(rule);
+      for (const field of one.querySelectorAll("input")) field.disabled = one.hidden;
+    }
+  }
 }
 
 // Tick boxes of rows, and the one that ticks all of them; without a tick there is nothing to send.
