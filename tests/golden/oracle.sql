@@ -374,11 +374,51 @@ BEGIN
     SELECT found.relid, found.object_id, found.data_object_id FROM "REPL"."REPL_STORED" found WHERE found.relid = relation;
 END;
 /
+CREATE OR REPLACE FUNCTION "REPL"."REPL_DEFINITION"(relation IN NUMBER) RETURN CLOB AUTHID DEFINER
+IS
+    owned   VARCHAR2(128 BYTE);
+    called  VARCHAR2(128 BYTE);
+    given   VARCHAR2(32767);
+    image   CLOB;
+    buffer  VARCHAR2(32767);
+BEGIN
+    SELECT made.owner, made.object_name INTO owned, called
+    FROM sys.dba_objects made
+    WHERE made.object_id = relation AND made.object_type = 'TABLE';
+    "REPL"."REPL_APPEND"(image, buffer, "REPL"."REPL_COL2XML"('"schema', owned));
+    "REPL"."REPL_APPEND"(image, buffer, "REPL"."REPL_COL2XML"('"table', called));
+    FOR keyed IN (
+        SELECT part.column_name, part.position, known.deferrable
+        FROM all_constraints known
+        JOIN all_cons_columns part ON part.owner = known.owner AND part.constraint_name = known.constraint_name
+        WHERE known.owner = owned AND known.table_name = called AND known.constraint_type = 'P' AND known.status = 'ENABLED'
+        ORDER BY part.position
+    ) LOOP
+        "REPL"."REPL_APPEND"(image, buffer, "REPL"."REPL_COL2XML"('"key' || TO_CHAR(keyed.position), keyed.deferrable || '"' || keyed.column_name));
+    END LOOP;
+    FOR part IN (
+        SELECT column_name, data_type, data_type_owner, data_length, data_precision, data_scale, char_length, char_used, nullable,
+               virtual_column, hidden_column, data_default
+        FROM all_tab_cols
+        WHERE owner = owned AND table_name = called AND (hidden_column = 'NO' OR user_generated = 'YES')
+        ORDER BY internal_column_id
+    ) LOOP
+        given := part.data_default;
+        "REPL"."REPL_APPEND"(image, buffer, "REPL"."REPL_COL2XML"(part.column_name,
+            TO_CHAR(part.data_length) || '"' || TO_CHAR(part.data_precision) || '"' || TO_CHAR(part.data_scale) || '"'
+            || TO_CHAR(part.char_length) || '"' || part.char_used || '"' || part.nullable || '"' || part.virtual_column || '"'
+            || part.hidden_column || '"' || part.data_type_owner || '"' || part.data_type || '"' || SUBSTRB(given, 1, 2000)));
+    END LOOP;
+    RETURN "REPL"."REPL_WHOLE"(image, buffer);
+END;
+/
 CREATE OR REPLACE PROCEDURE "REPL"."REPL_NOTE_DDL"(event IN VARCHAR2, owner IN VARCHAR2, name IN VARCHAR2, statement IN VARCHAR2) AUTHID DEFINER
 IS
     relation NUMBER;
     wished   PLS_INTEGER;
     said     VARCHAR2(4000 BYTE);
+    carried  PLS_INTEGER;
+    image    CLOB;
 BEGIN
     SELECT MAX(known.relid) INTO relation FROM "REPL"."REPL_CURRENT_TABLES" known WHERE known.schemaname = owner AND known.relname = name;
     IF relation IS NULL THEN
@@ -399,9 +439,20 @@ BEGIN
     IF NOT REGEXP_LIKE(statement, 'password|identified', 'i') THEN
         said := SUBSTRB(statement, 1, 4000);
     END IF;
-    INSERT INTO "REPL"."REPL_ITEMS" (repl_key, trans_key, tablename, db_action, db_schema, oldcontent, relid)
+    IF event <> 'TRUNCATE' AND relation IS NOT NULL THEN
+        BEGIN
+            SELECT COUNT(*) INTO carried FROM "REPL"."REPL_SETTINGS" setting WHERE setting.detection = 'Y';
+            IF carried > 0 THEN
+                image := "REPL"."REPL_DEFINITION"(relation);
+            END IF;
+        EXCEPTION
+            WHEN OTHERS THEN
+                image := NULL;
+        END;
+    END IF;
+    INSERT INTO "REPL"."REPL_ITEMS" (repl_key, trans_key, tablename, db_action, db_schema, content, oldcontent, relid)
     VALUES ("REPL"."REPL_SEQ".NEXTVAL, DBMS_TRANSACTION.LOCAL_TRANSACTION_ID(TRUE), name, CASE event WHEN 'RENAME' THEN 'ALTER' ELSE event END,
-            owner, said, NVL(relation, 0));
+            owner, image, said, NVL(relation, 0));
 EXCEPTION
     WHEN OTHERS THEN
         "REPL"."REPL_LOSE"(relation);

@@ -29,7 +29,10 @@ VALUES (:schema, :name, :wildcard, :excluded, :actions, :trigger_, :debug, :old_
 /
 -- capture/registry/altered_at
 SELECT MIN(item.repl_key) FROM "REPL"."REPL_ITEMS" item
-WHERE item.relid = :relation AND item.db_action = 'ALTER' AND item.repl_key > :layout
+WHERE item.relid = :relation AND item.db_action = 'ALTER' AND item.repl_key > :layout AND item.content IS NULL
+/
+-- capture/registry/carries_ddl
+SELECT setting.detection FROM "REPL"."REPL_SETTINGS" setting
 /
 -- capture/registry/claim
 UPDATE "REPL"."REPL_STATE" SET store = :store WHERE store = :holder
@@ -39,9 +42,6 @@ DELETE FROM "REPL"."REPL_SETTINGS"
 /
 -- capture/registry/clear_wanted
 DELETE FROM "REPL"."REPL_WANTED"
-/
--- capture/registry/count_layouts
-SELECT COUNT(*) FROM "REPL"."REPL_LAYOUTS" recorded WHERE recorded.relid = :relation
 /
 -- capture/registry/finish
 UPDATE "REPL"."REPL_TABLES" SET status = 'OK' WHERE relid = :relation
@@ -60,6 +60,12 @@ WHERE NOT EXISTS (SELECT 1 FROM "REPL"."REPL_TABLES" entry WHERE entry.relid = r
 /
 -- capture/registry/forget_segments
 DELETE FROM "REPL"."REPL_SEGMENTS" WHERE relid NOT IN (SELECT entry.relid FROM "REPL"."REPL_TABLES" entry)
+/
+-- capture/registry/image_used
+SELECT COUNT(*)
+FROM user_dependencies needed
+WHERE needed.name = :trigger_ AND needed.type = 'TRIGGER' AND needed.referenced_type = 'FUNCTION'
+  AND needed.referenced_owner = :schema AND needed.referenced_name = :image
 /
 -- capture/registry/layouts
 SELECT recorded.repl_key, recorded.relid, recorded.schemaname, recorded.tablename, recorded.columns, recorded.key_columns,
@@ -82,6 +88,12 @@ UPDATE "REPL"."REPL_TABLES" SET lost = 'Y' WHERE relid = :relation AND lost = 'N
 -- capture/registry/next_key
 SELECT "REPL"."REPL_SEQ".NEXTVAL FROM dual
 /
+-- capture/registry/note_drop
+BEGIN
+    INSERT INTO "REPL"."REPL_ITEMS" (repl_key, trans_key, tablename, db_action, db_schema, content, relid)
+    VALUES ("REPL"."REPL_SEQ".NEXTVAL, DBMS_TRANSACTION.LOCAL_TRANSACTION_ID(TRUE), :name, 'ALTER', :schema, "REPL"."REPL_DEFINITION"(:relation), :relation);
+END;
+/
 -- capture/registry/note_segments
 BEGIN
     "REPL"."REPL_NOTE_SEGMENTS"(:relation);
@@ -102,7 +114,8 @@ WHERE schemaname = :schema AND tablename = :name
 /
 -- capture/registry/registered
 SELECT entry.schemaname, entry.tablename, entry.actions, entry.trigger_name, entry.debug, entry.old_images, entry.lost,
-       entry.status, entry.relid, recorded.repl_key, recorded.columns, recorded.key_columns, recorded.deferred
+       entry.status, entry.relid, recorded.repl_key, recorded.columns, recorded.key_columns, recorded.deferred,
+       entry.repl_key
 FROM "REPL"."REPL_TABLES" entry
 JOIN "REPL"."REPL_LAYOUTS" recorded ON recorded.relid = entry.relid
 WHERE recorded.repl_key = (SELECT MAX(other.repl_key) FROM "REPL"."REPL_LAYOUTS" other WHERE other.relid = entry.relid)
@@ -167,6 +180,12 @@ COMMIT WRITE IMMEDIATE WAIT
 -- capture/queue/count
 SELECT COUNT(*) FROM "REPL"."REPL_ITEMS" item WHERE ROWNUM <= :most
 /
+-- capture/queue/definitions
+SELECT item.repl_key, item.relid, item.content, item.oldcontent
+FROM "REPL"."REPL_ITEMS" item
+WHERE item.db_action = 'ALTER' AND item.content IS NOT NULL
+ORDER BY item.repl_key
+/
 -- capture/queue/flush
 UPDATE "REPL"."REPL_FLUSHED" SET times = times + 1
 /
@@ -179,7 +198,7 @@ FROM sys.dba_objects made
 WHERE made.object_id = :relation AND made.object_type = 'TABLE' AND made.object_name NOT LIKE 'BIN$%'
 /
 -- capture/queue/noted
-SELECT MAX(item.repl_key) FROM "REPL"."REPL_ITEMS" item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')
+SELECT item.repl_key FROM "REPL"."REPL_ITEMS" item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')
 /
 -- capture/queue/purge
 DELETE FROM "REPL"."REPL_ITEMS" item WHERE item.repl_key = :1 AND item.trans_key = :2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from xml.sax.saxutils import escape
 
 import oracledb
 import pyarrow as pa
@@ -150,7 +151,8 @@ def source(monkeypatch, **answers):
     at_rest = {
         "capture/registry/lock_state": [(3,)],
         STATE: [("INC", 5, "NONE", 3, 1, "NONE")],
-        "capture/queue/noted": [(None,)],
+        "capture/queue/noted": [],
+        "capture/queue/definitions": [],
         "capture/registry/registered": [],
         "capture/registry/layouts": [],
         "capture/registry/restored": [],
@@ -187,9 +189,26 @@ def catalog_of(table):
 
 
 def registered(table, number=40, *, lost="N", status="OK"):
-    columns = (number, columns_text(table), json.dumps(table.key), "N")
+    columns = (number, columns_text(table), json.dumps(table.key), "N", number)
     return [("APP", "T", "IUD", "REPL_CAP7", 0, "full", lost, status, 7, *columns)]
 
 
 def layouts(*tables):
     return [(number, 7, "APP", "T", columns_text(one), json.dumps(one.key), "N") for number, one in tables]
+
+
+def note(table):
+    """A table as the function `definition` of the source describes it."""
+
+    def cell(name, text):
+        return f'<col name="{escape(name, {chr(34): "&quot;"})}"><![CDATA[{text}]]></col>'
+
+    def fields(one):
+        digits = ["" if number is None else str(number) for number in (one.length, one.precision, one.scale, one.chars)]
+        used = {True: "C", False: "B"}[one.by_char]
+        flags = [used, "N" if one.not_null else "Y", *("YES" if is_so else "NO" for is_so in (one.virtual, one.hidden))]
+        return '"'.join([*digits, *flags, one.type_owner or "", one.type, one.default or ""])
+
+    key = [cell(f'"key{place}', f'NOT DEFERRABLE"{name}') for place, name in enumerate(table.key, 1)]
+    columns = [cell(one.name, fields(one)) for one in table.columns]
+    return "".join([cell('"schema', table.name.schema), cell('"table', table.name.table), *key, *columns])

@@ -26,7 +26,7 @@ PLAIN, PARTED, IN_AN_INDEX = {(7, 7)}, {(70, 70), (71, 71)}, {(77, 77)}
 
 def known(monkeypatch, **answers):
     """A source with one watched table whose trigger fires."""
-    at_rest = {"registered": registered(TABLE), "firing": FIRING, "count_layouts": [(1,)], "altered_at": [(None,)]}
+    at_rest = {"registered": registered(TABLE), "firing": FIRING, "image_used": [(1,)], "altered_at": [(None,)]}
     at_rest |= {"next_key": [(70,)], "note_segments": 0, "unregister": 1, "register_again": 1}
     return source(
         monkeypatch, **catalog_of(TABLE) | {f"capture__registry__{one}": at_rest[one] for one in at_rest} | answers

@@ -136,7 +136,7 @@ def test_a_source_is_claimed_by_one_store(monkeypatch):
 
 def test_images_are_read_by_the_columns_that_they_name(monkeypatch):
     known = {7: [RecordedTable(40, TABLE), RecordedTable(60, WIDER)]}
-    changes = Changes(900, known, lambda *_: None, 0, PARTS["items"])
+    changes = Changes(900, known, lambda *_: None, (), bool, PARTS["items"])
     late = image(ID="1", V="b", D="2024-02-29 12:00:00.000000000")
     # The older trigger fires for a while after the columns were recorded, and the newer one never before.
     items = [Item(61, "1.2.3", 61, 7, "INSERT", None, image(ID="1", V="a"), None)]
@@ -153,7 +153,7 @@ def test_images_are_read_by_the_columns_that_they_name(monkeypatch):
 def test_a_value_that_is_none_of_its_column_is_said_only_on_request(monkeypatch):
     spans = OracleColumn("S", "INTERVAL DAY(2) TO SECOND(6)", precision=2, scale=6)
     table = CapturedTable(NAME, 7, (*WIDER.columns, spans), ("ID",))
-    changes = Changes(900, {7: [RecordedTable(60, table)]}, lambda *_: None, 0, PARTS["items"])
+    changes = Changes(900, {7: [RecordedTable(60, table)]}, lambda *_: None, (), bool, PARTS["items"])
     for values, (day, span) in itertools.product(("", "1"), (("canary", "1 0"), ("2024-02-29 00:00:00", "1 canary"))):
         monkeypatch.setenv(VALUES_ENV, values)
         with pytest.raises(SluiceError, match="SLC-488") as error:
@@ -163,11 +163,11 @@ def test_a_value_that_is_none_of_its_column_is_said_only_on_request(monkeypatch)
 
 def test_notes_of_definitions_are_no_changes_and_wait_for_a_look(monkeypatch):
     note = Item(61, "1.2.3", 61, 7, "ALTER", None, None, "ALTER TABLE t ADD d DATE")
-    seen = Changes(900, {}, lambda *_: None, 61, PARTS["items"])
+    seen = Changes(900, {}, lambda *_: None, {61}, bool, PARTS["items"])
     batch, notes = seen.batch([note])
     assert (len(batch), notes) == (0, 1)
     with pytest.raises(AlteredMeanwhile):
-        Changes(900, {}, lambda *_: None, 60, PARTS["items"]).batch([note])
+        Changes(900, {}, lambda *_: None, {60}, bool, PARTS["items"]).batch([note])
     row = (61, "1.2.3", 61, 7, "DROP", None, None, "DROP TABLE")
     session, capture, _ = source(monkeypatch, **{"capture/queue/sweep": [row]})
     with capture.sweep(3, None) as sweep:
@@ -177,7 +177,7 @@ def test_notes_of_definitions_are_no_changes_and_wait_for_a_look(monkeypatch):
 
 def test_a_source_is_installed_once_and_a_table_is_locked_but_for_a_moment(monkeypatch):
     wanted = Wanted({Pattern("APP", "T"): Watch("IUD"), Pattern("APP", "GONE"): Watch("IUD")})
-    more = {"capture__registry__count_layouts": [(0,)], "capture__registry__next_key": [(41,)]}
+    more = {"capture__registry__image_used": [(0,)], "capture__registry__next_key": [(41,)]}
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **more)
     done = capture.install({NAME: Watch("IUD")}, wanted)
     assert (done.added, done.stages) == ((NAME,), ((NAME,),))
@@ -196,7 +196,7 @@ def test_a_source_is_installed_once_and_a_table_is_locked_but_for_a_moment(monke
 
 
 def test_a_column_that_was_added_holds_from_the_command_on(monkeypatch):
-    more = {"capture__registry__registered": registered(TABLE), "capture__registry__count_layouts": [(1,)]}
+    more = {"capture__registry__registered": registered(TABLE), "capture__registry__image_used": [(0,)]}
     more |= {"capture__registry__altered_at": [(55,)], "capture__queue__noted": [(55,)]}
     session, capture, _ = source(monkeypatch, **catalog_of(WIDER), **more)
     capture.poll_ddl()
@@ -212,7 +212,7 @@ def test_a_column_that_was_added_holds_from_the_command_on(monkeypatch):
 
 def test_a_column_that_cannot_be_captured_stops_nobody_and_is_refused_by_bootstrap(monkeypatch):
     odd = CapturedTable(NAME, 7, (*TABLE.columns, OracleColumn("F", "BFILE")), ("ID",))
-    more = {"capture__registry__registered": registered(TABLE), "capture__registry__count_layouts": [(1,)]}
+    more = {"capture__registry__registered": registered(TABLE), "capture__registry__image_used": [(0,)]}
     session, capture, _ = source(monkeypatch, **catalog_of(odd), **more)
     capture.poll_ddl()
     assert not any("TRIGGER" in one for one in session.said)
@@ -223,7 +223,7 @@ def test_a_column_that_cannot_be_captured_stops_nobody_and_is_refused_by_bootstr
 
 def test_a_table_that_was_made_anew_under_its_name_is_lost_and_one_that_is_gone_is_released(monkeypatch):
     other = CapturedTable(NAME, 8, TABLE.columns, TABLE.key)
-    more = {"capture__registry__registered": registered(TABLE), "capture__registry__count_layouts": [(0,)]}
+    more = {"capture__registry__registered": registered(TABLE), "capture__registry__image_used": [(0,)]}
     more |= {"capture__registry__altered_at": [(None,)], "capture__registry__next_key": [(70,)]}
     session, capture, _ = source(monkeypatch, **catalog_of(other), **more)
     capture.poll_ddl()
@@ -239,7 +239,7 @@ def test_a_table_that_was_made_anew_under_its_name_is_lost_and_one_that_is_gone_
 )
 def test_a_table_whose_changes_are_not_known_is_told_and_then_begun_anew(monkeypatch, rows, firing):
     more = {"capture__registry__registered": rows, "capture__registry__firing": firing}
-    session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **more, capture__registry__count_layouts=[(1,)])
+    session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **more, capture__registry__image_used=[(0,)])
     assert capture.silenced() == [NAME]
     capture.install({NAME: Watch("IUD")}, Wanted({Pattern("APP", "T"): Watch("IUD")}))
     assert next(given for given in session.given if given and "lost" in given)["lost"] == "N"

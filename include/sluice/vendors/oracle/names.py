@@ -44,6 +44,7 @@ FUNCTIONS = (
     "seconds_text",
     "json_text",
     "whole",
+    "definition",
 )
 VIEWS = ("stored",)
 PROCEDURES = ("append", "append_long", "debug", "lose", "note_segments", "note_ddl", "free")
@@ -95,9 +96,9 @@ class OracleResources(Resources):
         """The trigger of a table, unless the configuration names another one."""
         return self.name(f"{_CAPTURE}{relation}")
 
-    def image(self, relation: int, generation: int = 0) -> TableName:
+    def image(self, relation: int, *, second: bool = False) -> TableName:
         """The function that makes images of rows of a table: one of two in turn."""
-        return TableName(self.schema, self.name(f"{_IMAGES[generation % 2]}{relation}"))
+        return TableName(self.schema, self.name(f"{_IMAGES[second]}{relation}"))
 
     def is_ours(self, object_: str) -> bool:
         """Whether an object of our schema is one of ours, by its name."""

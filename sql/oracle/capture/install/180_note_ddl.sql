@@ -1,5 +1,5 @@
--- DDL at its place in the stream. What it has changed the publisher finds by a comparison with the catalog, and writes it into
--- CONTENT before it publishes it. A statement on partitions may take rows away, or bring some, which no trigger of rows sees, and
+-- DDL at its place in the stream, with how the table is behind it, or was before a DROP. Without that, since it cannot be read, or since
+-- the configuration has no DDL carried, the publisher finds by a comparison with the catalog which columns there are. A statement on partitions may take rows away, or bring some, which no trigger of rows sees, and
 -- one that disables triggers lets others do so: the table is LOST. So it is if the statement is too long to be read. TRUNCATE is
 -- sent, so the new segments are as they should be; not those of tables that CASCADE empties, too. The statement is for information,
 -- and not for passwords that stand near it. A new table that cannot be noted is found by the comparison. Manual: PL/SQL Language
@@ -9,6 +9,8 @@ IS
     relation NUMBER;
     wished   PLS_INTEGER;
     said     VARCHAR2(4000 BYTE);
+    carried  PLS_INTEGER;
+    image    CLOB;
 BEGIN
     SELECT MAX(known.relid) INTO relation FROM {current_tables} known WHERE known.schemaname = owner AND known.relname = name;
     IF relation IS NULL THEN
@@ -29,9 +31,20 @@ BEGIN
     IF NOT REGEXP_LIKE(statement, 'password|identified', 'i') THEN
         said := SUBSTRB(statement, 1, 4000);
     END IF;
-    INSERT INTO {items} (repl_key, trans_key, tablename, db_action, db_schema, oldcontent, relid)
+    IF event <> 'TRUNCATE' AND relation IS NOT NULL THEN
+        BEGIN
+            SELECT COUNT(*) INTO carried FROM {settings} setting WHERE setting.detection = 'Y';
+            IF carried > 0 THEN
+                image := {definition}(relation);
+            END IF;
+        EXCEPTION
+            WHEN OTHERS THEN
+                image := NULL;
+        END;
+    END IF;
+    INSERT INTO {items} (repl_key, trans_key, tablename, db_action, db_schema, content, oldcontent, relid)
     VALUES ({seq}.NEXTVAL, DBMS_TRANSACTION.LOCAL_TRANSACTION_ID(TRUE), name, CASE event WHEN 'RENAME' THEN 'ALTER' ELSE event END,
-            owner, said, NVL(relation, 0));
+            owner, image, said, NVL(relation, 0));
 EXCEPTION
     WHEN OTHERS THEN
         {lose}(relation);

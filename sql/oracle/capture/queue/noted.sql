@@ -1,2 +1,2 @@
--- The newest definition of a table that was noted. Manual: SQL Language Reference, "MAX".
-SELECT MAX(item.repl_key) FROM {items} item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')
+-- The notes of definitions that wait. Keys are not committed in their order. Manual: SQL Language Reference, "SELECT".
+SELECT item.repl_key FROM {items} item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')

@@ -16,7 +16,7 @@ from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.session import changed, execute, transaction
 from sluice.vendors.protocol.sweep import SourceState
 
-VERSION = 2
+VERSION = 3
 # An empty text is NULL there, so words stand for nothing.
 NONE = "NONE"
 _EVERY_NAME = " "
@@ -45,6 +45,7 @@ class Registered:
         actions: the letters of what is captured; empty if it is only copied.
         lost: a change of it is not known (R9).
         ready: its trigger is there, and who wrote before it has ended.
+        made_for: the number of the columns that its trigger was made for.
     """
 
     recorded: RecordedTable
@@ -54,6 +55,12 @@ class Registered:
     old_images: str
     lost: bool
     ready: bool
+    made_for: int
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether its trigger is there, made for the newest columns."""
+        return self.ready and self.made_for == self.recorded.number
 
     @property
     def name(self) -> TableName:
@@ -85,6 +92,17 @@ def state(session: oracledb.Connection, parts: Parts) -> State | None:
         )
     source = SourceState(str(incarnation), int(segment), "" if sha256 == NONE else str(sha256))
     return State(source, int(epoch), int(version), None if store == NONE else str(store))
+
+
+def carries_ddl(session: oracledb.Connection, parts: Parts) -> bool:
+    """Whether the configuration has commands carried; so it is if nothing is installed."""
+    try:
+        rows = execute(session, composed("capture/registry/carries_ddl", **parts))
+    except oracledb.DatabaseError as error:
+        if code_of(error) != _NO_TABLE:
+            raise
+        rows = []
+    return rows != [(NO,)]
 
 
 def claim(session: oracledb.Connection, parts: Parts, store: str, *, by_force: bool) -> None:
@@ -136,11 +154,11 @@ def registered(session: oracledb.Connection, parts: Parts) -> dict[TableName, Re
     found = {}
     for row in execute(session, composed("capture/registry/registered", **parts)):
         schema, table, actions, trigger, debug, old_images, lost, status, relation, *rest = row
-        number, columns, key, deferred = rest
+        number, columns, key, deferred, made_for = rest
         known = recorded(number, relation, schema, table, columns, key, deferred)
         letters = "" if actions == NONE else actions
         found[TableName(schema, table)] = Registered(
-            known, letters, trigger, int(debug), old_images, lost == YES, status == _READY
+            known, letters, trigger, int(debug), old_images, lost == YES, status == _READY, int(made_for)
         )
     return found
 

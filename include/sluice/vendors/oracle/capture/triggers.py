@@ -68,19 +68,19 @@ def statements(
     trigger: str | None = None,
     old_images: str = "full",
     debug: int = 0,
-    generation: int = 0,
+    second: bool = False,
 ) -> list[str]:
     """What makes the image function of a table and then its trigger.
 
     Args:
-        generation: how often its columns changed. The function that an older trigger calls stays as it is until the
-            new one is there, so that no statement of the application fails in between (R9).
+        second: make the second of its two functions, since the trigger that is there calls the first one. That stays as
+            it is until the new one is there, so that no statement of the application fails in between (R9).
 
     Raises:
         SluiceError: SLC-477, a column cannot be captured; SLC-478, there are too many of them.
     """
     name = TableName(resources.schema, trigger or resources.capture(table.relation))
-    image = qualified(resources.image(table.relation, generation))
+    image = qualified(resources.image(table.relation, second=second))
     body = composed(
         "capture/trigger/compound",
         **parts,

@@ -10,6 +10,7 @@ import oracledb
 from sluice.model.names import TableName
 from sluice.model.watched import Watch
 from sluice.vendors.oracle.capture import registry
+from sluice.vendors.oracle.capture.commands import only_drops
 from sluice.vendors.oracle.capture.install import make
 from sluice.vendors.oracle.capture.registry import Registered
 from sluice.vendors.oracle.capture.triggers import CapturedTable, for_ddl, statements
@@ -65,7 +66,7 @@ class WatchedTables:
         """
         layout_of(table)
         same = before is not None and before.recorded.table == table
-        made = self._made(table, settings, new=not same)
+        made = self._made(table, settings, before)
         known = before.recorded if before and same else self._recorded(table, before)
         trigger = settings.trigger or self._resources.capture(table.relation)
         # Another table bears the name by now, of whose rows nothing is known.
@@ -117,11 +118,14 @@ class WatchedTables:
         with transaction(self._session):
             self._change("capture/registry/finish", {"relation": table.relation})
 
-    def _made(self, table: CapturedTable, settings: Watch, *, new: bool) -> list[str]:
+    def _made(self, table: CapturedTable, settings: Watch, before: Registered | None) -> list[str]:
         letters = registry.actions(settings)
         if not letters:
             return []
-        ((count,),) = self._ask("capture/registry/count_layouts", {"relation": table.relation})
+        first = self._resources.image(table.relation)
+        trigger = before.trigger if before else self._resources.capture(table.relation)
+        values = {"trigger_": trigger, "schema": first.schema, "image": first.table}
+        ((used,),) = self._ask("capture/registry/image_used", values)
         return statements(
             self._resources,
             self._parts,
@@ -130,7 +134,7 @@ class WatchedTables:
             trigger=settings.trigger,
             old_images=settings.old_images,
             debug=settings.debug,
-            generation=int(count) + new,
+            second=used > 0,
         )
 
     def _recorded(self, table: CapturedTable, before: Registered | None) -> RecordedTable:
@@ -184,6 +188,23 @@ class WatchedTables:
         if one.actions and not one.lost:
             with transaction(self._session):
                 self._change("capture/registry/lose", {"relation": one.recorded.table.relation})
+
+    def note_drops(
+        self, known: Mapping[TableName, Registered], there: Mapping[TableName, CapturedTable]
+    ) -> set[TableName]:
+        """Note commands that took nothing but columns away, and of which no trigger noted that; their tables.
+
+        A trigger does not fire for other users than the owner of a table. And it may see a column that is dropped: on
+        which place of the command the server lets it fire, no manual says.
+        """
+        lacking = {name for name, one in known.items() if only_drops(one.recorded.table, there[name])}
+        if not lacking or not registry.carries_ddl(self._session, self._parts):
+            return set()
+        for name in sorted(lacking):
+            values = {"schema": name.schema, "name": name.table, "relation": there[name].relation}
+            with transaction(self._session):
+                self._change("capture/registry/note_drop", values)
+        return lacking
 
     def watch_definitions(self, schemas: Collection[str]) -> None:
         """Make the triggers for the DDL of these schemas, as far as they are there."""
@@ -263,5 +284,5 @@ def _pads(before: Registered | None, table: CapturedTable) -> bool:
 def is_as_wanted(one: Registered, table: CapturedTable, settings: Watch, resources: OracleResources) -> bool:
     """Whether a table is watched as it is and as it is wanted."""
     trigger = settings.trigger or resources.capture(table.relation)
-    now = (one.recorded.table, one.actions, one.trigger, one.debug, one.old_images, one.ready)
+    now = (one.recorded.table, one.actions, one.trigger, one.debug, one.old_images, one.is_up_to_date)
     return now == (table, registry.actions(settings), trigger, settings.debug, settings.old_images, True)

@@ -6,10 +6,7 @@ session of the master wrote may hold values.
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Sequence
-from typing import Any
 
 from sluice.errors import SluiceError
 from sluice.model.layout import Layout
@@ -24,6 +21,7 @@ from sluice.vendors.mariadb.capture.binlog.statements import (
     is_strict,
     keeps_zeros,
 )
+from sluice.vendors.table_commands import alter
 
 
 def created_by(said: Definition, query: Query) -> Derived:
@@ -52,46 +50,10 @@ def number_behind(before: Layout | None) -> int:
     return max(time.time_ns(), before.id + 1 if before else 0)
 
 
-def of_create(after: Layout) -> str:
-    """The text of a CREATE."""
-    return json.dumps({"after": _table(after, list(range(1, len(after.columns) + 1)))})
-
-
-def of_drop(before: Layout) -> str:
-    """The text of a DROP."""
-    return json.dumps({"before": _table(before, list(range(1, len(before.columns) + 1)))})
-
-
-def of_alter(before: Layout, after: Layout, derived: Derived | None = None) -> str:
-    """The text of an ALTER; without derived columns they stay, and the name is another one."""
-    places = {one.name: number for number, one in enumerate(before.columns, 1)}
-    if derived is None:
-        same = list(range(1, len(before.columns) + 1))
-        return json.dumps({"before": _table(before, same), "after": _table(after, same)})
-    # A number means a column within one command.
-    numbers = [
-        len(places) + place if one.was is None else places[one.was] for place, one in enumerate(derived.columns, 1)
-    ]
-    filled = [one.filled if one.was is None else None for one in derived.columns]
-    return json.dumps(
-        {"before": _table(before, list(places.values())), "after": _table(after, numbers, filled)},
-    )
-
-
-def _table(layout: Layout, numbers: Sequence[int], filled: Sequence[str | None] = ()) -> dict[str, Any]:
-    columns: list[dict[str, Any]] = [
-        {"number": number, "name": one.name, "type": one.type, "not_null": one.not_null}
-        for number, one in zip(numbers, layout.columns, strict=True)
-    ]
-    for one, value in zip(columns, filled, strict=False):
-        if value is not None:
-            one["filled"] = value
-    return {
-        "schema": layout.name.schema,
-        "table": layout.name.table,
-        "key": list(layout.key_names),
-        "columns": columns,
-    }
+def of_alter(before: Layout, after: Layout, derived: Derived) -> str:
+    """The text of an ALTER, with columns that were derived."""
+    was = [one.was for one in derived.columns]
+    return alter(before, after, was, [one.filled if one.was is None else None for one in derived.columns])
 
 
 def not_followed(layout: Layout, why: str, statement: str) -> SluiceError:

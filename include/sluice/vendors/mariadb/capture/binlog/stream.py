@@ -13,6 +13,7 @@ from sluice.log import event
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.vendors import table_commands
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
@@ -22,8 +23,6 @@ from sluice.vendors.mariadb.capture.binlog.carried import (
     not_followed,
     number_behind,
     of_alter,
-    of_create,
-    of_drop,
 )
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
@@ -255,7 +254,7 @@ class Stream:
                 continue
             layout = self._layouts.current.get(name)
             if does is Does.GONE and layout and self._layouts.carried:
-                self._put(layout, Action.DROP, [of_drop(layout)], None)
+                self._put(layout, Action.DROP, [table_commands.drop(layout)], None)
             else:
                 self._emptied(name, does)
             if does is Does.RETYPED:
@@ -316,7 +315,7 @@ class Stream:
             return None
         if not self._layouts.is_table(name):
             return None
-        self._put(made, Action.CREATE, [of_create(made)], None)
+        self._put(made, Action.CREATE, [table_commands.create(made)], None)
         return made
 
     def _described(self, said: TableMap) -> None:

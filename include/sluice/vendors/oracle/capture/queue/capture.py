@@ -15,6 +15,7 @@ from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch, spelled_alike
 from sluice.vendors.oracle import grants
 from sluice.vendors.oracle.capture import install, registry, uninstall
+from sluice.vendors.oracle.capture.noted_definitions import record_noted
 from sluice.vendors.oracle.capture.queue import sweep
 from sluice.vendors.oracle.capture.queue.sweep import OracleSweep
 from sluice.vendors.oracle.capture.registry import Registered
@@ -44,18 +45,20 @@ class QueueCapture(NoStatements, NoSuccessors):
         self._session = session
         self._resources = session.resources
         self._parts = session.parts
-        # Definitions up to this key were compared with the catalog.
-        self._polled = 0
+        # The notes of definitions that were compared with the catalog.
+        self._polled: frozenset[int] = frozenset()
         self._next_poll = self._next_segments = float("-inf")
         self._rewritten: frozenset[int] = frozenset()
         # Tables of which was told that they are LOST, so that they are so no more once they are installed again.
         self._told: frozenset[TableName] = frozenset()
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of this source: its definitions are not sent."""
+        """The capabilities of this source: triggers note its DDL, unless the configuration has it not carried."""
         with translated("asking for capabilities"):
-            install.expect_own(self._resources, str(self._session.open().username))
-        return Capabilities(sends_ddl=False)
+            session = self._session.open()
+            install.expect_own(self._resources, str(session.username))
+            carries = registry.carries_ddl(session, self._parts)
+        return Capabilities(event_triggers=carries, sends_ddl=carries)
 
     def install(
         self,
@@ -77,6 +80,7 @@ class QueueCapture(NoStatements, NoSuccessors):
             expect_one_edition(session, self._resources)
             watching = self._watching()
             registry.write_wanted(session, self._parts, wanted)
+            record_noted(session, self._parts, self._resources.schema)
             known = registry.registered(session, self._parts)
             silent = set(watching.silenced(known, watching.rewritten()))
             there = {name: table for name in watched if (table := described(session, name))}
@@ -123,23 +127,22 @@ class QueueCapture(NoStatements, NoSuccessors):
 
     def _poll(self, *, always: bool) -> None:
         noted = self._noted()
-        if not (always or noted > self._polled or time.monotonic() >= self._next_poll):
+        if not (always or noted - self._polled or time.monotonic() >= self._next_poll):
             return
         session, watching = self._session.open(), self._watching()
-        known = registry.registered(session, self._parts)
-        there, unclear = dict[TableName, CapturedTable](), set[TableName]()
-        for name in known:
-            try:
-                if table := described(session, name):
-                    there[name] = table
-            except SluiceError as error:
-                # It can be watched no more: the server writes its rows past triggers by now.
-                unclear.add(name)
-                self._not_as_it_is(name, error)
-                watching.lose(known[name])
+        drops: set[TableName] = set()
+        while True:
+            record_noted(session, self._parts, self._resources.schema)
+            known = registry.registered(session, self._parts)
+            there, unclear = self._found(known, watching)
+            drops |= watching.note_drops({name: known[name] for name in there if name not in drops}, there)
+            # A command in between would be in one of the two looks alone.
+            if (since := self._noted()) == noted:
+                break
+            noted = since
         watching.let_go({name: one for name, one in known.items() if name not in unclear}, there)
         for name, table in there.items():
-            if table != (one := known[name]).recorded.table or not one.ready:
+            if table != (one := known[name]).recorded.table or not one.is_up_to_date:
                 try:
                     watching.watch(table, watching.settings(one), one)
                 except SluiceError as error:
@@ -148,16 +151,32 @@ class QueueCapture(NoStatements, NoSuccessors):
         watching.drop_restored(spared=known)
         watching.keep_segments()
         self._next_segments = float("-inf")
-        self._polled = max(self._polled, noted)
+        self._polled = noted
         self._next_poll = time.monotonic() + _POLL_S
+
+    def _found(
+        self, known: Mapping[TableName, Registered], watching: WatchedTables
+    ) -> tuple[dict[TableName, CapturedTable], set[TableName]]:
+        """The watched tables that are there, and those of which that is not clear."""
+        there, unclear = dict[TableName, CapturedTable](), set[TableName]()
+        for name in known:
+            try:
+                if table := described(self._session.open(), name):
+                    there[name] = table
+            except SluiceError as error:
+                # It can be watched no more: the server writes its rows past triggers by now.
+                unclear.add(name)
+                self._not_as_it_is(name, error)
+                watching.lose(known[name])
+        return there, unclear
 
     def _not_as_it_is(self, name: TableName, error: SluiceError) -> None:
         """Let the older trigger go on with the columns that it knows; the next look tries again."""
         event("not watched as it is now", source=self._resources.schema, table=name, why=error.fact)
 
-    def _noted(self) -> int:
-        ((key,),) = execute(self._session.open(), composed("capture/queue/noted", **self._parts))
-        return int(key or 0)
+    def _noted(self) -> frozenset[int]:
+        rows = execute(self._session.open(), composed("capture/queue/noted", **self._parts))
+        return frozenset(int(key) for (key,) in rows)
 
     def silenced(self) -> list[TableName]:
         """Watched tables of which changes are not known: see `WatchedTables.silenced`, which is logged."""
@@ -266,7 +285,7 @@ class QueueCapture(NoStatements, NoSuccessors):
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[OracleSweep]:
         """Read ITEMS as of one change number; what is not purged is given again."""
         with translated("sweeping ITEMS"):
-            if self._noted() > self._polled:
+            if self._noted() - self._polled:
                 self._poll(always=True)
             found = OracleSweep(self._session.open(), self._parts, epoch, self._polled)
             found.begin(max_changes, until)

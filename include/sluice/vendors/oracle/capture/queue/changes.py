@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,14 +12,17 @@ from sluice.errors import AlteredMeanwhile, SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.vendors import table_commands
+from sluice.vendors.oracle.capture.commands import NotCarried, altered
 from sluice.vendors.oracle.capture.queue.longs import KeyValue
 from sluice.vendors.oracle.capture.queue.row_images import Cell, cells, reader
+from sluice.vendors.oracle.catalog.noted import noted
 from sluice.vendors.oracle.catalog.recorded import RecordedTable
 from sluice.vendors.oracle.visibility import transaction
 
 _ROWS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELETE}
 _TRUNCATE = "TRUNCATE"
-_ALTER = "ALTER"
+_ALTER, _DROP = "ALTER", "DROP"
 
 # The LONG of a row by the number of its table, its newest name, a column, an address and a key; None if there is none.
 Fetch = Callable[[int, TableName, str, str, Sequence[KeyValue]], Cell]
@@ -47,17 +50,25 @@ class Changes:
 
     Args:
         known: recorded columns by the numbers of tables, in the order of their keys.
-        polled: definitions up to this key were compared with the catalog.
+        polled: the notes of definitions that were compared with the catalog.
+        is_gone: whether the table of a number was dropped.
     """
 
     def __init__(
-        self, scn: int, known: Mapping[int, Sequence[RecordedTable]], fetch: Fetch, polled: int, items: str
+        self,
+        scn: int,
+        known: Mapping[int, Sequence[RecordedTable]],
+        fetch: Fetch,
+        polled: Collection[int],
+        is_gone: Callable[[int], bool],
+        items: str,
     ) -> None:
         self.used: dict[int, Layout] = {}
         self._scn = scn
         self._known = known
         self._fetch = fetch
         self._polled = polled
+        self._is_gone = is_gone
         self._items = items
         self._readers: dict[int, Callable[[Mapping[str, Cell], Mapping[str, Cell]], list[Cell]]] = {}
 
@@ -74,21 +85,45 @@ class Changes:
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT), len(items) - len(rows)
 
     def _change(self, item: Item) -> tuple[object, ...] | None:
+        new: list[Cell] | None
+        old: list[Cell] | None = None
         if item.action in _ROWS:
             action, (table, new, old) = _ROWS[item.action], self._rows(item)
         elif item.action == _TRUNCATE and (candidates := self._candidates(item)):
-            action, table, new, old = Action.TRUNCATE, candidates[0], None, None
+            action, table, new = Action.TRUNCATE, candidates[0], None
+        elif found := self._command(item):
+            action, table, text = found
+            new = [text]
         else:
-            if item.action == _ALTER and item.relation and item.key > self._polled:
-                raise AlteredMeanwhile(
-                    492,
-                    f"a table was altered between a look at it and the sweep that read the note with key {item.key}",
-                    "nothing is lost, and it is tried again",
-                )
             return None
         self.used[table.number] = table.layout
         trans_key = transaction(self._scn, item.id)
         return (item.last, trans_key, item.key, table.number, action.value, new, old)
+
+    def _command(self, item: Item) -> tuple[Action, RecordedTable, str] | None:
+        """What is sent of a note; None if that is nothing: no column changed, or its table is LOST."""
+        if item.action == _ALTER and item.relation and item.key not in self._polled:
+            raise AlteredMeanwhile(
+                492,
+                f"a table was altered between a look at it and the sweep that read the note with key {item.key}",
+                "nothing is lost, and it is tried again",
+            )
+        tables = self._known.get(item.relation, ())
+        former = [one for one in tables if one.number < item.key]
+        if item.new is None or not former:
+            return None
+        if item.action == _DROP:
+            # The note is made before the command, which may fail.
+            gone = self._is_gone(item.relation)
+            return (Action.DROP, former[-1], table_commands.drop(former[-1].layout)) if gone else None
+        behind = next((one for one in tables if one.number == item.key), None)
+        if item.action != _ALTER or behind is None:
+            return None
+        try:
+            text = altered(former[-1].table, noted(item.relation, item.new), item.old)
+        except NotCarried:
+            return None
+        return Action.ALTER, behind, text
 
     def _candidates(self, item: Item) -> list[RecordedTable]:
         """Recorded columns of a table: those that hold at a key, then older ones, then younger ones."""

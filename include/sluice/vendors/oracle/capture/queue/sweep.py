@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import oracledb
 import pyarrow as pa
@@ -41,13 +41,15 @@ class OracleSweep:
     """See `sluice.vendors.protocol.sweep.Sweep`. Nothing is locked, and no transaction is open, while it is read.
 
     Args:
-        polled: definitions up to this key were compared with the catalog.
+        polled: the notes of definitions that were compared with the catalog.
     """
 
     snapshot: Snapshot
     state: SourceState
 
-    def __init__(self, session: oracledb.Connection, parts: Mapping[str, str], epoch: int, polled: int) -> None:
+    def __init__(
+        self, session: oracledb.Connection, parts: Mapping[str, str], epoch: int, polled: Collection[int]
+    ) -> None:
         self._session = session
         self._parts = parts
         self._epoch = epoch
@@ -80,7 +82,7 @@ class OracleSweep:
                 self.more = beyond > 0
         known = registry.layouts(self._session, self._parts)
         longs = LongReader(self._session, shown, self._parts)
-        self._changes = Changes(scn, known, longs.read, self._polled, self._parts["items"])
+        self._changes = Changes(scn, known, longs.read, self._polled, self._is_gone, self._parts["items"])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns; for what is raised see `Changes.batch`."""
@@ -96,6 +98,9 @@ class OracleSweep:
                 self._keys += [(one.key, one.id) for one in items]
                 if len(batch):
                     yield batch
+
+    def _is_gone(self, relation: int) -> bool:
+        return not execute(self._session, composed("capture/queue/named"), {"relation": relation})
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
