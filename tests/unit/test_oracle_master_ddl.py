@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.oracle_session import ID, NAME, PARTS, TABLE, TEXT, catalog_of, layouts, note, registered, source
+from support.oracle_session import ID, NAME, PARTS, TABLE, TEXT, catalog_of, layouts, note, refusal, registered, source
 
 from sluice.errors import AlteredMeanwhile
 from sluice.model.table_definition import TableChange
@@ -16,7 +16,10 @@ from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.noted import noted
 from sluice.vendors.oracle.catalog.recorded import RecordedTable
+from sluice.vendors.oracle.names import composed
 
+# No LONG and no added column is read.
+READERS = (lambda *_: None, lambda *_: None)
 DAY = OracleColumn("D", "DATE", length=7)
 PRICE = OracleColumn("P", "NUMBER", precision=6, scale=2, default="1.5")
 CODE = OracleColumn("C", "CHAR", length=3, chars=3)
@@ -125,7 +128,7 @@ def test_each_of_two_commands_is_recorded_and_sent_as_it_was(monkeypatch):
     assert recorded == [55, 58]
     assert any('TRIGGER "REPL"."REPL_CAP7"' in one for one in session.said)
     known = {7: [RecordedTable(40, TABLE), RecordedTable(55, plain(WIDE)), RecordedTable(58, plain(NARROW))]}
-    changes = Changes(900, known, lambda *_: None, {55, 58}, bool, PARTS["items"])
+    changes = Changes(900, known, *READERS, {55, 58}, bool, PARTS["items"])
     items = [Item(58, "1.2.3", key, 7, "ALTER", None, text, said) for key, _, text, said in NOTES]
     (first, second) = commands(changes.batch(items))
     assert first[:3] == ("A", 55, 55)
@@ -143,13 +146,13 @@ def test_a_table_whose_rows_are_not_known_behind_a_command_is_lost(monkeypatch):
     capture.poll_ddl()
     assert any(one.startswith(f"UPDATE {PARTS['tables']} SET lost = 'Y'") for one in session.said)
     known = {7: [RecordedTable(40, TABLE), RecordedTable(55, plain(computed))]}
-    changes = Changes(900, known, lambda *_: None, {55}, bool, PARTS["items"])
+    changes = Changes(900, known, *READERS, {55}, bool, PARTS["items"])
     assert commands(changes.batch([Item(55, "1.2.3", 55, 7, "ALTER", None, note(computed), None)])) == []
 
 
 @pytest.mark.parametrize(("is_gone", "count"), [(True, 1), (False, 0)])
 def test_a_drop_is_sent_once_its_table_is_gone(is_gone, count):
-    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, lambda *_: None, (), lambda _: is_gone, PARTS["items"])
+    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, *READERS, (), lambda _: is_gone, PARTS["items"])
     found = commands(changes.batch([Item(61, "1.2.3", 61, 7, "DROP", None, note(TABLE), "DROP TABLE")]))
     assert [(action, key, list(text)) for action, key, _, text in found] == [("X", 61, ["before"])] * count
 
@@ -173,6 +176,50 @@ def iter_of(*rows):
 
 def test_a_note_that_nobody_looked_at_is_no_earlier_one():
     """Keys of two tables are not committed in their order."""
-    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, lambda *_: None, {60}, bool, PARTS["items"])
+    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, *READERS, {60}, bool, PARTS["items"])
     with pytest.raises(AlteredMeanwhile):
         changes.batch([Item(55, "1.2.3", 55, 7, "ALTER", None, note(WIDE), None)])
+
+
+IMAGE = '<col name="ID">1</col><col name="V">a</col>'
+
+
+@pytest.mark.parametrize(
+    ("rows", "new", "layout", "lost"),
+    [
+        ([("2.5",)], ["1", "a", "2.50"], 55, False),
+        ([(None,)], ["1", "a", None], 55, False),
+        # Its DELETE follows.
+        ([], ["1", "a"], 40, False),
+        (refusal("ORA-00904: invalid identifier"), ["1", "a"], 40, True),
+    ],
+    ids=["value", "NULL", "row gone", "column gone"],
+)
+def test_a_row_that_the_older_trigger_wrote_gets_the_value_that_it_has_in_an_added_column(
+    monkeypatch, rows, new, layout, lost
+):
+    item = (60, "1.2.3", 60, 7, "UPDATE", None, IMAGE, IMAGE)
+    read = composed("read/rows", columns=f'{VALUE} AS "C0"', table='"APP"."T"', within='AND source."ID" = :key0')
+    answers = {"capture/queue/sweep": [item], "capture/registry/layouts": layouts((40, TABLE), (55, plain(WIDE)))}
+    session, capture, _ = source(monkeypatch, **answers)
+    session.answers[read] = rows
+    with capture.sweep(3, None) as sweep:
+        ((row,),) = [batch.to_pylist() for batch in sweep.batches()]
+    assert (row["new"], row["layout"]) == (new, layout)
+    assert row["old"] == [*new[:2], *[None] * (len(new) - 2)]
+    assert session.values_of(read) == [{"scn": 900, "key0": 1}]
+    assert any("SET lost = 'Y'" in one for one in session.said) == lost
+
+
+def test_a_row_without_a_key_that_the_older_trigger_wrote_makes_its_table_lost(monkeypatch):
+    bare = [replace(one, key=()) for one in (TABLE, plain(WIDE))]
+    answers = {"capture/queue/sweep": [(60, "1.2.3", 60, 7, "INSERT", None, IMAGE, None)]}
+    session, capture, _ = source(
+        monkeypatch, **answers, capture__registry__layouts=layouts((40, bare[0]), (55, bare[1]))
+    )
+    with capture.sweep(3, None) as sweep:
+        assert [batch["layout"].to_pylist() for batch in sweep.batches()] == [[40]]
+    assert any("SET lost = 'Y'" in one for one in session.said)
+
+
+VALUE = "TO_CHAR(source.\"P\", 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''')"

@@ -135,14 +135,19 @@ class KeyOrder:
     def bounds(self, within: KeyRange, last: Key | None = None) -> Bounds:
         """The condition for the rest of a range, or for its next rows up to a last key."""
         values: dict[str, object] = {}
-
-        def written(place: int, text: str) -> str:
-            kind, name = _kind(self.columns[place][0]), f"key{len(values)}"
-            values[name] = kind.bound(text)
-            return kind.read.format(f":{name}")
-
-        asked = between(self.names, within, last, written)
+        asked = between(self.names, within, last, lambda place, text: self._written(values, place, text))
         return Bounds(" ".join(f"AND {one}" for one in asked), values)
+
+    def equal(self, key: Key) -> Bounds:
+        """The condition for the row with a key."""
+        values: dict[str, object] = {}
+        asked = [f"AND {name} = {self._written(values, place, key[place])}" for place, name in enumerate(self.names)]
+        return Bounds(" ".join(asked), values)
+
+    def _written(self, values: dict[str, object], place: int, text: str) -> str:
+        kind, name = _kind(self.columns[place][0]), f"key{len(values)}"
+        values[name] = kind.bound(text)
+        return kind.read.format(f":{name}")
 
 
 def key_order(table: CapturedTable) -> KeyOrder | None:

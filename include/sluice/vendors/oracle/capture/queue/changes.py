@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from sluice.vendors import table_commands
 from sluice.vendors.oracle.capture.commands import NotCarried, altered
 from sluice.vendors.oracle.capture.queue.longs import KeyValue
 from sluice.vendors.oracle.capture.queue.row_images import Cell, cells, reader
+from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.noted import noted
 from sluice.vendors.oracle.catalog.recorded import RecordedTable
 from sluice.vendors.oracle.visibility import transaction
@@ -26,6 +27,8 @@ _ALTER, _DROP = "ALTER", "DROP"
 
 # The LONG of a row by the number of its table, its newest name, a column, an address and a key; None if there is none.
 Fetch = Callable[[int, TableName, str, str, Sequence[KeyValue]], Cell]
+# What `AddedColumns.read` does.
+FetchAdded = Callable[[CapturedTable, Sequence[str], Mapping[str, Cell]], dict[str, Cell] | None]
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Changes:
 
     Attributes:
         used: the layouts of the rows that were read.
+        unknown: the numbers of tables of which values of added columns are not known.
 
     Args:
         known: recorded columns by the numbers of tables, in the order of their keys.
@@ -59,14 +63,17 @@ class Changes:
         scn: int,
         known: Mapping[int, Sequence[RecordedTable]],
         fetch: Fetch,
+        added: FetchAdded,
         polled: Collection[int],
         is_gone: Callable[[int], bool],
         items: str,
     ) -> None:
         self.used: dict[int, Layout] = {}
+        self.unknown: set[int] = set()
         self._scn = scn
         self._known = known
         self._fetch = fetch
+        self._added = added
         self._polled = polled
         self._is_gone = is_gone
         self._items = items
@@ -148,7 +155,25 @@ class Changes:
                 made[0] = read(new, self._longs(item, item.guid, table, made[0]))
         except ValueError as error:
             raise self._unreadable(item, f"its image does not fit the recorded columns of {name}: {error}") from None
+        if made[0] and (wider := self._wider(item, candidates[0], table, made[0])):
+            former = dict(zip(_names(table), made[1] or (), strict=False))
+            return candidates[0], wider, made[1] and [former.get(name) for name in _names(candidates[0])]
         return table, made[0], made[1]
+
+    def _wider(self, item: Item, at: RecordedTable, table: RecordedTable, row: list[Cell]) -> list[Cell] | None:
+        """The row with the columns that were added in front of a change, which its trigger did not know yet; None if
+        there are none, or the row is not there any more."""
+        added = [name for name in _names(at) if name not in _names(table)]
+        if at.number > item.key or not added or not set(_names(table)) < set(_names(at)):
+            return None
+        known = dict(zip(_names(table), row, strict=True))
+        try:
+            now = replace(at.table, name=self._known[item.relation][-1].table.name)
+            found = self._added(now, added, known)
+        except LookupError:
+            self.unknown.add(item.relation)
+            return None
+        return None if found is None else [(known | found)[name] for name in _names(at)]
 
     def _longs(self, item: Item, place: str, table: RecordedTable, row: Sequence[Cell]) -> dict[str, Cell]:
         name = self._known[item.relation][-1].table.name
@@ -169,6 +194,10 @@ class Changes:
 def deletion(items: str, column: str, number: object) -> str:
     """The statement that takes changes out of ITEMS, for an administrator."""
     return f"DELETE FROM {items} WHERE {column} = {number}; COMMIT"
+
+
+def _names(one: RecordedTable) -> list[str]:
+    return [column.name for column in one.table.columns]
 
 
 def _captured(one: RecordedTable) -> set[str]:

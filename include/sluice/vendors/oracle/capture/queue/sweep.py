@@ -11,6 +11,7 @@ from sluice.errors import FencedError, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.position import Snapshot
 from sluice.vendors.oracle.capture import registry
+from sluice.vendors.oracle.capture.queue.added_columns import AddedColumns
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item, deletion
 from sluice.vendors.oracle.capture.queue.longs import LongReader
 from sluice.vendors.oracle.names import composed
@@ -82,7 +83,9 @@ class OracleSweep:
                 self.more = beyond > 0
         known = registry.layouts(self._session, self._parts)
         longs = LongReader(self._session, shown, self._parts)
-        self._changes = Changes(scn, known, longs.read, self._polled, self._is_gone, self._parts["items"])
+        added = AddedColumns(self._session, shown, self._parts)
+        items = self._parts["items"]
+        self._changes = Changes(scn, known, longs.read, added.read, self._polled, self._is_gone, items)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns; for what is raised see `Changes.batch`."""
@@ -98,6 +101,14 @@ class OracleSweep:
                 self._keys += [(one.key, one.id) for one in items]
                 if len(batch):
                     yield batch
+        self._lose(self._changes.unknown)
+
+    def _lose(self, relations: Collection[int]) -> None:
+        """Before the log has what is not known, so that no crash forgets it."""
+        if relations:
+            with transaction(self._session):
+                for relation in sorted(relations):
+                    changed(self._session, composed("capture/registry/lose", **self._parts), {"relation": relation})
 
     def _is_gone(self, relation: int) -> bool:
         return not execute(self._session, composed("capture/queue/named"), {"relation": relation})
