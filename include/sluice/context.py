@@ -84,8 +84,9 @@ class Context:
                     f"choose another `prefix` for the one that is not installed yet; then {shell.check()}",
                 )
         connection = self.connection(source.connection)
+        standby = self.connection(source.standby_connection) if source.standby_connection else None
         return master(source.vendor).source(
-            connection, source.schema_, source.prefix, source.trusted_code, source.capture, source.decoding
+            connection, source.schema_, source.prefix, source.trusted_code, source.capture, source.decoding, standby
         )
 
     def reading(self, source: str, slaves: Iterable[str]) -> Context:

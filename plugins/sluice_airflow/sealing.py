@@ -44,7 +44,7 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     Raises:
         ConfigError: a name is not configured.
     """
-    ids = [config.control, *([config.source(source).connection] if source else [])]
+    ids = [config.control, *(config.source(source).connections if source else [])]
     if source and job in JOBS_OF_ALL_SLAVES:
         slaves = [name for name in config.slaves_of(source) if config.replication(source, name).statements]
     slaves = list(slaves)

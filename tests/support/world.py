@@ -129,7 +129,7 @@ class World:
         """No copy of a database has its slots."""
         schema = self.settings["sources"][SOURCE].get("schema")
         made = SourceSession(self.infos["master"], schema, "REPL_")
-        slot.make(made.open(), made.resources, made.parts)
+        slot.make(made.slot_server, made.resources, made.parts)
         made.close()
 
     def close(self) -> None:

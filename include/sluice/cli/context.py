@@ -72,7 +72,7 @@ def airflow_environment() -> dict[str, str]:
 
 def connection_ids(settings: Config) -> list[str]:
     """The ids of all connections that the configuration names."""
-    sources = [one.connection for one in settings.sources.values()]
+    sources = [conn_id for one in settings.sources.values() for conn_id in one.connections]
     slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
     read = [one.reading_connection for one in settings.sources.values()]
     read += [one.reading_connection for one in settings.slaves.values()]

@@ -31,6 +31,9 @@ class Source(Part):
     reading_connection: Annotated[
         str | None, Field(description="connection of a role that may only read, which comparisons use")
     ] = None
+    standby_connection: Annotated[
+        str | None, Field(description="connection of a standby, on which a slot is made and the log decoded")
+    ] = None
     vendor: Literal["postgresql", "gaussdb", "mariadb", "oracle"] = "postgresql"
     prefix: Prefix = "REPL_"
     schema_: Annotated[
@@ -70,6 +73,11 @@ class Source(Part):
     initial_program: Program = Program()
     blocks: Blocks = Blocks()
     verification: Verification = Verification()
+
+    @property
+    def connections(self) -> list[str]:
+        """The ids of the connections by which it is captured."""
+        return [self.connection, *([self.standby_connection] if self.standby_connection else [])]
 
     def reading(self) -> Source:
         """The same by the connection of a role that may only read, if there is one."""

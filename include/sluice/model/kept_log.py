@@ -17,6 +17,7 @@ class KeptLog:
         state: how the server calls this.
         left_bytes: so much may be written until the server gives it up; None if it never does.
         ends: the server may give it up at any moment.
+        behind_bytes: so much of the master's log a standby has not replayed, on which it is read; None if it is none.
     """
 
     holder: str
@@ -24,12 +25,16 @@ class KeptLog:
     state: str
     left_bytes: int | None
     ends: bool
+    behind_bytes: int | None = None
 
     @property
     def summary(self) -> str:
         """The same in a sentence without a subject."""
         left = "no limit is set" if self.left_bytes is None else f"given up after {size(self.left_bytes)} more"
-        return f"{size(self.bytes)} of the server's log are kept by the slot {self.holder} ({self.state}; {left})"
+        kept = f"{size(self.bytes)} of the server's log are kept by the slot {self.holder} ({self.state}; {left})"
+        return (
+            kept if self.behind_bytes is None else f"{kept}. The standby is {size(self.behind_bytes)} behind the master"
+        )
 
     def is_urgent(self, most_mb: int) -> bool:
         """Whether somebody should look at it: more than `most_mb`, or half of what the server allows, are kept."""

@@ -254,7 +254,8 @@ def for_kept_log(context: Context, source: str, kept: KeptLog | None) -> str:
     """A note: the server keeps much of its own log, since it is not published. Empty if it does not."""
     if kept is None or not kept.is_urgent(context.config.source(source).slot_retains_mb):
         return ""
-    then = "the master's disk fills" if kept.left_bytes is None else "all slaves of the source have to be filled anew"
+    disk = "the master's disk" if kept.behind_bytes is None else "the standby's disk"
+    then = f"{disk} fills" if kept.left_bytes is None else "all slaves of the source have to be filled anew"
     return (
         f"{kept.summary}. If that goes on, {then}.\n"
         "HINT: look in pg_stat_activity and pg_prepared_xacts of the master for old transactions, and whether the DAG "

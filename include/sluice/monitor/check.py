@@ -122,7 +122,7 @@ def reached(context: Context, conn_id: str) -> Iterator[Finding]:
     if (relay := settings.relay) and conn_id in (relay.connection, relay.admin):
         yield Look("relay", lambda: _relay(context, relay)).finding()
     for name, source in settings.sources.items():
-        if source.connection == conn_id:
+        if conn_id in source.connections:
             yield Look(f"source {name}", partial(_source_answers, context, name)).finding()
     for pair in (Pair(one.source, one.slave) for one in settings.replications):
         if settings.slave(pair.slave).connection == conn_id:

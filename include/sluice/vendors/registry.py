@@ -41,7 +41,8 @@ class Master:
 
     Attributes:
         source: its ports, to read it and to capture its changes. As `read` and `foresee` it is told the roles whose
-            functions may run with our rights; the way to capture its changes; and how its log is decoded.
+            functions may run with our rights; the way to capture its changes; how its log is decoded; and on which
+            standby, if not on the master.
         resources: the DbResources of a schema and a prefix, which folds as this database folds.
         read: its rows, as an exported snapshot shows them.
         message_values: for a type, what a message has for what the database prints; None if it is the same.
@@ -57,7 +58,9 @@ class Master:
             None if there is no such one.
     """
 
-    source: Callable[[ConnectionInfo, str | None, str, Collection[str], str, Decoding | None], Source]
+    source: Callable[
+        [ConnectionInfo, str | None, str, Collection[str], str, Decoding | None, ConnectionInfo | None], Source
+    ]
     resources: Callable[[str | None, str], Resources]
     read: Callable[[ConnectionInfo, str, Collection[str]], AbstractContextManager[Reading]]
     message_values: Callable[[str], Callable[[str], Cell] | None]

@@ -23,6 +23,7 @@ from sluice.vendors.postgresql.slave import PostgresSlave
 from sluice.vendors.postgresql.vendor import message_values
 from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.protocol.capabilities import CaptureWay
+from sluice.vendors.protocol.capture import expect_no_standby
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 from sluice.vendors.registry import Master, Vendor
@@ -38,7 +39,9 @@ def _source(
     trusted: Collection[str] = (),
     capture: str = "log",
     decoding: Decoding | None = None,
+    standby: ConnectionInfo | None = None,
 ) -> Source:
+    expect_no_standby(standby)
     settings = CaptureSettings.of(capture, decoding, PLUGIN)
     session = SourceSession(info, schema, prefix)
     return Source(GaussMaster(session), SlotCapture(session, settings))

@@ -26,7 +26,7 @@ from sluice.vendors.mariadb.source_session import SourceSession, resources
 from sluice.vendors.mariadb.visibility import read_snapshot
 from sluice.vendors.mariadb.write.repair import MariaRepair
 from sluice.vendors.protocol.capabilities import CaptureWay
-from sluice.vendors.protocol.capture import expect_no_decoding
+from sluice.vendors.protocol.capture import expect_no_decoding, expect_no_standby
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.registry import Master, Vendor
@@ -40,6 +40,7 @@ def _source(
     trusted: Collection[str] = (),
     capture: str = "binlog",
     decoding: Decoding | None = None,
+    standby: ConnectionInfo | None = None,
 ) -> Source:
     if capture != "binlog":
         raise ConfigError(
@@ -49,6 +50,7 @@ def _source(
             "nothing was changed; set `capture: binlog` for the source",
         )
     expect_no_decoding(decoding)
+    expect_no_standby(standby)
     session = SourceSession(info, schema, prefix)
     return Source(MariaMaster(session), BinlogCapture(session))
 

@@ -30,7 +30,7 @@ from sluice.vendors.oracle.source_session import SourceSession
 from sluice.vendors.oracle.visibility import read_snapshot
 from sluice.vendors.oracle.write.repair import OracleRepair
 from sluice.vendors.protocol.capabilities import TRIGGERS
-from sluice.vendors.protocol.capture import expect_no_decoding
+from sluice.vendors.protocol.capture import expect_no_decoding, expect_no_standby
 from sluice.vendors.protocol.master import Source
 from sluice.vendors.protocol.plain_table import PlainTable
 from sluice.vendors.protocol.read import Foreseen, KeyRange
@@ -44,9 +44,11 @@ def _source(
     trusted: Collection[str] = (),
     capture: str = "triggers",
     decoding: Decoding | None = None,
+    standby: ConnectionInfo | None = None,
 ) -> Source:
     expect_triggers(capture)
     expect_no_decoding(decoding)
+    expect_no_standby(standby)
     session = SourceSession(info, schema, prefix)
     return Source(OracleMaster(session), QueueCapture(session))
 

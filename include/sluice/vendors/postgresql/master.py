@@ -87,6 +87,7 @@ class PostgresMaster:
             at or (lambda: (log_end(), None)),
             yields_after_s,
             self.trusted,
+            self._session.standby,
         )
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout | None:

@@ -9,6 +9,7 @@ from psycopg import sql
 from sluice.connections import ConnectionInfo
 from sluice.vendors.postgresql import migrations, ownership
 from sluice.vendors.postgresql.capture import install
+from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.session import Connection, connect, translated
 
 
@@ -17,18 +18,29 @@ class SourceSession:
 
     Args:
         trusted: the roles whose functions may run with our rights.
+        standby: a standby on which the server's log is decoded, if it is not the master itself.
 
     Attributes:
         resources: the DbResources.
         parts: of statements about them.
+        slot_server: where a slot is.
     """
 
-    def __init__(self, info: ConnectionInfo, schema: str | None, prefix: str, trusted: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        info: ConnectionInfo,
+        schema: str | None,
+        prefix: str,
+        trusted: Collection[str] = (),
+        standby: ConnectionInfo | None = None,
+    ) -> None:
         self.info = info
+        self.standby = standby
         self.trusted = trusted
         self.resources = install.resources(schema, prefix)
         self.parts = install.parts_of(self.resources)
         self._session: Connection | None = None
+        self.slot_server = SlotServer(info, self.open, self.parts, standby)
 
     def open(self) -> Connection:
         """The session. Raises SluiceError if what captures there may not be ours."""
@@ -53,7 +65,8 @@ class SourceSession:
         return self.parts if self.is_installed() else None
 
     def close(self) -> None:
-        """End it."""
+        """End it, and those where the slot is."""
+        self.slot_server.close()
         if self._session is not None:
             self._session.close()
         self._session = None

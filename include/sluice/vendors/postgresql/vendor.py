@@ -47,6 +47,7 @@ def _source(
     trusted: Collection[str] = (),
     capture: str = "triggers",
     decoding: Decoding | None = None,
+    standby: ConnectionInfo | None = None,
 ) -> Source:
     if capture not in _CAPTURES:
         raise ConfigError(
@@ -55,7 +56,7 @@ def _source(
             f"nothing was changed; set `capture` of the source to {' or '.join(_CAPTURES)}",
         )
     expect_no_decoding(decoding)
-    session = SourceSession(info, schema, prefix, trusted)
+    session = SourceSession(info, schema, prefix, trusted, standby)
     return Source(PostgresMaster(session), _CAPTURES[capture](session))
 
 

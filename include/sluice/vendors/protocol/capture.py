@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sluice.config.logical_decoding import Decoding
+from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
 from sluice.model.kept_log import KeptLog
 from sluice.model.layout import Layout
@@ -26,6 +27,16 @@ def expect_no_decoding(decoding: Decoding | None) -> None:
             426,
             "a source of this vendor has no `decoding`: Sluice reads its log as it is",
             "nothing was opened; take `decoding` out of the source, or mend `vendor`",
+        )
+
+
+def expect_no_standby(standby: ConnectionInfo | None) -> None:
+    """Refuse a standby to decode on. Raises ConfigError SLC-556."""
+    if standby is not None:
+        raise ConfigError(
+            556,
+            "a source of this vendor has no `standby_connection`: its log is read from the master",
+            "nothing was opened; take `standby_connection` out of the source, or mend `vendor`",
         )
 
 

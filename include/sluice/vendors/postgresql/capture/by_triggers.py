@@ -26,6 +26,7 @@ class TriggerCapture(QueueCapture):
     def __init__(self, session: SourceSession) -> None:
         super().__init__(session)
         self._log = LogCapture(session)
+        self._at = session.slot_server
 
     def install(
         self,
@@ -42,7 +43,7 @@ class TriggerCapture(QueueCapture):
             change_over.expect_over(state)
         elif state and state.slot is None:
             with translated("dropping a slot that is not used"):
-                change_over.drop_unused(self._session.open(), self.resources, self.parts)
+                change_over.drop_unused(self._at, self.resources, self.parts)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         if installed.changed_over:
             reached(CrashPoint.CHANGED_OVER)
@@ -59,15 +60,14 @@ class TriggerCapture(QueueCapture):
     def kept_log(self) -> KeptLog | None:
         """What the server keeps for a slot that is still there; mostly there is none."""
         with translated("looking at the slot"):
-            session = self._session.open()
-            return slot.kept(session, slot.name_of(session, self.resources))
+            return slot.kept(self._at, slot.name_of(self._at, self.resources))
 
     @contextmanager
     def sweep(self, epoch: int, max_changes: int | None, until: str | None = None) -> Iterator[Sweep]:
         """Read ITEMS in one snapshot; before that, what the slot has of the time when the source was captured by it."""
         rest = self._changing_from_log()
         with translated("reading what is left in the slot"):
-            ended = rest is None or change_over.end_slot(self._session.open(), self.resources, self.parts, rest)
+            ended = rest is None or change_over.end_slot(self._at, self.resources, self.parts, rest)
         if rest and not ended:
             with self._log.read_slot(epoch, max_changes, rest.shown, rest) as first:
                 yield FirstSweep(first)
@@ -92,7 +92,7 @@ class TriggerCapture(QueueCapture):
         incarnation = super().accept(epoch, segment, sha256)
         if self._changing_from_log():
             with translated("dropping the slot"):
-                change_over.abandon(self._session.open(), self.resources, self.parts)
+                change_over.abandon(self._at, self.resources, self.parts)
         return incarnation
 
     def close(self) -> None:

@@ -22,6 +22,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Resources
 from sluice.vendors.postgresql import install_lock
 from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.session import PURGE, Connection, composed
 from sluice.vendors.protocol.sweep import Purge, Sweep
 
@@ -68,6 +69,14 @@ class CaptureState:
         return f"it changes over to `{self.name}`: what {before} is published first"
 
 
+@dataclass(frozen=True)
+class NewSlot:
+    """A slot that was made before the source changes over to it, and where."""
+
+    name: str
+    at: SlotServer
+
+
 def recorded_state(connection: Connection, parts: Mapping[str, sql.Composable]) -> CaptureState | None:
     """How the source is captured, where DbResources of this version are; None where bootstrap has not yet ended."""
     row = connection.execute(composed("capture/log/way", **parts)).fetchone()
@@ -87,28 +96,28 @@ def expect_over(found: CaptureState) -> None:
         )
 
 
-def make_slot(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> str:
-    """Make what the log is read by, before the source changes over; the name of the slot.
+def make_slot(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> NewSlot:
+    """Make what the log is read by, before the source changes over.
 
     Raises:
         ConfigError: SLC-400, the server or the role does not allow it.
         TransientError: SLC-408, transactions stay open; SLC-551, another bootstrap is at work.
     """
-    name = slot.name_of(connection, resources)
+    connection, name = at.master(), slot.name_of(at, resources)
     with connection.transaction():
-        if not _dropped(connection, resources, parts):
+        if not _dropped(at, resources, parts):
             raise changed_meanwhile()
-    slot.expect_possible(connection)
+    slot.expect_possible(at)
     connection.execute(composed("capture/log/publications", **parts))
     try:
-        slot.make_first(connection, name)
+        slot.make_first(at, name)
     except psycopg.errors.DuplicateObject:
         raise changed_meanwhile() from None
-    return name
+    return NewSlot(name, at)
 
 
 def make_recorded_slot(
-    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], *, anew: bool = False
+    at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable], *, anew: bool = False
 ) -> None:
     """Make the slot of a source that is captured by its log, and record it; in the place of one only if `anew` says so.
 
@@ -119,6 +128,7 @@ def make_recorded_slot(
         ConfigError: SLC-594, a slot of its name is somebody else's.
         TransientError: SLC-408, transactions stay open; SLC-551, somebody else has changed the capture meanwhile.
     """
+    connection = at.master()
     try:
         with connection.transaction():
             install_lock.bootstrap(connection, resources)
@@ -126,36 +136,40 @@ def make_recorded_slot(
             if state and not state.by_log:
                 raise changed_meanwhile()
             if anew or slot.recorded(connection, parts) is None:
-                slot.make(connection, resources, parts)
+                slot.make(at, resources, parts)
     except psycopg.errors.DuplicateObject:
         raise changed_meanwhile() from None
 
 
-def drop_unused(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+def drop_unused(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Drop what was made by a bootstrap that was killed before the source changed over."""
+    connection = at.master()
     with connection.transaction():
-        if _dropped(connection, resources, parts):
+        if _dropped(at, resources, parts):
             connection.execute(composed("capture/log/unpublish", **parts))
 
 
-def _dropped(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
+def _dropped(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
     """Drop a slot that the source does not use, if there is one. False where it uses one: another bootstrap has changed
     it over since ours looked."""
+    connection = at.master()
     install_lock.bootstrap(connection, resources)
     state = recorded_state(connection, parts)
     if state and (state.by_log or state.slot):
         return False
-    name = slot.name_of(connection, resources)
-    slot.expect_ours(connection, name)
+    name = slot.name_of(at, resources)
+    slot.expect_ours(at, name)
     try:
-        slot.drop(connection, name)
+        slot.drop(at.open(), name)
     except psycopg.errors.ObjectInUse:
         # Another one makes it at this moment.
         raise changed_meanwhile() from None
     return True
 
 
-def record(connection: Connection, parts: Mapping[str, sql.Composable], *, by_log: bool, new_slot: str | None) -> None:
+def record(
+    connection: Connection, parts: Mapping[str, sql.Composable], *, by_log: bool, new_slot: NewSlot | None
+) -> None:
     """Record in the transaction that holds all locks where one way ends and the other begins.
 
     Raises:
@@ -165,13 +179,11 @@ def record(connection: Connection, parts: Mapping[str, sql.Composable], *, by_lo
     connection.execute("SET LOCAL synchronous_commit = on")
     if not by_log:
         done = connection.execute(composed("capture/log/to_triggers", **parts)).rowcount
+    elif new_slot and slot.exists(new_slot.at.open(), new_slot.name):
+        values = {"slot": new_slot.name, "layouts": slot.newest(connection, parts)}
+        done = connection.execute(composed("capture/log/to_log", **parts), values).rowcount
     else:
-        # The catalog of slots knows no transactions.
-        exists = new_slot and connection.execute(
-            composed("capture/log/exists", slot=sql.Literal(new_slot))
-        ).fetchone() == (True,)
-        values = {"slot": new_slot, "layouts": slot.newest(connection, parts)}
-        done = connection.execute(composed("capture/log/to_log", **parts), values).rowcount if exists else 0
+        done = 0
     if done != 1:
         raise changed_meanwhile()
 
@@ -200,9 +212,7 @@ def end_queue(connection: Connection, parts: Mapping[str, sql.Composable]) -> bo
     return connection.execute(composed("capture/log/end_queue", **parts)).rowcount > 0
 
 
-def end_slot(
-    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], found: CaptureState
-) -> bool:
+def end_slot(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable], found: CaptureState) -> bool:
     """Go on with the queue, and drop the slot, if nothing is left in it of what is published from there; whether that
     is so.
 
@@ -210,30 +220,33 @@ def end_slot(
         StrangeSource: SLC-404, see `slot.catch_up`.
     """
     if found.phase is Phase.SLOT:
-        if not slot.is_published(connection, resources, parts, found.ends):
+        if not slot.is_published(at, resources, parts, found.ends):
             return False
+        connection = at.master()
         with connection.transaction():
             connection.execute(_PURGING)
             connection.execute(composed("capture/log/end_slot", **parts))
         reached(CrashPoint.SLOT_READ)
-    _drop(connection, resources, parts)
+    _drop(at, resources, parts)
     return True
 
 
-def abandon(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+def abandon(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Go on with the queue, whatever the slot has; where all slaves are filled anew."""
+    connection = at.master()
     with connection.transaction():
         install_lock.bootstrap(connection, resources)
         state = recorded_state(connection, parts)
         if state and state.by_log:
             raise changed_meanwhile()
         connection.execute(composed("capture/log/abandon", **parts))
-    _drop(connection, resources, parts)
+    _drop(at, resources, parts)
 
 
-def _drop(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+def _drop(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Drop the slot that is read. Another publisher may have done so, and the source be captured by its log again, from
     a slot of the same name."""
+    connection = at.master()
     # If somebody looks at it at this moment, it is dropped another time.
     with suppress(psycopg.errors.ObjectInUse, psycopg.errors.UndefinedObject), connection.transaction():
         install_lock.bootstrap(connection, resources)
@@ -242,7 +255,7 @@ def _drop(connection: Connection, resources: Resources, parts: Mapping[str, sql.
             return
         connection.execute(composed("capture/log/unpublish", **parts))
         if state.slot:
-            slot.drop(connection, state.slot)
+            slot.drop(at.open(), state.slot)
         connection.execute(composed("capture/log/forget", **parts))
 
 

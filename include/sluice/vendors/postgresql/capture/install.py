@@ -64,7 +64,7 @@ def install(
     *,
     recreate: bool,
     unreadable: Collection[TableName] = (),
-    new_slot: str | None = None,
+    new_slot: change_over.NewSlot | None = None,
 ) -> Installed:
     """Everything the capture needs, inside the caller's transaction, which is committed near the end.
 

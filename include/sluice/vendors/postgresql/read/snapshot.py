@@ -17,6 +17,7 @@ from sluice.model.names import Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
@@ -60,8 +61,10 @@ class PostgresSnapshot:
         at: Callable[[], tuple[Position, str | None]],
         yields_after_s: float | None,
         trusted: Collection[str] = (),
+        standby: ConnectionInfo | None = None,
     ) -> None:
         self._info = info
+        self._standby = standby
         self._resources = resources
         self._trusted = trusted
         self._parts = parts
@@ -140,7 +143,8 @@ class PostgresSnapshot:
         with translated("looking what is published"), connect(self._info, "dump", autocommit=True) as session:
             if session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() != (False,):
                 return False
-            return slot.is_published(session, self._resources, self._parts, self._flushed) is not False
+            with closing(SlotServer(self._info, lambda: session, self._parts, self._standby)) as at:
+                return slot.is_published(at, self._resources, self._parts, self._flushed) is not False
 
     def dropped(self) -> list[str]:
         """The DROPs that it shows and that are not published yet, in order: the texts that they carry."""

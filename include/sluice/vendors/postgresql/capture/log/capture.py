@@ -26,9 +26,8 @@ from sluice.vendors.postgresql.capture.log import slot, standbys
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
-from sluice.vendors.postgresql.session import PURGE, Connection, composed, translated
+from sluice.vendors.postgresql.session import PURGE, composed, translated
 from sluice.vendors.postgresql.source_session import SourceSession
-from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge, Sweep
@@ -46,11 +45,11 @@ class LogCapture(QueueCapture):
     _looked = -1
     _counted = 0
     _counts_again = float("-inf")
-    _beside: Connection | None = None
 
     def __init__(self, session: SourceSession) -> None:
         super().__init__(session)
         self._beginning = slot.Beginning()
+        self._at = session.slot_server
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this source.
@@ -61,7 +60,9 @@ class LogCapture(QueueCapture):
         installed, state = self.is_installed(), self._capture_state()
         with translated("asking for capabilities"):
             if not installed or (state and state.slot is None):
-                slot.expect_possible(self._session.open())
+                slot.expect_possible(self._at)
+            elif installed and state and state.slot and state.by_log:
+                slot.expect_here(self._at, state.slot, is_there=slot.exists(self._at.open(), state.slot))
         if installed and not self._sees_ddl():
             raise _unseen()
         return super().capabilities()
@@ -100,7 +101,7 @@ class LogCapture(QueueCapture):
                 raise _unseen()
         with translated("looking whether the log tells all"):
             if is_new:
-                slot.expect_possible(session)
+                slot.expect_possible(self._at)
             slot.expect_fit(
                 session, list(self.present([name for name, one in watched.items() if one.actions != "none"]))
             )
@@ -109,8 +110,8 @@ class LogCapture(QueueCapture):
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         with translated("making the slot"):
             if (known := slot.recorded(session, self.parts)) is None:
-                change_over.make_recorded_slot(session, self.resources, self.parts)
-            else:
+                change_over.make_recorded_slot(self._at, self.resources, self.parts)
+            elif not self._at.is_standby:
                 standbys.let_copy(session, self.info, known.slot)
         return installed
 
@@ -118,6 +119,8 @@ class LogCapture(QueueCapture):
         """Remarks on these tables, and on standbys of the server, in sentences."""
         found, state = super().remarks(tables), self._capture_state()
         with translated("looking for standbys"):
+            if self._at.is_standby:
+                return [*found, *standbys.settings(self._at.open())]
             copies = standbys.remarks(self._session.open(), state.slot) if state and state.slot else ()
             return [*found, *copies]
 
@@ -128,9 +131,8 @@ class LogCapture(QueueCapture):
         unreadable: Collection[TableName],
         notice: Callable[[str], None] | None,
     ) -> Installed:
-        session = self._session.open()
         with translated("making the slot"):
-            new_slot = change_over.make_slot(session, self.resources, self.parts)
+            new_slot = change_over.make_slot(self._at, self.resources, self.parts)
         reached(CrashPoint.SLOT_MADE)
         try:
             with self._installing(notice) as connection:
@@ -148,7 +150,7 @@ class LogCapture(QueueCapture):
             with suppress(SluiceError):
                 if (state := self._capture_state()) and state.slot is None:
                     with translated("dropping the slot"):
-                        change_over.drop_unused(self._session.open(), self.resources, self.parts)
+                        change_over.drop_unused(self._at, self.resources, self.parts)
             raise
         reached(CrashPoint.CHANGED_OVER)
         return installed
@@ -167,8 +169,9 @@ class LogCapture(QueueCapture):
         with translated("dropping the slot"):
             session = self._session.open()
             # A bootstrap that was killed may have left one that is not recorded.
-            names = {slot.name_of(session, self.resources), *([state.slot] if state and state.slot else [])}
-            removed += [f"SLOT {name}" for name in sorted(names) if slot.drop(session, name)]
+            names = {slot.name_of(self._at, self.resources), *([state.slot] if state and state.slot else [])}
+            servers = {id(one): one for one in (self._at.open(), session)}.values()
+            removed += [f"SLOT {name}" for name in sorted(names) for one in servers if slot.drop(one, name)]
         return removed
 
     def queued(self) -> bool:
@@ -178,16 +181,16 @@ class LogCapture(QueueCapture):
             if self._unrecorded.is_noted(session, self.parts):
                 return True
             known = slot.recorded(session, self.parts)
-            if known is None or known.is_behind_queue or slot.expect_whole(session, known):
+            if known is None or known.is_behind_queue or slot.expect_whole(self._at, self.parts, known):
                 return True
             written, flushed = self._written()
             if written > flushed:
-                transaction_fate.flush(self._flushing())
-                _, flushed = self._written()
+                flushed = self._at.flush()
             if flushed == self._looked:
                 return False
+            self._at.reach(flushed)
             try:
-                waiting = slot.has_waiting(session, self.resources, known)
+                waiting = slot.has_waiting(self._at, self.resources, known)
             except ObjectInUse:
                 # Somebody of ours looks at this moment: the sweep waits for him.
                 return True
@@ -204,9 +207,8 @@ class LogCapture(QueueCapture):
         if began < self._counts_again:
             return self._counted
         with translated("counting what waits in the slot"):
-            session = self._session.open()
-            known = slot.recorded(session, self.parts)
-            if known is None or slot.expect_whole(session, known):
+            known = slot.recorded(self._session.open(), self.parts)
+            if known is None or slot.expect_whole(self._at, self.parts, known):
                 return self._counted
             counting = composed(
                 "capture/log/count_waiting",
@@ -216,16 +218,15 @@ class LogCapture(QueueCapture):
             )
             # While a step reads the slot, nobody else can.
             with suppress(ObjectInUse):
-                (self._counted,) = session.execute(counting).fetchone() or (0,)
+                (self._counted,) = self._at.open().execute(counting).fetchone() or (0,)
         self._counts_again = time.monotonic() + _PAUSES * (time.monotonic() - began)
         return self._counted
 
     def kept_log(self) -> KeptLog | None:
         """What the server keeps of its log for the slot; None if there is none."""
         with translated("looking at the slot"):
-            session = self._session.open()
-            known = slot.recorded(session, self.parts)
-            return slot.kept(session, known.slot) if known else None
+            known = slot.recorded(self._session.open(), self.parts)
+            return slot.kept(self._at, known.slot) if known else None
 
     def _written(self) -> tuple[int, int]:
         row = self._session.open().execute(composed("capture/log/written")).fetchone() or (0, 0)
@@ -265,7 +266,7 @@ class LogCapture(QueueCapture):
             raise _unseen()
         with translated("reading the slot"):
             session = self._session.open()
-            sweep = LogSweep(session, self._flushing(), self.resources, self.parts, epoch, self._recorded)
+            sweep = LogSweep(self._at, self.resources, self.parts, epoch, self._recorded)
             try:
                 sweep.begin(max_changes, until)
                 self._expect_as(expected)
@@ -279,20 +280,7 @@ class LogCapture(QueueCapture):
                 raise
             if session.info.transaction_status != TransactionStatus.IDLE:
                 session.execute("ROLLBACK")
-            self._beginning.look(session, sweep.slot)
-
-    def close(self) -> None:
-        """End the sessions."""
-        super().close()
-        if self._beside is not None:
-            self._beside.close()
-        self._beside = None
-
-    def _flushing(self) -> Connection:
-        """A session that is in no transaction. Nothing hangs on whether it lives: the slot gives what is flushed."""
-        if self._beside is None or self._beside.closed:
-            self._beside = transaction_fate.beside(self.info)
-        return self._beside
+            self._beginning.look(self._at, sweep.slot)
 
     def _reads_queue(self) -> bool:
         """Whether what triggers captured is published first."""
@@ -313,7 +301,8 @@ class LogCapture(QueueCapture):
         listed = sorted({str(one) for some in changes for one in some["transactions"]}, key=int)
         with translated("recording what is in the log"):
             session = self._session.open()
-            known = slot.catch_up(session, slot.recorded(session, self.parts))
+            self._at.catch_up()
+            known = slot.catch_up(self._at, self.parts)
             lower = [str(int(one) % 2**32) for one in listed]
             found = composed(
                 "capture/log/found",
@@ -321,7 +310,7 @@ class LogCapture(QueueCapture):
                 publications=slot.publications(self.resources),
                 transactions=sql.Literal(lower),
             )
-            if session.execute(found).fetchone() != (len(lower),):
+            if self._at.open().execute(found).fetchone() != (len(lower),):
                 return False
             with session.transaction():
                 record_purge(session, self.parts, purge, epoch)
@@ -333,10 +322,13 @@ class LogCapture(QueueCapture):
         incarnation = super().accept(epoch, segment, sha256)
         with translated("making the slot anew"):
             session = self._session.open()
+            if (old := slot.recorded(session, self.parts)) and old.slot != slot.name_of(self._at, self.resources):
+                # It was made elsewhere; if that is the master, nobody else drops it.
+                slot.drop(session, old.slot)
             with session.transaction():
                 session.execute(PURGE)
                 session.execute(sql.SQL("DELETE FROM {}").format(self.parts["queue"]))
-            change_over.make_recorded_slot(session, self.resources, self.parts, anew=True)
+            change_over.make_recorded_slot(self._at, self.resources, self.parts, anew=True)
         return incarnation
 
 

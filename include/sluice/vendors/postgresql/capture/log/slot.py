@@ -19,6 +19,7 @@ from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture.log import standbys
+from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.capture.log.stream import Place
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
@@ -35,7 +36,14 @@ _PATIENCE_S, _PAUSE_S = 15.0, 0.05
 _APART_BYTES = 2 * 1024 * 1024
 # How the server calls a slot whose log it may remove at the next checkpoint.
 _UNRESERVED = "unreserved"
-_OLDEST, _OLDEST_SAID = 150000, "15"
+_OLDEST, _OLDEST_STANDBY = 15, 16
+# The end of the name of a slot that was made on a standby.
+_ON_STANDBY = "_standby"
+# Why a standby ends a slot. Source: PostgreSQL manual, "pg_replication_slots".
+_ENDED = {
+    "wal_removed": "max_slot_wal_keep_size",
+    "rows_removed": "rows_removed: `hot_standby_feedback` was off, or the standby was away and has no slot there",
+}
 _REBASE = (
     "what was published stays in the change log. Trigger the DAG bootstrap with rebase, which makes the slot anew, "
     "then initial_update for all slaves of this source"
@@ -72,34 +80,39 @@ def recorded(connection: Connection, parts: Mapping[str, sql.Composable]) -> Rec
     return Recorded(row[0], Place(int(row[1]), frozenset(row[2]), frozenset(row[3])), row[4]) if row else None
 
 
-def expect_possible(connection: Connection) -> None:
-    """See that the server and the role allow it. Raises ConfigError SLC-400."""
+def expect_possible(at: SlotServer) -> None:
+    """See that the servers and the role allow it. Raises ConfigError SLC-400."""
+    missing = list(_missing(at.master(), _OLDEST, makes=not at.is_standby))
+    if at.is_standby:
+        missing += [f"of the standby, {one}" for one in _missing(at.open(), _OLDEST_STANDBY, makes=True)]
+    if missing:
+        raise ConfigError(
+            400,
+            f"changes cannot be captured from the server's log: {'; '.join(dict.fromkeys(missing))}",
+            "nothing was changed; or take `capture: log` out of the configuration, then triggers capture them",
+        )
+
+
+def _missing(connection: Connection, oldest: int, *, makes: bool) -> Iterator[str]:
     row = connection.execute(composed("capture/log/server")).fetchone()
     assert row is not None
     level, free, version, replicates, publishes = row
-    missing = []
     if level != "logical":
-        missing.append(
+        yield (
             f"wal_level is {level}: a superuser types ALTER SYSTEM SET wal_level = logical, and the server is restarted"
         )
-    if free < 1:
-        missing.append(
+    if makes and free < 1:
+        yield (
             "no replication slot is free: drop one that nobody needs, or a superuser types ALTER SYSTEM SET "
             "max_replication_slots to a larger number, and the server is restarted"
         )
-    if version < _OLDEST:
-        missing.append(f"the server is older than {_OLDEST_SAID}")
+    if version < oldest * 10_000:
+        yield f"the server is older than {oldest}"
     if not (replicates and publishes):
         lacks = ", ".join(
             right for right, there in (("REPLICATION", replicates), ("CREATE on the database", publishes)) if not there
         )
-        missing.append(f"the role lacks {lacks}: a superuser runs the script of {shell.sluice('grants', 'SOURCE')}")
-    if missing:
-        raise ConfigError(
-            400,
-            f"changes cannot be captured from the server's log: {'; '.join(missing)}",
-            "nothing was changed; or take `capture: log` out of the configuration, then triggers capture them",
-        )
+        yield f"the role lacks {lacks}: a superuser runs the script of {shell.sluice('grants', 'SOURCE')}"
 
 
 def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
@@ -114,44 +127,48 @@ def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
         )
 
 
-def make(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
+def make(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Make the slot, and record that nothing behind it is published.
 
     Raises:
         TransientError: SLC-408, transactions stay open, and the slot would begin behind them.
     """
-    name = name_of(connection, resources)
+    connection, name = at.master(), name_of(at, resources)
     while True:
         layouts = newest(connection, parts)
-        lsn = make_anew(connection, name)
+        lsn = make_anew(at, name)
         # Of a table that was altered meanwhile nobody knows on which side of the slot.
         if layouts == newest(connection, parts):
             break
     connection.execute(composed("capture/log/begin", **parts), {"slot": name, "lsn": lsn, "layouts": layouts})
 
 
-def make_anew(connection: Connection, name: str) -> int:
+def make_anew(at: SlotServer, name: str) -> int:
     """Make a slot, in the place of one that is there, and record nothing; where in the log it begins.
 
     Raises:
         TransientError: SLC-408, transactions stay open.
     """
-    expect_ours(connection, name)
-    drop(connection, name)
-    return make_first(connection, name)
+    expect_ours(at, name)
+    drop(at.open(), name)
+    return make_first(at, name)
 
 
-def make_first(connection: Connection, name: str) -> int:
+def make_first(at: SlotServer, name: str) -> int:
     """Make a slot where there is none of this name, and record nothing; where in the log it begins.
 
     Raises:
         psycopg.errors.DuplicateObject: there is one.
         TransientError: SLC-408, transactions stay open.
     """
+    # A standby would begin the slot before what is committed by now, the publications among it.
+    at.catch_up()
+    connection = at.open()
     try:
         connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
-        making = "make_failover_slot" if connection.info.server_version >= standbys.SINCE else "make_slot"
-        (lsn,) = connection.execute(composed(f"capture/log/{making}", slot=sql.Literal(name))).fetchone() or (0,)
+        is_copied = connection.info.server_version >= standbys.SINCE and not at.is_standby
+        making = composed(f"capture/log/{'make_failover_slot' if is_copied else 'make_slot'}", slot=sql.Literal(name))
+        (lsn,) = at.made(lambda session: session.execute(making).fetchone()) or (0,)
     except psycopg.errors.QueryCanceled:
         raise TransientError(
             408,
@@ -165,9 +182,9 @@ def make_first(connection: Connection, name: str) -> int:
     return int(lsn)
 
 
-def expect_ours(connection: Connection, name: str) -> None:
+def expect_ours(at: SlotServer, name: str) -> None:
     """See that no slot of this name is one that Sluice never makes. Raises ConfigError SLC-594."""
-    row = connection.execute(composed("capture/log/slot", slot=sql.Literal(name))).fetchone()
+    row = at.open().execute(composed("capture/log/slot", slot=sql.Literal(name))).fetchone()
     if row and (row[0] != PLUGIN or not row[1]):
         raise ConfigError(
             594,
@@ -177,12 +194,12 @@ def expect_ours(connection: Connection, name: str) -> None:
         )
 
 
-def drop(connection: Connection, name: str) -> bool:
+def drop(server: Connection, name: str) -> bool:
     """Drop a slot of this database and of our plugin, if it is there; whether it was."""
-    return connection.execute(composed("capture/log/drop_slot", slot=sql.Literal(name))).rowcount > 0
+    return server.execute(composed("capture/log/drop_slot", slot=sql.Literal(name))).rowcount > 0
 
 
-def has_waiting(connection: Connection, resources: Resources, known: Recorded, until: int | None = None) -> bool:
+def has_waiting(at: SlotServer, resources: Resources, known: Recorded, until: int | None = None) -> bool:
     """Whether a transaction with changes waits in the slot; committed before a place of the log, if one is given.
 
     Raises:
@@ -194,76 +211,109 @@ def has_waiting(connection: Connection, resources: Resources, known: Recorded, u
         until=sql.Literal(until),
         publications=publications(resources),
     )
-    (waiting,) = connection.execute(waits).fetchone() or (False,)
+    (waiting,) = at.open().execute(waits).fetchone() or (False,)
     return bool(waiting)
 
 
-def is_published(
-    connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], until: int
-) -> bool | None:
+def is_published(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable], until: int) -> bool | None:
     """Whether all is published that was committed before a place of the server's log; None if there is no slot.
 
     Raises:
         StrangeSource: SLC-404, see `catch_up`.
     """
-    if (known := recorded(connection, parts)) is None:
+    if (known := recorded(at.master(), parts)) is None:
         return None
     if known.place.lsn >= until:
         return True
     try:
-        return not expect_whole(connection, known) and not has_waiting(connection, resources, known, until)
+        ready = at.has(until) and not expect_whole(at, parts, known)
+        return ready and not has_waiting(at, resources, known, until)
     except psycopg.errors.ObjectInUse:
         # The publisher is at it.
         return False
 
 
-def catch_up(connection: Connection, known: Recorded | None) -> Recorded:
+def catch_up(at: SlotServer, parts: Mapping[str, sql.Composable]) -> Recorded:
     """See that the slot is there and begins where the record says, or before: then it is moved there.
 
     Raises:
+        ConfigError: SLC-555, it was made on another server than the configuration names.
         StrangeSource: SLC-404, it is gone, of somebody else, or changes were taken out of it.
         TransientError: SLC-450, somebody else reads it; SLC-549, a standby that is to have all first is away.
     """
-    if known is None:
+    if (known := recorded(at.master(), parts)) is None:
         raise _lost("no slot was made")
     end = time.monotonic() + _PATIENCE_S
-    while hindrance := expect_whole(connection, known):
+    while hindrance := expect_whole(at, parts, known):
         if time.monotonic() > end:
             raise hindrance
         time.sleep(_PAUSE_S)
     return known
 
 
-def expect_whole(connection: Connection, known: Recorded) -> TransientError | None:
+def expect_whole(at: SlotServer, parts: Mapping[str, sql.Composable], known: Recorded) -> TransientError | None:
     """See that nothing was taken out of the slot, and move it to where it is published; or what keeps it from being
     read now: somebody else does, or a standby that is to have all first is away.
 
     Raises:
+        ConfigError: SLC-555, see `catch_up`.
         StrangeSource: SLC-404, see `catch_up`.
     """
-    row = connection.execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
+    row = at.open().execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
+    expect_here(at, known.slot, is_there=row is not None)
     if row is None:
         raise _lost(f"the slot {known.slot} is not there")
-    plugin, is_here, status, lsn, away, *reader = row
+    plugin, is_here, status, lsn, away, ended, *reader = row
     if plugin != PLUGIN or not is_here:
         raise _lost(f"the slot {known.slot} is one of somebody else, by {plugin}")
     if status == "lost":
-        raise _lost(f"the server has given up what the slot {known.slot} still needs (max_slot_wal_keep_size)")
+        why = _ENDED.get(ended, ended) or "max_slot_wal_keep_size"
+        raise _lost(f"the server has given up what the slot {known.slot} still needs ({why})")
     if lsn is None or lsn > known.place.lsn:
         raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
     if reader[0] is not None:
         return _taken(known.slot, "session {} of {} ({})".format(*reader))
     if away:
         return standbys.away(known.slot, away)
-    if lsn < known.place.lsn:
-        advance(connection, known.slot, known.place.lsn)
+    # A slot is never ahead of what is recorded on its own server: so one that is promoted goes on with it.
+    here = recorded(at.open(), parts) if at.is_standby else known
+    if here and here.slot == known.slot and lsn < here.place.lsn <= known.place.lsn:
+        advance(at, known.slot, here.place.lsn)
     return None
 
 
-def advance(connection: Connection, name: str, lsn: int) -> None:
+def expect_here(at: SlotServer, name: str, *, is_there: bool) -> None:
+    """See that the configuration names the server that a slot was made on. Raises ConfigError SLC-555.
+
+    Args:
+        is_there: whether that server has a slot of this name. A standby that was promoted has it.
+    """
+    on_standby = name.endswith(_ON_STANDBY)
+    if on_standby and at.is_standby and not is_there:
+        elsewhere = exists(at.master(), name)
+    else:
+        elsewhere = not on_standby if at.is_standby else on_standby and not is_there
+    if elsewhere:
+        named = "leads to a server that has none" if at.is_standby else "is not set"
+        raise ConfigError(
+            555,
+            f"the slot {name} was made on {'a standby' if on_standby else 'the master'}, and `standby_connection` "
+            f"{named}",
+            "nothing was published, and nothing is lost. Set it back. To read the log on another server, change over "
+            "to `capture: triggers` first, and then to `capture: log` with the other setting. If the old server is "
+            "gone, trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source",
+        )
+
+
+def exists(connection: Connection, name: str) -> bool:
+    """Whether a server has a slot that can be read. Of slots the catalog knows no transactions."""
+    return connection.execute(composed("capture/log/exists", slot=sql.Literal(name))).fetchone() == (True,)
+
+
+def advance(at: SlotServer, name: str, lsn: int) -> None:
     """Let the server forget what is published, and recorded as that; another time if a session reads the slot now."""
     with suppress(psycopg.errors.ObjectInUse):
-        connection.execute(composed("capture/log/advance", slot=sql.Literal(name), lsn=sql.Literal(lsn)))
+        at.open().execute(composed("capture/log/advance", slot=sql.Literal(name), lsn=sql.Literal(lsn)))
 
 
 class Beginning:
@@ -273,17 +323,17 @@ class Beginning:
     def __init__(self) -> None:
         self._at, self._apart = -1, _APART_BYTES
 
-    def look(self, connection: Connection, name: str) -> None:
+    def look(self, at: SlotServer, name: str) -> None:
         """Let the server note where it is, if much is read again; less often while that helps nothing, since an old
         transaction is open."""
-        row = connection.execute(composed("capture/log/restarts", slot=sql.Literal(name))).fetchone()
+        row = at.open().execute(composed("capture/log/restarts", slot=sql.Literal(name))).fetchone()
         if row is None:
             return
-        at, read, may = row
-        if at != self._at:
-            self._at, self._apart = at, _APART_BYTES
-        if may and read > self._apart:
-            connection.execute(composed("capture/log/note_running"))
+        begins, read = row
+        if begins != self._at:
+            self._at, self._apart = begins, _APART_BYTES
+        if read > self._apart and at.master().execute(composed("capture/log/may_note")).fetchone() == (True,):
+            at.master().execute(composed("capture/log/note_running"))
             self._apart = read + _APART_BYTES
 
 
@@ -309,13 +359,14 @@ def patiently(connection: Connection, name: str, read: Callable[[], Iterator[T]]
         time.sleep(_PAUSE_S)
 
 
-def kept(connection: Connection, name: str) -> KeptLog | None:
+def kept(at: SlotServer, name: str) -> KeptLog | None:
     """How much of its log the server keeps for a slot; None if it has none of that name."""
-    row = connection.execute(composed("capture/log/kept", slot=sql.Literal(name))).fetchone()
+    row = at.open().execute(composed("capture/log/kept", slot=sql.Literal(name))).fetchone()
     if row is None:
         return None
     size, state, left = row
-    return KeptLog(name, int(size), state, None if left is None else max(int(left), 0), state == _UNRESERVED)
+    most = None if left is None else max(int(left), 0)
+    return KeptLog(name, int(size), state, most, state == _UNRESERVED, at.behind())
 
 
 def newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[int]:
@@ -324,11 +375,12 @@ def newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[
     return list(layouts)
 
 
-def name_of(connection: Connection, resources: Resources) -> str:
-    """Slots of all databases have names of one kind: lower case letters, digits and underscores."""
-    (number,) = connection.execute(composed("capture/log/database")).fetchone() or (0,)
+def name_of(at: SlotServer, resources: Resources) -> str:
+    """Slots of all databases have names of one kind: lower case letters, digits and underscores. One on a standby says
+    so: what is recorded on the master is its name alone."""
+    (number,) = at.master().execute(composed("capture/log/database")).fetchone() or (0,)
     digest = hashlib.sha256(f"{resources.schema}.{resources.folded}".encode()).hexdigest()[:8]
-    tail = f"_{number}_{digest}"
+    tail = f"_{number}_{digest}{_ON_STANDBY if at.is_standby else ''}"
     return re.sub("[^a-z0-9_]", "_", resources.folded.rstrip("_"))[: _LONGEST - len(tail)] + tail
 
 

@@ -59,6 +59,20 @@ def remarks(connection: Connection, slot: str) -> Iterator[str]:
         )
 
 
+def settings(standby: Connection) -> Iterator[str]:
+    """What a standby on which the log is decoded lacks to keep its slot, in sentences."""
+    how = "a superuser types there ALTER SYSTEM SET {}, and SELECT pg_reload_conf()"
+    lost = "the slot there is lost as soon as the master removes old rows of its catalog"
+    feedback, name = standby.execute(composed("capture/log/follows")).fetchone() or (True, "")
+    if not feedback:
+        yield f"`hot_standby_feedback` is off on the standby: {lost}; {how.format('hot_standby_feedback = on')}"
+    if not name:
+        yield (
+            f"the standby has no `primary_slot_name`: while it is away, {lost}; make one on the master by "
+            f"pg_create_physical_replication_slot, and {how.format('primary_slot_name to its name')}"
+        )
+
+
 def away(slot: str, standbys: Sequence[str]) -> TransientError:
     """The server gives nothing of a slot until these standbys have it, too, and they are away."""
     return TransientError(

@@ -14,12 +14,12 @@ from sluice.model.position import Snapshot
 from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.log.pgoutput import messages
 from sluice.vendors.postgresql.capture.log.slot import Recorded
+from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.capture.log.stream import Known, Stream
 from sluice.vendors.postgresql.capture.queue.sweep import PURGING, begun_under, record_purge
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
 from sluice.vendors.postgresql.read.copy_out import CopyOut
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.postgresql.statements.transaction_fate import flush
 from sluice.vendors.postgresql.visibility import read_snapshot
 from sluice.vendors.protocol.sweep import Purge
 
@@ -33,20 +33,19 @@ class LogSweep:
     behind it that are shown cannot have seen it, and go ahead.
 
     Args:
-        beside: a session that flushes.
+        at: where the slot is read.
     """
 
     def __init__(
         self,
-        connection: Connection,
-        beside: Connection,
+        at: SlotServer,
         resources: Resources,
         parts: Mapping[str, sql.Composable],
         epoch: int,
         unchanged: CatalogStamp,
     ) -> None:
-        self._connection = connection
-        self._beside = beside
+        self._connection = at.master()
+        self._at = at
         self._parts = parts
         self._publications = slot.publications(resources)
         self._epoch = epoch
@@ -62,14 +61,16 @@ class LogSweep:
         Raises:
             FencedError: the lease is lost.
             StrangeSource: SLC-404, see `slot.catch_up`.
+            TransientError: SLC-554, a standby has not come as far as the snapshot.
         """
         execute = self._connection.execute
-        slot.catch_up(self._connection, slot.recorded(self._connection, self._parts))
+        self._at.expect_follower(self._epoch)
+        slot.catch_up(self._at, self._parts)
         # What the snapshot shows was committed, perhaps without waiting for the disk; the slot gives what is on it.
         self._most = max_changes
         execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
         self.state, self.snapshot = begun_under(self._connection, self._parts, self._epoch)
-        flush(self._beside)
+        self._at.catch_up()
         if not self._unchanged.look(self._connection, self._parts):
             if misread := execute(composed("capture/ddl/layout_mismatch", **self._parts)).fetchone():
                 schema, table, went = misread
@@ -114,13 +115,14 @@ class LogSweep:
                 publications=self._publications,
             )
             copy: CopyOut | None = None
+            with self._at.reading() as session:
 
-            def read(query: sql.Composed = query) -> Iterator[bytes]:
-                nonlocal copy
-                copy = CopyOut(self._connection, query, _BUFFER_BYTES)
-                yield from copy
+                def read(query: sql.Composed = query, session: Connection = session) -> Iterator[bytes]:
+                    nonlocal copy
+                    copy = CopyOut(session, query, _BUFFER_BYTES)
+                    yield from copy
 
-            yield from stream.batches(messages(slot.patiently(self._connection, self._recorded.slot, read)))
+                yield from stream.batches(messages(slot.patiently(session, self._recorded.slot, read)))
             self.more = most is not None and copy is not None and copy.rows >= most
             if stream.taken or most is None or not self.more or stream.end != self._recorded.place:
                 return
@@ -167,7 +169,9 @@ class LogSweep:
         where = {"lsn": end.lsn, "ahead": [str(one) for one in sorted(end.ahead)], "layouts": sorted(end.layouts)}
         self._connection.execute(composed("capture/log/record", **self._parts), where)
         self._connection.execute("COMMIT")
-        slot.advance(self._connection, self._recorded.slot, end.lsn)
+        # A standby may not have that record yet: there the next look moves the slot.
+        if not self._at.is_standby:
+            slot.advance(self._at, self._recorded.slot, end.lsn)
 
     def deletion(self, column: str, number: object) -> str:
         """What an administrator can do about a change that nobody may publish: nothing is deleted from a log."""
