@@ -26,6 +26,8 @@ from sluice.vendors.mariadb.server import MARIADB
 
 # As a master's server has to be, too.
 _LOGGED = ("--log-bin=binlog", "--server-id=7", "--binlog-format=ROW", "--binlog-row-metadata=FULL", "--sync-binlog=1")
+# A statement of a test that waits for a lock which nobody gives back is an error; it would wait for a day or a year.
+PATIENCE = ("--lock-wait-timeout=300",)
 _PROGRAMS = ("mariadbd", "mariadb-install-db")
 _numbers = count(1)
 # For tests whose slaves are on each kind of server in turn.
@@ -90,7 +92,7 @@ class MariaServer:
     def _settings(self) -> list[str]:
         # Commits wait for the log, whose file need not be on a disk: a server that is killed keeps what it wrote.
         quick = ["--innodb-flush-method=nosync", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M"]
-        return [*quick, *_LOGGED, "--performance-schema=off"]
+        return [*quick, *_LOGGED, *PATIENCE, "--performance-schema=off"]
 
     def _make(self, common: list[str]) -> None:
         """Make its files."""

@@ -22,7 +22,7 @@ from pathlib import Path
 import pymysql
 import pytest
 from pymysql.constants import CLIENT
-from support.mariadb import MariaServer, worlds
+from support.mariadb import PATIENCE, MariaServer, worlds
 from support.places import server_directory
 from support.updating import UpdatingWorld
 
@@ -67,6 +67,7 @@ class MySqlServer(MariaServer):
         return [
             *self._places,
             *quick,
+            *PATIENCE,
             *logged,
             "--mysqlx=OFF",
             "--local-infile=1",
