@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from support.updating import blocks_here, compare_here
 from support.world import SOURCE
 
 from sluice.errors import SluiceError
+from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.inhibit import inhibit
 from sluice.monitor.check import findings
+from sluice.repair.run import RepairRequest, repair
+from sluice.vendors.postgresql.load.blocks import PostgresBlocks
+from sluice.vendors.postgresql.load.keys import PostgresRepair
 
 pytestmark = [pytest.mark.postgres]
 
@@ -98,6 +103,43 @@ def test_what_our_own_role_lets_act_always_does(build, quiet):
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.catch_up()
     assert world.reader("zurich").execute("SELECT v FROM t").fetchall() == [("forged",)]
+
+
+def brought_by_blocks(world):
+    world.inhibit()
+    world.dump(mode="online")
+    world.release()
+    yield PostgresBlocks
+    load_online(world.context, SOURCE, world.slaves, blocks_here)
+
+
+def brought_by_a_repair(world):
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0}
+    world.reader("zurich").execute("DELETE FROM t WHERE id = 1")
+    yield PostgresRepair
+    repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, patience_s=60)
+
+
+@pytest.mark.parametrize("brought", [brought_by_blocks, brought_by_a_repair])
+def test_a_trigger_that_comes_while_rows_wait_for_their_point_acts_on_none(
+    updating, weak, stranger, monkeypatch, brought
+):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a')"
+    world = updating(ddl, ["public.t"], {}, slaves=("zurich",), elsewhere={"zurich": weak})
+    steps = brought(world)
+    receiver = next(steps)
+    eve = stranger(world, "GRANT USAGE ON SCHEMA public TO {0}; GRANT TRIGGER ON t TO {0}")
+    write = receiver.write
+
+    def written(*given):
+        write(*given)
+        eve.execute(FORGING)
+
+    monkeypatch.setattr(receiver, "write", written)
+    with world.running(), pytest.raises(SluiceError, match=r"SLC-074: z on public\.t of the slave would act"):
+        next(steps)
+    assert world.rows("zurich", "public.t").total() == 0
 
 
 CODE = """

@@ -244,9 +244,7 @@ class _Defining:
             )
 
     def _empty(self, name: TableName) -> None:
-        # From here on nobody can put a trigger or a rule on it.
-        self._run([sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(identifier(name))])
-        side_effects.expect_none(self._connection, [name], silent=self._silent)
+        side_effects.hold_without(self._connection, name, silent=self._silent)
         self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, name))])
 
     def _make_ordinary(self, name: TableName) -> None:

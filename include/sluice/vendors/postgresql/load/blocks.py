@@ -242,7 +242,8 @@ class PostgresBlocks:
             self._copying.close()
             if not fitting(self._session, layout, names_of(self._session, self._job.mapper)):
                 raise missing(f"the slave has no table {layout.name}")
-            side_effects.expect_none(self._session, [layout.name], silent=side_effects.is_silent(self._session))
+            self._silent = side_effects.is_silent(self._session)
+            side_effects.expect_none(self._session, [layout.name], silent=self._silent)
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             self._session.execute(composed("load/stage", **parts, kept=sql.SQL("PRESERVE ROWS")))
             parts["table"] = sql.Identifier("pg_temp", "sluice_merged")
@@ -270,6 +271,8 @@ class PostgresBlocks:
                 # What had been seen without a lock may not be so any more.
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)
+                if self._merge:
+                    side_effects.hold_without(self._session, self._seen.layout.name, silent=self._silent)
                 loop_filter = LoopFilter(self._session, self._job.slave.masters)
                 rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
                 rows += self._session.execute(self._merge).rowcount if self._merge else 0

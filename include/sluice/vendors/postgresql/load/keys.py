@@ -72,7 +72,8 @@ class PostgresRepair:
                     "nothing was changed in it; make a unique index of these columns, or fill the table by "
                     "initial_update with `tables`",
                 )
-            side_effects.expect_none(self._session, [layout.name], silent=side_effects.is_silent(self._session))
+            self._silent = side_effects.is_silent(self._session)
+            side_effects.expect_none(self._session, [layout.name], silent=self._silent)
             # Nobody compares what belongs to the slave alone: it would be gone without a word.
             side_effects.expect_reaching_none(self._session, layout.name)
             # Rows of the slave's own are not the master's of any time.
@@ -116,6 +117,8 @@ class PostgresRepair:
                 while not self._arrived(at, "load/blocks/at"):
                     time.sleep(LOOK_S)
                 expect_allowed()
+                side_effects.hold_without(self._session, self._view.layout.name, silent=self._silent)
+                side_effects.expect_reaching_none(self._session, self._view.layout.name)
                 loop_filter = LoopFilter(self._session, self._masters)
                 rows = write()
                 loop_filter.remove()

@@ -125,7 +125,7 @@ class PostgresReceiver:
             "table": identifier(view.layout.name),
             "columns": listed(view.written),
         }
-        side_effects.expect_none(self._session, [view.layout.name], silent=side_effects.is_silent(self._session))
+        side_effects.hold_without(self._session, view.layout.name, silent=side_effects.is_silent(self._session))
         self._loop_filter = LoopFilter(self._session, self._plan.masters)
         self._merge, self._hint_bits = None, None
         upserted = table in self._plan.upserted

@@ -35,6 +35,12 @@ def expect_none(session: Connection, tables: Iterable[TableName], *, silent: boo
     refuse(session, {name: relations.side_effects(session, name) for name in tables}, silent=silent)
 
 
+def hold_without(session: Connection, table: TableName, *, silent: bool) -> None:
+    """The same until the transaction ends: nobody can put a trigger, a rule or a foreign key on the table before."""
+    session.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(identifier(table)))
+    expect_none(session, [table], silent=silent)
+
+
 def expect_reaching_none(session: Connection, table: TableName) -> None:
     """See that no foreign key of another table changes rows there when those of this one are changed.
 
