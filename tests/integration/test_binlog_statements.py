@@ -40,7 +40,7 @@ ISSUED = (
     "NULL, 0, NULL), (100, 1, 12345, '', '\\''', NULL, '2024-01-01 00:00:00.125', NULL, NULL, 1, NULL)",
     "SELECT id, x, n, v, w, d, at, e, c, s FROM t WHERE id IN (3, 99, 100)",
     "SELECT count(*), sum(n), min(n), max(d) FROM t WHERE v <> 'a' AND x IS NOT NULL",
-    "UPDATE t SET x = 1 WHERE id = 100",
+    "UPDATE t SET x = 1 WHERE id = 100 OR x = 1.25 OR 1.75 IN (x, s)",
     "UPDATE t SET d = '2024-02-01' WHERE s * 60000 * 60000 > 5 AND id - 0.5 > 3",
     "INSERT counted (id) VALUES (7)",
     "DELETE FROM t WHERE x = 2 AND v = 'é'",

@@ -37,6 +37,11 @@ WORDS = {
         "UPDATE `seen`.`o` SET `x` = ((`x` + 1) - ((-2) * `s`)) "
         "WHERE (((NOT (`x` = 1)) AND (`b` = 1)) OR (`v` <> 'a''\\\\'))"
     ),
+    # An index of whole numbers would be looked up for a rounded one.
+    "DELETE FROM t WHERE x = 2.25 OR n <> x OR 1.005 IN (n, s) OR n = 1.5": (
+        "DELETE FROM `seen`.`o` WHERE (((((`x` + 0) = 2.25) OR (`n` <> (`x` + 0))) "
+        "OR (1.005 IN ((`n` + 0), (`s` + 0)))) OR (`n` = 1.5))"
+    ),
     "UPDATE public.\"t\" SET d = '2024-02-29', at = '2024-01-01', zone = '2024-01-01 23:59:59.5+00', b = FALSE": (
         "UPDATE `seen`.`o` SET `d` = DATE'2024-02-29', `at` = TIMESTAMP'2024-01-01 00:00:00', "
         "`zone` = TIMESTAMP'2024-01-01 23:59:59.5', `b` = 0"

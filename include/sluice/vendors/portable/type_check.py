@@ -177,13 +177,23 @@ class _TypeCheck:
                 kind = self._common(left, right)
                 if sign not in _EQUAL and kind.kind not in _ORDERED:
                     raise not_portable(f"the order of values of the kind {kind.kind} is another one in each database")
-                return Compared(sign, self._of(kind, left), self._of(kind, right))
+                left, right = self._of(kind, left), self._of(kind, right)
+                return Compared(sign, self._exactly(left, right), self._exactly(right, left))
             case Among(value, others):
                 if not others:
                     raise not_portable("IN has no values")
                 kinds = [self._common(value, other) for other in others]
                 found = tuple(self._of(kind, other) for kind, other in zip(kinds, others, strict=True))
-                return Among(self._of(kinds[0], value), found)
+                own = self._of(kinds[0], value)
+                return Among(self._exactly(own, *found), tuple(self._exactly(other, own) for other in found))
+
+    def _exactly(self, value: Value, *others: Value) -> Value:
+        """A value that is compared with others. To look 2.25 up in an index of whole numbers, MariaDB rounds it, and
+        finds 2. So a column with fewer digits behind the point is computed with, which no index serves."""
+        if not isinstance(value, Name) or self._kind(value).kind not in _NUMBERS:
+            return value
+        behind = max(self._size(one).scale for one in others)
+        return value if self._size(value).scale >= behind else Arithmetic("+", value, Number("0"))
 
     def _common(self, left: Value, right: Value) -> LogicalType:
         """The kind of two values that are compared; that of a literal is told by the other side."""
