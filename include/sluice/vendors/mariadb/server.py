@@ -72,6 +72,8 @@ class Server:
             *checks,
             ("sql_safe_updates", "0"),
             ("sql_auto_is_null", "0"),
+            # No rows are left out.
+            ("sql_select_limit", "18446744073709551615"),
             (self.time_out, self.no_time_out),
             ("character_set_client", "utf8mb4"),
             ("character_set_results", "utf8mb4"),
