@@ -148,6 +148,7 @@ NOT_FITTING = (
     "UPDATE t SET x = s, s = 1",
     "UPDATE t SET x = 1, x = 2",
     "UPDATE t SET x = x * x * x",
+    f"DELETE FROM t WHERE s * 0.{'1':0>28} * 0.001 > 0",
     "UPDATE t SET x = 1 WHERE none = 1",
     "INSERT INTO t (id, s) VALUES (1, 2)",
     "SELECT xmin FROM t",

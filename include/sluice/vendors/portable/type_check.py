@@ -44,8 +44,9 @@ _MOMENTS = {Kind.TIMESTAMP, Kind.TIMESTAMP_WITH_ZONE}
 _ORDERED = {*_NUMBERS, Kind.DATE, *_MOMENTS}
 _COMPARABLE = {*_ORDERED, Kind.TEXT, Kind.BOOLEAN, Kind.UUID}
 _EQUAL = {"=", "<>"}
-# Every database computes with as many digits.
-_MOST_DIGITS = 38
+# Every database computes with as many digits, and keeps so many behind the point. Source: MySQL Reference Manual,
+# "DECIMAL Data Type Characteristics".
+_MOST_DIGITS, _MOST_SCALE = 38, 30
 _DIGITS = {16: 5, 32: 10, 64: 19}
 _VARYING = {"", "character varying"}
 _DAY = r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])"
@@ -275,7 +276,7 @@ class _TypeCheck:
     def _size(self, value: Value) -> _Size:
         """How large a number may be. Raises SluiceError SLC-577, it is none, or may be too large."""
         found = self._size_of(value)
-        if found.digits > _MOST_DIGITS:
+        if found.digits > _MOST_DIGITS or found.scale > _MOST_SCALE:
             raise not_portable("a number may have more digits than every database has")
         return found
 
