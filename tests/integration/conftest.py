@@ -1,7 +1,7 @@
 """The small world for every test here."""
 
 from support.airflow import airflow
-from support.binlog import binlog
+from support.binlog import binlog, master_server
 from support.buckets import bucket, object_store
 from support.carrying import carried
 from support.interrupting import interrupted, small
@@ -29,6 +29,7 @@ __all__ = [
     "lake",
     "maria",
     "maria_server",
+    "master_server",
     "mysql",
     "mysql_server",
     "object_store",

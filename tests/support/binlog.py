@@ -1,7 +1,8 @@
-"""Worlds whose master is a database of MariaDB, captured by its binary log."""
+"""Worlds whose master is a database of MariaDB or MySQL, captured by its binary log."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
@@ -14,8 +15,20 @@ from support.world import SOURCE
 from sluice.capture.grants import grants, slave_grants
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.publish.run import publish
+from sluice.vendors.mariadb.server import MYSQL
 
+# For tests whose master is on each kind of server in turn.
+MASTERS = pytest.mark.parametrize(
+    "master_server", ["maria_server", "mysql_server"], ids=["mariadb", "mysql"], indirect=True
+)
 _SETTINGS = {"vendor": "mariadb", "capture": "binlog", "detect_ddl": False}
+# A table of numbers of MariaDB.
+_NUMBERED = re.compile(r"\bseq_1_to_(\d+)")
+
+
+def _numbers(found: re.Match[str]) -> str:
+    counted = f"SELECT 1 UNION ALL SELECT seq + 1 FROM counted WHERE seq < {found[1]}"
+    return f"(WITH RECURSIVE counted (seq) AS ({counted}) SELECT seq FROM counted) AS numbered"
 
 
 class BinlogMaster:
@@ -36,13 +49,21 @@ class BinlogMaster:
             cursor.execute(f"USE {self.name}")
             cursor.execute("SET sql_mode = %s, time_zone = '+00:00'", [mode])
             for one in statements:
-                cursor.execute(one)
+                cursor.execute(_NUMBERED.sub(_numbers, one) if self.server.kind is MYSQL else one)
             return list(cursor.fetchall())
 
 
 @pytest.fixture
+def master_server(request: pytest.FixtureRequest) -> MariaServer:
+    """MariaDB, or the server that a test names: it is given `mysql_server` by an indirect parameter."""
+    found = request.getfixturevalue(getattr(request, "param", "maria_server"))
+    assert isinstance(found, MariaServer)
+    return found
+
+
+@pytest.fixture
 def binlog(
-    updating: Callable[..., UpdatingWorld], maria_server: MariaServer, monkeypatch: pytest.MonkeyPatch
+    updating: Callable[..., UpdatingWorld], master_server: MariaServer, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[UpdatingWorld, BinlogMaster]]:
     """Makes worlds: ``binlog("CREATE TABLE t ...", ["t"])``; slaves are empty databases of PostgreSQL, or `into`."""
 
@@ -50,9 +71,9 @@ def binlog(
         ddl: str, tables: Sequence[str], *, into: str = "postgresql", update: bool = True, **more: Any
     ) -> tuple[UpdatingWorld, BinlogMaster]:
         world = updating("CREATE TABLE unused (id int PRIMARY KEY)", ["public.unused"], renamed={}, **more)
-        info = maria_server.create_account()
+        info = master_server.create_account()
         world.infos["unused"], world.infos["master"] = world.infos["master"], info
-        master = BinlogMaster(maria_server, info)
+        master = BinlogMaster(master_server, info)
         master.execute(*filter(str.strip, ddl.split(";\n")))
 
         def configured(settings: dict[str, Any]) -> None:
@@ -62,7 +83,7 @@ def binlog(
                 settings["slaves"][name]["schemas"] = {master.name: "public"}
                 if into == "mariadb":
                     world.infos[f"unused_{name}"] = world.infos[name]
-                    world.infos[name] = slave = maria_server.create_account()
+                    world.infos[name] = slave = master_server.create_account()
                     settings["slaves"][name].update(
                         vendor="mariadb", schema=slave.database, schemas={master.name: slave.database}
                     )
@@ -71,9 +92,9 @@ def binlog(
 
         world.configure(configured)
         monkeypatch.setenv(SEALED_ENV, seal(world.infos))
-        maria_server.run(grants(world.context, SOURCE))
+        master_server.run(grants(world.context, SOURCE))
         for name in world.slaves if into == "mariadb" else ():
-            maria_server.run(slave_grants(world.context, name, silent=False))
+            master_server.run(slave_grants(world.context, name, silent=False))
         publish(world.context, SOURCE, once=True)
         if update:
             world.update()

@@ -63,6 +63,8 @@ class MySqlServer(MariaServer):
         quick = ["--innodb-buffer-pool-size=64M", "--innodb-redo-log-capacity=64M"]
         # The strictest that a server may be about what a transaction may do: temporary tables are in none of its log.
         logged = ["--log-bin=binlog", "--server-id=7", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"]
+        # As a master's server has to be, too.
+        logged += ["--binlog-row-metadata=FULL", "--sync-binlog=1"]
         # Else rows go by statements alone, as on a server that nobody set up.
         return [
             *self._places,

@@ -246,4 +246,4 @@ def test_bytes_that_are_cut_off_or_forged_are_read_or_refused(read):
     }.items(),
 )
 def test_an_alter_in_two_phases_counts_where_it_ends(flags, provisional):
-    assert events.is_provisional(bytes(12) + bytes.fromhex(flags)) is provisional
+    assert events.is_provisional(events.GTID, bytes(12) + bytes.fromhex(flags)) is provisional

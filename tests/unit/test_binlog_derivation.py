@@ -12,7 +12,7 @@ from sluice.model.names import TableName
 from sluice.model.table_definition import TableChange
 from sluice.vendors.mariadb.capture.binlog.carried import of_alter
 from sluice.vendors.mariadb.capture.binlog.definitions import definition
-from sluice.vendors.mariadb.capture.binlog.derivation import altered, created
+from sluice.vendors.mariadb.capture.binlog.derivation import Reading, altered, created
 from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, tokens
 
@@ -36,8 +36,8 @@ def said(text):
     return definition("d", tokens(text, 0)).rest
 
 
-def changed(text, *, strict=True, keeps_zeros=True, before=BEFORE):
-    return altered(before, said(f"ALTER TABLE t {text}"), strict=strict, keeps_zeros=keeps_zeros)
+def changed(text, *, before=BEFORE, **how):
+    return altered(before, said(f"ALTER TABLE t {text}"), Reading(**how))
 
 
 def columns(derived):

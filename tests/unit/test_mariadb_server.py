@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
+
+OLD = replace(MYSQL, is_captured=False)
 
 
 @pytest.mark.parametrize(
@@ -15,7 +19,8 @@ from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
         ("10.6.22-MariaDB-log", None),
         ("9.7.4-2", MYSQL),
         ("8.4.0", MYSQL),
-        ("8.0.17", MYSQL),
+        ("8.3.0", OLD),
+        ("8.0.17", OLD),
         ("8.0.16", None),
         ("5.7.44", None),
         ("8.0.11-TiDB-v8.5.0", None),
@@ -24,4 +29,4 @@ from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
     ],
 )
 def test_a_server_is_known_by_its_version(version, server):
-    assert server_of(version) is server
+    assert server_of(version) == server

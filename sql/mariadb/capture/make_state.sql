@@ -11,4 +11,4 @@ CREATE TABLE IF NOT EXISTS {state} (
     born varchar(100) NOT NULL,
     wanted longtext NOT NULL,
     layouts longtext NOT NULL
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}

@@ -1,7 +1,7 @@
 -- The columns of a master's table in their order, and the place of each in the primary key.
 SELECT columns.column_name, columns.data_type, columns.column_type, columns.character_maximum_length,
     columns.numeric_precision, columns.numeric_scale, columns.datetime_precision, columns.is_nullable,
-    columns.is_generated, key_columns.ordinal_position
+    columns.extra LIKE '%%VIRTUAL GENERATED%%' OR columns.extra LIKE '%%STORED GENERATED%%', key_columns.ordinal_position
 FROM information_schema.columns AS columns
 JOIN information_schema.tables AS tables USING (table_schema, table_name)
 LEFT JOIN information_schema.key_column_usage AS key_columns

@@ -3,4 +3,4 @@
 CREATE TABLE IF NOT EXISTS {records} (
     id bigint NOT NULL PRIMARY KEY,
     content longtext NOT NULL
-) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin
+) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}

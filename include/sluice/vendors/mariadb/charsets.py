@@ -37,7 +37,9 @@ class Charsets:
         self._session = session
         self._known: Mapping[int, _Charset] = {
             int(number): _Charset(name, int(width))
-            for number, name, width in execute(session, composed("catalog/charsets"))
+            for number, name, width in execute(
+                session, composed("catalog/charsets", collations=session.server.collations)
+            )
         }
         self.decoder = cache(self._decoder)
 

@@ -15,17 +15,21 @@ from sluice.vendors.mariadb.session import Sql, composed, quoted
 # Without one of these rights on the whole database the server hides constraints from us, and a table that must be
 # refused looks as if it had none; REFERENCES changes nothing.
 _READ = "SELECT, REFERENCES"
+# Where a session cannot learn the place of its snapshot in the log, a table is locked for the moment of that.
+_LOCKED = "LOCK TABLES"
 _KEPT = "SELECT, INSERT, UPDATE, DELETE, CREATE, DROP"
 # By the manual of MariaDB triggers are shown to those alone who have TRIGGER; some versions show them to others, too.
 _FILLED = f"{_KEPT}, CREATE TEMPORARY TABLES, TRIGGER"
+_IS_MARIADB = "VERSION() LIKE '%MariaDB%'"
 # Texts of the script are read as they are written, whatever the administrator's session has. A grant to an account that
 # is not there fails: it would make one without a password.
 _SESSION = (
     "SET NAMES utf8mb4",
     # MySQL never makes one so, and does not know that mode.
-    "SET SESSION sql_mode = CONCAT('STRICT_ALL_TABLES', IF(VERSION() LIKE '%MariaDB%', ',NO_AUTO_CREATE_USER', ''))",
+    f"SET SESSION sql_mode = CONCAT('STRICT_ALL_TABLES', IF({_IS_MARIADB}, ',NO_AUTO_CREATE_USER', ''))",
 )
-_LOG = "REPLICATION SLAVE, BINLOG MONITOR"
+# MariaDB knows the second one as BINLOG MONITOR.
+_LOG = "REPLICATION SLAVE, REPLICATION CLIENT"
 
 
 def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[str], *, activity: bool) -> str:
@@ -39,7 +43,7 @@ def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[s
         ConfigError: SLC-542, the connection has no login.
     """
     rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, _all_of(resources.schema))]
-    return _script(info.login, [*rights, *((_READ, _all_of(one)) for one in sorted(schemas))])
+    return _script(info.login, [*rights, *((_READ, _all_of(one), _LOCKED) for one in sorted(schemas))])
 
 
 def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:
@@ -69,21 +73,24 @@ def _all_of(schema: str) -> Sql:
     return Sql(f"{quoted(plain)}.*")
 
 
-def _script(login: str, rights: Iterable[tuple[str, str]], *first: str) -> str:
+def _script(login: str, rights: Iterable[tuple[str, ...]], *first: str) -> str:
     if not login:
         raise ConfigError(
             542,
             "the connection has no login, and rights without an account would be everybody's",
             f"nothing was printed; make an account (CREATE USER), and type {shell.connect('CONNECTION')} with it",
         )
-    given = [_given(one, what) for one, what in rights]
+    given = [_given(*one) for one in rights]
     written = f"'{_text(login)}'"
     asked, account = (composed(f"grants/{one}", login=written).rstrip() for one in ("asked", "account"))
     return ";\n".join([*_SESSION, asked, *_prepared("asked"), account, *given, *first])
 
 
-def _given(rights: str, what: str) -> str:
-    text = f"SET @given = CONCAT('{_text(f'GRANT {rights} ON {what} TO ')}', @account)"
+def _given(rights: str, what: str, more: str = "") -> str:
+    """A grant; on MySQL of more rights, too."""
+    begin, end = f"'{_text(f'GRANT {rights}')}'", f"'{_text(f' ON {what} TO ')}'"
+    also = f", IF({_IS_MARIADB}, '', ', {more}')" if more else ""
+    text = f"SET @given = CONCAT({begin}{also}, {end}, @account)"
     return ";\n".join([text, *_prepared("given")])
 
 

@@ -36,6 +36,7 @@ _SHAPES = {
     "multilinestring",
     "multipolygon",
     "geometrycollection",
+    "geomcollection",
 }
 
 # Members whose texts are written as they are, whatever the sql_mode and the character set.
@@ -131,6 +132,7 @@ _PLAIN: Mapping[str, str] = {
     "date": "date",
     "time": "interval",
     "uuid": "uuid",
+    "json": "text",
 }
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # Its packages add a number. TiDB, Vitess and others say a version of MySQL with their name behind it.
 _MYSQL = re.compile(r"(\d+)\.(\d+)\.(\d+)(-\d[\w.~+]*)?")
 _MARIADB_SINCE = (10, 11)
 # utf8mb4_0900_bin is there since that one.
 _MYSQL_SINCE = (8, 0, 17)
+# SHOW BINARY LOG STATUS alone tells the end of the log.
+_MYSQL_CAPTURED_SINCE = (8, 4, 0)
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,16 @@ class Server:
         has_long_defaults: whether a literal can be the default of a long text; else only an expression.
         undoes_unlogged: whether commits are asked for that are in its binary log for sure, where it has one.
         is_captured: whether it can be a master.
+        adds_keys: settings by which it would refuse tables as the master has them, or make others; only administrators
+            may change them in a session.
+        log_status: the statement for the end of its log.
+        log_settings: the variables that decide what is in its log.
+        identity: the variable that no two servers with one log have in common.
+        tells_snapshots: whether a session can ask for the place in the log of its snapshot.
+        collations: the table with the numbers of collations.
+        has_documents: whether JSON is a type of its own, which writes texts anew.
+        lettered_shapes: whether the log has collations of geometric values.
+        own_comments: whether a comment that begins with `M!` is a part of a statement.
     """
 
     name: str
@@ -41,16 +53,19 @@ class Server:
     has_long_defaults: bool
     undoes_unlogged: bool
     is_captured: bool
+    adds_keys: tuple[str, ...]
+    log_status: str
+    log_settings: tuple[str, ...]
+    identity: str
+    tells_snapshots: bool
+    collations: str
+    has_documents: bool
+    lettered_shapes: bool
+    own_comments: bool
 
     def whole_number(self, name: str, width: int) -> str:
         """A type of whole numbers, as the catalog writes it."""
         return f"{name}({width})" if self.shows_width else name
-
-    @property
-    def must_be_off(self) -> tuple[str, ...]:
-        """Settings by which it would refuse tables as the master has them, or make others; only administrators may
-        change them in a session."""
-        return () if self.is_captured else ("sql_require_primary_key", "sql_generate_invisible_primary_key")
 
     @property
     def pinned(self) -> tuple[tuple[str, str], ...]:
@@ -81,6 +96,14 @@ class Server:
         )
 
 
+_LOG_SETTINGS = (
+    "log_bin",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_metadata",
+    "sync_binlog",
+    "innodb_flush_log_at_trx_commit",
+)
 MARIADB = Server(
     name="MariaDB",
     collation="utf8mb4_nopad_bin",
@@ -93,6 +116,15 @@ MARIADB = Server(
     has_long_defaults=True,
     undoes_unlogged=False,
     is_captured=True,
+    adds_keys=(),
+    log_status="SHOW MASTER STATUS",
+    log_settings=(*_LOG_SETTINGS, "log_bin_compress"),
+    identity="server_id",
+    tells_snapshots=True,
+    collations="information_schema.collation_character_set_applicability",
+    has_documents=False,
+    lettered_shapes=True,
+    own_comments=True,
 )
 MYSQL = Server(
     name="MySQL",
@@ -105,7 +137,16 @@ MYSQL = Server(
     waits_for_one=False,
     has_long_defaults=False,
     undoes_unlogged=True,
-    is_captured=False,
+    is_captured=True,
+    adds_keys=("sql_require_primary_key", "sql_generate_invisible_primary_key"),
+    log_status="SHOW BINARY LOG STATUS",
+    log_settings=(*_LOG_SETTINGS, "binlog_transaction_compression", "binlog_row_value_options"),
+    identity="server_uuid",
+    tells_snapshots=False,
+    collations="information_schema.collations",
+    has_documents=True,
+    lettered_shapes=False,
+    own_comments=False,
 )
 
 
@@ -117,4 +158,7 @@ def server_of(version: str) -> Server | None:
     found = _MYSQL.fullmatch(version)
     if found is None:
         return None
-    return MYSQL if tuple(int(part) for part in found.groups()[:3]) >= _MYSQL_SINCE else None
+    numbers = tuple(int(part) for part in found.groups()[:3])
+    if numbers < _MYSQL_SINCE:
+        return None
+    return MYSQL if numbers >= _MYSQL_CAPTURED_SINCE else replace(MYSQL, is_captured=False)

@@ -39,8 +39,11 @@ class Connection(pymysql.connections.Connection):  # type: ignore[misc]
     server: Server
 
 
-def connect(info: ConnectionInfo, application: str) -> Connection:
+def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Connection:
     """A session with pinned settings, each transaction of which is begun by `transaction`.
+
+    Args:
+        fills: it makes tables as a master has them.
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
@@ -65,7 +68,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
             program_name=f"sluice {application}"[:63],
             **tls,
         )
-        _pin(session, address)
+        _pin(session, address, fills=fills)
         _expect_encrypted(session, address, str(info.extra.get("sslmode", "prefer")))
     except (pymysql.Error, OSError) as error:
         known = error if isinstance(error, pymysql.Error) else pymysql.err.OperationalError(2003, str(error))
@@ -75,14 +78,15 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
 
 def connect_to_master(info: ConnectionInfo, application: str) -> Connection:
     """The same on a server whose log can be read. Raises SluiceError SLC-615 if that is another one."""
-    session = connect(info, application)
+    session = connect(info, application, fills=False)
     if not session.server.is_captured:
         session.close()
         raise SluiceError(
             615,
-            f"the server at {info.host}:{info.port or PORT} is {session.server.name}, which can be a slave, and no "
-            "master: changes are not read from its binary log",
-            "nothing was read or written; point the source's connection at MariaDB 10.11 or later",
+            f"the server at {info.host}:{info.port or PORT} is {session.server.name} of an old version, which can be a "
+            "slave, and no master: changes are not read from its binary log",
+            "nothing was read or written; point the source's connection at MySQL 8.4 or later, or at MariaDB 10.11 or "
+            "later",
         )
     return session
 
@@ -175,7 +179,7 @@ def _lock(pair: Pair, number: int | str) -> str:
     return f"sluice {pair.slave[:30]} {crc32(str(pair).encode()):08x} {number}"
 
 
-def _pin(session: Connection, address: str) -> None:
+def _pin(session: Connection, address: str, *, fills: bool) -> None:
     ((version, folding, engine),) = execute(
         session,
         "SELECT VERSION(), @@lower_case_table_names, "
@@ -187,11 +191,12 @@ def _pin(session: Connection, address: str) -> None:
         raise SluiceError(
             430,
             f"the server at {address} is {version}, lower_case_table_names = {folding}, InnoDB: {engine or 'no'}",
-            "nothing was read or written; point the connection at MariaDB 10.11 or later, or for a slave at MySQL "
-            "8.0.17 or later, with InnoDB, which tells names by their case (lower_case_table_names = 0)",
+            "nothing was read or written; point the connection at MariaDB 10.11 or later, or at MySQL 8.4 or later "
+            "(8.0.17 for a slave), with InnoDB, which tells names by their case (lower_case_table_names = 0)",
         )
     session.server = server
-    _expect_off(session, address)
+    if fills:
+        _expect_off(session, address)
     execute(session, f"SET NAMES utf8mb4 COLLATE {server.collation}")
     given = {
         name: int(value.partition(".")[0]) if value.replace(".", "", 1).isdecimal() else value
@@ -203,7 +208,7 @@ def _pin(session: Connection, address: str) -> None:
 
 
 def _expect_off(session: Connection, address: str) -> None:
-    names = session.server.must_be_off
+    names = session.server.adds_keys
     if not names:
         return
     (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))

@@ -113,5 +113,5 @@ def _column(row: Row) -> MasterColumn:
         int(scale or 0),
         int(digits or 0),
         nullable == "NO",
-        generated == "ALWAYS",
+        generated == "1",
     )

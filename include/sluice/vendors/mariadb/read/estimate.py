@@ -11,9 +11,6 @@ from sluice.vendors.mariadb.read.key_order import key_order
 from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 
-# The place of the expected rows in a line of EXPLAIN.
-_ROWS = 8
-
 
 def foresee(info: ConnectionInfo, ranges: Sequence[KeyRange], trusted: Collection[str] = ()) -> list[Foreseen]:
     """An estimate of the rest of each range, in the order of `ranges`."""
@@ -26,7 +23,11 @@ def _left(session: Connection, within: KeyRange) -> Foreseen:
     if order is None or order.sign != within.order:
         return Foreseen()
     left = composed("read/foreseen", table=qualified(within.table), within=order.between(within))
-    rows = sum(int(line[_ROWS] or 0) for line in execute(session, left))
+    with session.cursor() as cursor:
+        cursor.execute(left)
+        # A line of EXPLAIN has other columns on each kind of server.
+        place = [str(name) for name, *_ in cursor.description].index("rows")
+        rows = sum(int(line[place] or 0) for line in cursor.fetchall())
     named = {"schema": within.table.schema, "table": within.table.table}
     widths = execute(session, composed("read/width"), named)
     return Foreseen(rows, int(widths[0][0]) if widths else 0)

@@ -21,7 +21,7 @@ from sluice.vendors.protocol.digests import BucketSum, Digested, Texts
 
 _NONE = BucketSum(0, (0, 0))
 # The bytes of these texts are others in the character set of a column.
-_TEXTS = frozenset(("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set"))
+_TEXTS = frozenset(("char", "varchar", "tinytext", "text", "mediumtext", "longtext", "enum", "set", "json"))
 _AS_PRINTED = frozenset(("decimal", "date"))
 
 

@@ -1,9 +1,12 @@
 """The master's rows as they were at a place of its log: what a dump and a comparison take to slaves of any kind.
 
-Sessions of MariaDB cannot share a snapshot. So each one takes a snapshot of its own, which bears its place in the log,
-behind the one that is asked for. What happened between the two is in the log, with old and new rows, and is undone: of
-the rows that are read, those go that came in between, and those come back that went. All sessions then give the rows of
-one place, whenever they begin.
+Sessions of these servers cannot share a snapshot. So each one takes a snapshot of its own, which bears its place in the
+log, behind the one that is asked for. MariaDB tells that place. MySQL does not: there a table is locked for the moment
+in which the snapshot is taken, and the end of the log is its place, as far as that table goes.
+
+What happened between the two places is in the log, with old and new rows, and is undone: of the rows that are read,
+those go that came in between, and those come back that went. All sessions then give the rows of one place, whenever
+they begin.
 """
 
 from __future__ import annotations
@@ -18,8 +21,9 @@ import pyarrow as pa
 import pymysql
 from pymysql.cursors import SSCursor
 
+from sluice import shell
 from sluice.connections import ConnectionInfo
-from sluice.errors import TransientError
+from sluice.errors import ConfigError, TransientError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -35,13 +39,16 @@ from sluice.vendors.mariadb.errors import number_of, translated
 from sluice.vendors.mariadb.master_types import MasterColumn
 from sluice.vendors.mariadb.read.key_order import key_order
 from sluice.vendors.mariadb.read.key_parts import KeyAltered, KeyPart, part_of
-from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified
+from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified, quoted
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat, another_key
 
 _FETCHED = 10_000
 _PATIENCE_S = 30.0
-# The server's numbers for a table, and a database, that is not there.
+# So many seconds a table is held, or is waited for: others wait meanwhile.
+_HELD_S = 3
+# The server's numbers for a table, and a database, that is not there; for one that others hold; for a missing right.
 _NO_TABLE = (1146, 1049)
+_LOCKED, _NO_RIGHT = 1205, (1044, 1142)
 _Row = tuple[str | None, ...]
 
 
@@ -136,17 +143,20 @@ class MariaReading:
     """See `sluice.vendors.protocol.load.Reading`.
 
     Args:
-        session: has a snapshot, of the place `here`.
+        session: takes snapshots.
         place: whose rows are to be given.
     """
 
     keyed_by_text = True
 
-    def __init__(self, info: ConnectionInfo, session: Connection, place: LogPlace, here: LogPlace) -> None:
+    def __init__(self, info: ConnectionInfo, session: Connection, place: LogPlace) -> None:
         self._info = info
         self._session = session
         self._place = place
-        self._here = here
+        # The place of the session's snapshot.
+        self._here = place
+        if session.server.tells_snapshots:
+            self._here = _begun(session, place)
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> MariaRows:
         """The rows of a chunk."""
@@ -159,6 +169,13 @@ class MariaReading:
 
     def changed(self, name: TableName, columns: Sequence[str], chunk: Chunk | None = None) -> ChangedTable:
         """A table with what happened to its rows since the place; to those of a chunk, if one is given."""
+        if not self._session.server.tells_snapshots:
+            with translated(f"reading {name}"):
+                self._here = self._begun_apart(name)
+        return self._changed(name, columns, chunk)
+
+    def _changed(self, name: TableName, columns: Sequence[str], chunk: Chunk | None = None) -> ChangedTable:
+        """The same in the session's snapshot."""
         with translated(f"reading {name}"):
             found = described(self._session, name)
             if found is None:
@@ -183,7 +200,8 @@ class MariaReading:
         name = within.table
         with translated(f"reading {name}"):
             # Behind a block that was read nothing is held any more.
-            self._here = _begun(self._session, self._place)
+            is_told = self._session.server.tells_snapshots
+            self._here = _begun(self._session, self._place) if is_told else self._begun_apart(name)
             if not _held(self._session, name):
                 return None
             found = described(self._session, name)
@@ -201,7 +219,7 @@ class MariaReading:
             order = key_order(self._session, name)
             if order is None or order.sign != within.order:
                 raise another_key(name)
-            changed = self.changed(name, [*columns, *order.names])
+            changed = self._changed(name, [*columns, *order.names])
             table = changed.table
             by_name = {one.name: one for one in table.columns}
             key = [by_name[one] for one in order.names]
@@ -228,6 +246,31 @@ class MariaReading:
         read_ = MariaRows(self._session, table, changed.columns[:count], came, went, condition, ends=True)
         return read_, last
 
+    def _begun_apart(self, name: TableName) -> LogPlace:
+        """Begin a snapshot while nobody writes to a table; its place, as far as that table goes."""
+        end = time.monotonic() + _PATIENCE_S
+        with closing(connect_to_master(self._info, "lock")) as beside:
+            execute(beside, f"SET SESSION lock_wait_timeout = {_HELD_S}")
+            while True:
+                try:
+                    execute(beside, composed("read/lock", table=qualified(name)))
+                    break
+                except pymysql.Error as error:
+                    if number_of(error) in _NO_TABLE:
+                        raise differs(name, "it is not there") from None
+                    if number_of(error) in _NO_RIGHT:
+                        raise _may_not_lock(name, self._info.login, error) from None
+                    if number_of(error) != _LOCKED:
+                        raise
+                    if time.monotonic() > end:
+                        raise _moved(
+                            f"others held {name} for {_PATIENCE_S:.0f} s by transactions or by locks"
+                        ) from None
+            execute(self._session, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+            here = end_of_log(beside)
+            execute(beside, "UNLOCK TABLES")
+        return here
+
     def _between(
         self, name: TableName, columns: Sequence[str], part: KeyPart | None
     ) -> tuple[Counter[_Row], Counter[_Row]]:
@@ -246,7 +289,8 @@ class MariaReading:
             layouts = Layouts({}, [], lambda: Charsets(beside), lambda table: described(beside, table))
             wanted = {name: "IUD"}
             stream = Stream(begin, "", layouts, wanted.get, [name.schema], end)
-            for batch in stream.batches(read(self._info, begin)):
+            stream.server = beside.server
+            for batch in stream.batches(read(self._info, begin, end)):
                 actions, numbers = batch.column("action").to_pylist(), batch.column("layout").to_pylist()
                 if Action.TRUNCATE in actions:
                     raise differs(name, "it was emptied or dropped")
@@ -272,7 +316,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
     """
     place = LogPlace.parsed(snapshot_id)
     with translated("reading the master"), closing(connect_to_master(info, f"read {snapshot_id}")) as session:
-        yield MariaReading(info, session, place, _begun(session, place))
+        yield MariaReading(info, session, place)
 
 
 def _begun(session: Connection, place: LogPlace) -> LogPlace:
@@ -296,6 +340,8 @@ def _held(session: Connection, name: TableName) -> bool:
     """Keep a table as it is until the transaction ends; whether there is one. The catalog alone does not tell: it shows
     nothing to who may not read the table, and leaves out what somebody is altering."""
     try:
+        # A slave may stand at a point meanwhile: nobody is waited for long.
+        execute(session, f"SET SESSION lock_wait_timeout = {_HELD_S}")
         execute(session, composed("read/hold", table=qualified(name)))
     except pymysql.Error as error:
         if number_of(error) not in _NO_TABLE:
@@ -311,6 +357,15 @@ def differs(name: TableName, why: str) -> TransientError:
 
 def _moved(why: str) -> TransientError:
     return TransientError(464, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
+
+
+def _may_not_lock(name: TableName, login: str, error: BaseException) -> ConfigError:
+    return ConfigError(
+        581,
+        f"the account {login} may not lock {name} for the moment in which its snapshot is taken: {error}",
+        f"nothing was read; as an administrator of the server: GRANT LOCK TABLES ON {quoted(name.schema)}.*, or run "
+        f"the script that {shell.sluice('grants', 'SOURCE')} prints",
+    )
 
 
 def _plain(value: str | bytes) -> str:

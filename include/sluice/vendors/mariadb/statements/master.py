@@ -62,6 +62,7 @@ def issue(
     with translated("issuing a statement"), closing(connect_to_master(info, f"statement {statement.id}")) as session:
         row = state.known(session, state.parts_of(resources))
         incarnation = row.seen_from(server(session)).incarnation
+        _expect_issued(session)
         _expect_logged(session)
         execute(session, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": _lock(resources, statement.id)})
         execute(session, composed("statements/records", **records))
@@ -107,6 +108,15 @@ def fate(info: ConnectionInfo, resources: Resources, traced: TransactionRef, *, 
 
 def _lock(resources: Resources, number: int) -> str:
     return f"sluice statement {resources.folded[:20]} {number}"
+
+
+def _expect_issued(session: Connection) -> None:
+    if not session.server.tells_snapshots:
+        raise SluiceError(
+            597,
+            f"statements for every node cannot be issued on a master on {session.server.name}",
+            "nothing was changed; execute it on the master: its rows travel by the log",
+        )
 
 
 def _expect_logged(session: Connection) -> None:

@@ -35,6 +35,15 @@ class BatchRows:
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT)
 
+    def put(self, transaction: int, key: int, layout: int, action: str, new: Image | None, old: Image | None) -> None:
+        """One more change."""
+        self.last.append(transaction)
+        self.keys.append(key)
+        self.layouts.append(layout)
+        self.actions.append(action)
+        self.new.append(new)
+        self.old.append(old)
+
     def cut(self, count: int) -> None:
         for one in (self.last, self.keys, self.layouts, self.actions, self.new, self.old):
             del one[count:]

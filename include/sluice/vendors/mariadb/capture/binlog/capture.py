@@ -22,6 +22,7 @@ from sluice.vendors.mariadb.capture.binlog.watched import Watched, written
 from sluice.vendors.mariadb.catalog.master_tables import described, eligible, expect_capturable
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.grants import for_source
+from sluice.vendors.mariadb.server import Server
 from sluice.vendors.mariadb.session import Connection, changed, composed, transaction
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import NoSuccessors
@@ -211,19 +212,19 @@ class BinlogCapture(NoSuccessors):
             if begin.file != end.file or row.seen_from(server(session)).incarnation != row.incarnation:
                 return True
             watched = Watched(row.wanted, self._resources)
-            if any(self._is_of_interest(one.event, watched) for one in read(self._session.info, begin)):
+            if any(self._is_of_interest(one.event, watched, session.server) for one in read(self._session.info, begin)):
                 return True
             self._looked = end
             return False
 
-    def _is_of_interest(self, found: events.Event, watched: Watched) -> bool:
+    def _is_of_interest(self, found: events.Event, watched: Watched, server: Server) -> bool:
         if found.kind == events.TABLE_MAP:
-            said = events.table_map(found.data)
+            said = events.table_map(found.data, server)
             name = TableName(said.schema, said.table)
             return name == state.records_of(self._resources) or watched.actions(name) is not None
         if found.kind == events.QUERY:
             return events.query(found.data).raw.split()[:1] not in ([b"BEGIN"], [b"COMMIT"], [b"SAVEPOINT"])
-        return found.kind not in events.IGNORED | events.ROWS | {events.GTID, events.XID, events.FORMAT}
+        return found.kind not in events.IGNORED | events.ROWS | events.GTIDS | {events.XID, events.FORMAT}
 
     def count_queued(self, most: int) -> int:
         """About how many changes are behind what is published."""
@@ -265,15 +266,16 @@ class BinlogCapture(NoSuccessors):
         with translated("recording what is in the change log"):
             session = self._session.open()
             row = state.known(session, self._parts)
-            stream = stream_of(session, self._resources, row, end_of_log(session))
+            end = end_of_log(session)
+            stream = stream_of(session, self._resources, row, end)
             stream.ends_with(max(listed))
-            for _ in stream.batches(read(self._session.info, row.published.place)):
+            for _ in stream.batches(read(self._session.info, row.published.place, end)):
                 pass
             if set(stream.transactions) != listed:
                 return False
-            end = state.as_published(stream)
+            ends = (row.published, state.as_published(stream))
             more = {"segment": purge.segment, "sha256": purge.sha256}
-            state.record_end(session, self._parts, epoch, "capture/record", (row.published, end), more)
+            state.record_end(session, self._parts, epoch, "capture/record", ends, more)
         return True
 
     def accept(self, epoch: int, segment: int, sha256: str) -> str:

@@ -61,6 +61,21 @@ class Derived:
         )
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a server carries out an ALTER.
+
+    Attributes:
+        strict: values that do not fit are an error.
+        keeps_zeros: a row with 0 in a column that numbers rows from here on has it still.
+        has_documents: texts that become JSON are written anew.
+    """
+
+    strict: bool = True
+    keeps_zeros: bool = True
+    has_documents: bool = False
+
+
 def created(rest: Sequence[Token]) -> Derived:
     """The table of a CREATE, from what follows its name. Raises NotUnderstood."""
     inner, behind = _bracketed(list(rest))
@@ -90,20 +105,12 @@ def created(rest: Sequence[Token]) -> Derived:
     return made.derived()
 
 
-def altered(layout: Layout, rest: Sequence[Token], *, strict: bool, keeps_zeros: bool) -> Derived:
-    """The table of an ALTER, from what follows its name.
-
-    Args:
-        strict: values that do not fit are an error.
-        keeps_zeros: a row with 0 in a column that numbers rows from here on has it still.
-
-    Raises:
-        NotUnderstood: that is not certain.
-    """
-    made = _Columns([Kept(one, one.name) for one in layout.columns], strict=strict, keeps_zeros=keeps_zeros)
+def altered(layout: Layout, rest: Sequence[Token], how: Reading) -> Derived:
+    """The table of an ALTER, from what follows its name. Raises NotUnderstood, that is not certain."""
+    made = _Columns([Kept(one, one.name) for one in layout.columns], how)
     made.key = list(layout.key_names)
     for part in parts(list(rest)):
-        _part(made, Parser("", part, 0), strict=strict)
+        _part(made, Parser("", part, 0), strict=how.strict)
     return made.derived()
 
 
@@ -228,10 +235,9 @@ def _bracketed(rest: list[Token]) -> tuple[list[Token], list[Token]]:
 class _Columns:
     """Columns as the parts of a statement change them. Each may be named by one part alone."""
 
-    def __init__(self, columns: list[Kept], *, strict: bool = True, keeps_zeros: bool = True) -> None:
+    def __init__(self, columns: list[Kept], how: Reading = Reading()) -> None:
         self._columns = columns
-        self._strict = strict
-        self._keeps_zeros = keeps_zeros
+        self._how = how
         self.key: list[str] = []
         self._touched: set[str] = set()
 
@@ -301,7 +307,9 @@ class _Columns:
         if said.is_key or (said.kind == "timestamp" and not said.is_explicit):
             raise NotUnderstood(f"the definition of {said.name} is not certain")
         before = self._columns[place].column
-        if said.counts and not (self._keeps_zeros and before.not_null):
+        if said.kind == "json" and self._how.has_documents:
+            raise NotUnderstood(f"texts of {said.name} may have been written anew as documents")
+        if said.counts and not (self._how.keeps_zeros and before.not_null):
             # So it is unless it counted before, which nobody here knows.
             raise NotUnderstood(f"AUTO_INCREMENT may number a row anew that has 0 or NULL in {said.name}")
         if said.not_null:
@@ -320,7 +328,7 @@ class _Columns:
             raise NotUnderstood("there is a primary key already")
         for one in (self._columns[place].column for place in places if place is not None):
             expect_no_moments(one)
-            if not (one.not_null or self._strict):
+            if not (one.not_null or self._how.strict):
                 raise NotUnderstood(f"a session without a strict sql_mode may have given {one.name} values for NULL")
         self.key = [self._columns[place].column.name for place in places if place is not None]
 

@@ -11,16 +11,22 @@ from dataclasses import dataclass
 from struct import Struct, error
 from zlib import crc32
 
+from sluice.vendors.mariadb.server import MARIADB, Server
+
 _HEADER = Struct("<IBIIIH")
 QUERY, ROTATE, FORMAT, XID, TABLE_MAP, XA_PREPARE, INCIDENT = 2, 4, 15, 16, 19, 38, 26
-GTID = 162
+# They begin a transaction; those of MySQL do not tell whether it is one definition.
+GTID, GTIDS_OF_MYSQL = 162, frozenset({33, 34, 42})
+GTIDS = GTIDS_OF_MYSQL | {GTID}
 _WRITES, _UPDATES, _DELETES = {23, 30}, {24, 31}, {25, 32}
 ROWS = _WRITES | _UPDATES | _DELETES
 _V2 = {30, 31, 32}
-# Rows in a form that is not read: of a server's option `log_bin_compress`.
-COMPRESSED = frozenset(range(165, 172))
-# Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file.
-IGNORED = frozenset({3, 5, 13, 14, 27, 160, 161, 163})
+# Rows in a form that is not read, of the options `log_bin_compress`, `binlog_transaction_compression` and
+# `binlog_row_value_options`.
+UNREAD = dict.fromkeys((*range(165, 172), 40), "compressed events") | {39: "parts of documents in place of rows"}
+# Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file,
+# GTIDs of earlier files, members of a group.
+IGNORED = frozenset({3, 5, 13, 14, 27, 29, 35, 36, 37, 41, 160, 161, 163})
 _STANDALONE, _IN_GROUP, _XA = 1, 1 << 1, 1 << 6 | 1 << 7
 # Of the server's option `binlog_alter_two_phase`: it begins, or is rolled back.
 _UNFINISHED = 1 << 1 | 1 << 3
@@ -32,12 +38,13 @@ _SUM_BYTES = 4
 TINY, SHORT, LONG, FLOAT, DOUBLE, LONGLONG, INT24, DATE, YEAR = 1, 2, 3, 4, 5, 8, 9, 10, 13
 BIT, TIMESTAMP2, DATETIME2, TIME2, DECIMAL = 16, 17, 18, 19, 246
 VARCHAR, ENUM, SET, BLOB, VAR_STRING, STRING, GEOMETRY = 15, 247, 248, 252, 253, 254, 255
+VECTOR, JSON = 242, 245
 _NUMERIC = {TINY, SHORT, INT24, LONG, LONGLONG, DECIMAL, FLOAT, DOUBLE, YEAR}
-_CHARACTERS = {STRING, VAR_STRING, VARCHAR, BLOB, GEOMETRY}
+_CHARACTERS = {STRING, VAR_STRING, VARCHAR, BLOB, GEOMETRY, VECTOR}
 # How many bytes a table map has for a column besides its type.
 _META = {VARCHAR: 2, BIT: 2, DECIMAL: 2, ENUM: 2, SET: 2, STRING: 2, VAR_STRING: 2}
-_META |= dict.fromkeys((FLOAT, DOUBLE, BLOB, GEOMETRY, TIMESTAMP2, DATETIME2, TIME2), 1)
-_META_OF_OLD = {140: 1, 141: 2, 245: 1}
+_META |= dict.fromkeys((FLOAT, DOUBLE, BLOB, GEOMETRY, VECTOR, JSON, TIMESTAMP2, DATETIME2, TIME2), 1)
+_META_OF_OLD = {140: 1, 141: 2}
 
 
 class Malformed(ValueError):
@@ -107,12 +114,14 @@ class Query:
         raw: its text, in the client's character set.
         mode: the session's `sql_mode`, as a number; None if that is not told.
         collation: the number of a collation of the client's character set; None if that is not told.
+        server: which has written it.
     """
 
     schema: str
     raw: bytes
     mode: int | None = None
     collation: int | None = None
+    server: Server = MARIADB
 
     @property
     def short(self) -> str:
@@ -171,15 +180,19 @@ def rotated(data: bytes) -> tuple[str, int]:
     return data[8:].decode(), int.from_bytes(data[:8], "little")
 
 
-def stands_alone(data: bytes) -> bool:
-    """Of a GTID: whether one event follows, and no commit: a definition."""
+def stands_alone(kind: int, data: bytes) -> bool | None:
+    """Of a GTID: whether one event follows, and no commit: a definition. None: the statement that follows says it."""
+    if kind in GTIDS_OF_MYSQL:
+        return None
     if len(data) < 13:
         raise Malformed("a GTID is cut off")
     return bool(data[12] & _STANDALONE)
 
 
-def is_provisional(data: bytes) -> bool:
+def is_provisional(kind: int, data: bytes) -> bool:
     """Of a GTID: whether an ALTER follows that is only begun, or is given up: it stands again where it ends."""
+    if kind in GTIDS_OF_MYSQL:
+        return False
     flags = data[12]
     at = 13 + (8 if flags & _IN_GROUP else 0)
     if flags & _XA and len(data) > at + 5:
@@ -187,15 +200,15 @@ def is_provisional(data: bytes) -> bool:
     return len(data) > at and bool(data[at] & _UNFINISHED)
 
 
-def query(data: bytes) -> Query:
-    """The statement of a QUERY."""
+def query(data: bytes, server: Server = MARIADB) -> Query:
+    """The statement of a QUERY in the log of a server."""
     reader = _Reader(data)
     reader.number(8)
     schema_length, _, status = reader.number(1), reader.number(2), reader.number(2)
     mode, collation = _session(_Reader(reader.take(status)))
     schema = reader.take(schema_length)
     reader.take(1)
-    return Query(schema.decode(), reader.rest().tobytes(), mode, collation)
+    return Query(schema.decode(), reader.rest().tobytes(), mode, collation, server)
 
 
 def _session(reader: _Reader) -> tuple[int | None, int | None]:
@@ -232,8 +245,8 @@ def rows(kind: int, data: bytes) -> Rows:
     return Rows(table, action, columns, is_whole, reader.rest())
 
 
-def table_map(data: bytes) -> TableMap:
-    """The table that a TABLE_MAP describes."""
+def table_map(data: bytes, server: Server = MARIADB) -> TableMap:
+    """The table that a TABLE_MAP in the log of a server describes."""
     reader = _Reader(data)
     number, _ = reader.number(6), reader.number(2)
     schema = reader.take(reader.number(1)).decode()
@@ -247,7 +260,8 @@ def table_map(data: bytes) -> TableMap:
     more = dict(_fields(reader))
     names = [part.decode() for part in _texts(more.get(4, b""))]
     unsigned = _flags(more.get(1, b""), kinds, _NUMERIC)
-    collations = _collations(more.get(2), more.get(3), kinds, _CHARACTERS)
+    lettered = _CHARACTERS if server.lettered_shapes else _CHARACTERS - {GEOMETRY}
+    collations = _collations(more.get(2), more.get(3), kinds, lettered)
     collations |= _collations(more.get(10), more.get(11), kinds, {ENUM, SET})
     members = _members(more.get(6, b""), kinds, ENUM) | _members(more.get(5, b""), kinds, SET)
     key = list(_numbers(more.get(8, b""))) or list(_numbers(more.get(9, b"")))[::2]

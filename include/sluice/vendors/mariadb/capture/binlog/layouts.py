@@ -225,7 +225,8 @@ def not_rows(place: str, why: str) -> SluiceError:
         447,
         f"the binary log has {why}; it is behind {place}",
         "let no session set binlog_format to another value than ROW, nor use XA for these tables, and set "
-        f"log_bin_compress = OFF. {REBASE}",
+        "log_bin_compress = OFF (of MySQL: binlog_transaction_compression = OFF, binlog_row_value_options = ''). "
+        f"{REBASE}",
     )
 
 

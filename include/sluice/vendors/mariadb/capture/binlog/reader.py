@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ _END_AT_END = 1
 # That we know GTIDs, so that none is sent as a statement.
 _CAPABILITY = 4
 _OFFSET_BITS = 32
+_PATIENCE_S = 30.0
 _EOF = 0xFE
 # The number of the error that a log cannot be read.
 _UNREADABLE = 1236
@@ -69,8 +71,11 @@ class Read:
     event: Event
 
 
-def read(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
+def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -> Iterator[Read]:
     """The events from a place on, with what the server says of its file first; at the end of the log it ends.
+
+    Args:
+        until: an end that the server has told; it sends events some moments later, when they are on the disk.
 
     Raises:
         SluiceError: SLC-460, the log does not have the place any more.
@@ -78,18 +83,23 @@ def read(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
         Malformed: what is sent is no event.
     """
     with closing(connect_to_master(info, "binlog")) as session:
-        execute(session, "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum")
+        for name in ("master", "source"):
+            execute(session, f"SET @{name}_binlog_checksum = @@GLOBAL.binlog_checksum")
         execute(session, f"SET @mariadb_slave_capability = {_CAPABILITY}")
         # One server knows no two readers of one number: a number that nobody is likely to have.
         number = secrets.randbelow(2**31) | 2**31
-        asked = begin.offset.to_bytes(4, "little") + _END_AT_END.to_bytes(2, "little") + number.to_bytes(4, "little")
-        session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
-        file, summed = begin.name, None
+        _ask(session, begin, number)
+        file, summed, at = begin.name, None, begin
+        patience = time.monotonic() + _PATIENCE_S
         while True:
             packet = _packet(session, begin)
             if packet[:1] != b"\0":
                 if packet[:1] == bytes([_EOF]) and len(packet) < 9:
-                    return
+                    if until is None or at >= until or time.monotonic() > patience:
+                        return
+                    time.sleep(0.01)
+                    _ask(session, at, number)
+                    continue
                 raise Malformed(f"the server has sent {packet[:1]!r} in place of an event")
             found = events.event(packet[1:], summed=summed)
             if found.kind == events.FORMAT:
@@ -98,6 +108,13 @@ def read(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
                 file, _ = events.rotated(found.data)
                 continue
             yield Read(file, found)
+            if found.end:
+                at = LogPlace.of(file, found.end)
+
+
+def _ask(session: Connection, begin: LogPlace, number: int) -> None:
+    asked = begin.offset.to_bytes(4, "little") + _END_AT_END.to_bytes(2, "little") + number.to_bytes(4, "little")
+    session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
 
 
 def _packet(session: Connection, begin: LogPlace) -> bytes:

@@ -9,35 +9,37 @@ from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
 from sluice.vendors.mariadb.errors import number_of
 from sluice.vendors.mariadb.session import Connection, composed, execute
 
-# What a setting has to be, what it is for, and what to type.
-_WANTED = (
-    ("log_bin", {"1"}, "[mariadb] log_bin = binlog, and start the server again"),
-    ("binlog_format", {"ROW"}, "SET GLOBAL binlog_format = ROW"),
-    ("binlog_row_image", {"FULL"}, "SET GLOBAL binlog_row_image = FULL"),
-    ("binlog_row_metadata", {"FULL"}, "SET GLOBAL binlog_row_metadata = FULL"),
-    ("sync_binlog", {"1"}, "SET GLOBAL sync_binlog = 1"),
-    ("innodb_flush_log_at_trx_commit", {"1"}, "SET GLOBAL innodb_flush_log_at_trx_commit = 1"),
-    ("log_bin_compress", {"0"}, "SET GLOBAL log_bin_compress = OFF"),
-)
+# What a setting has to be, and what to type.
+_WANTED = {
+    "log_bin": ("1", "[mysqld] log_bin = binlog, and start the server again"),
+    "binlog_format": ("ROW", "SET GLOBAL binlog_format = ROW"),
+    "binlog_row_image": ("FULL", "SET GLOBAL binlog_row_image = FULL"),
+    "binlog_row_metadata": ("FULL", "SET GLOBAL binlog_row_metadata = FULL"),
+    "sync_binlog": ("1", "SET GLOBAL sync_binlog = 1"),
+    "innodb_flush_log_at_trx_commit": ("1", "SET GLOBAL innodb_flush_log_at_trx_commit = 1"),
+    "log_bin_compress": ("0", "SET GLOBAL log_bin_compress = OFF"),
+    "binlog_transaction_compression": ("0", "SET GLOBAL binlog_transaction_compression = OFF"),
+    "binlog_row_value_options": ("", "SET GLOBAL binlog_row_value_options = ''"),
+}
 _NO_RIGHT = {1227, 1142, 1044, 1045}
 
 
 def server(session: Connection) -> str:
     """Which server this is, by the number that no two servers with one log have."""
-    ((*_, found),) = execute(session, composed("capture/settings"))
-    return str(found)
+    *_, found = _settings(session)
+    return found
 
 
 def end_of_log(session: Connection) -> LogPlace:
     """How far the log is now. Raises SluiceError SLC-443, it is off, or we may not ask."""
     try:
-        rows = execute(session, "SHOW MASTER STATUS")
+        rows = execute(session, session.server.log_status)
     except pymysql.Error as error:
         if number_of(error) in _NO_RIGHT:
-            raise _missing("BINLOG MONITOR", session) from None
+            raise _missing("REPLICATION CLIENT", session) from None
         raise
     if not rows:
-        raise _unfit("log_bin is 0", _WANTED[0][2])
+        raise _unfit("log_bin is 0", _WANTED["log_bin"][1])
     return LogPlace.of(rows[0][0], int(rows[0][1]))
 
 
@@ -47,18 +49,21 @@ def expect_telling(session: Connection) -> None:
     Raises:
         ConfigError: SLC-443, it does not, or we may not.
     """
-    (found,) = execute(session, composed("capture/settings"))
-    wrong = [
-        (f"{name} is {value}", hint)
-        for value, (name, wanted, hint) in zip(found, _WANTED, strict=False)
-        if str(value).upper() not in wanted
-    ]
+    found = zip(session.server.log_settings, _settings(session), strict=False)
+    wrong = [(f"{name} is {value}", _WANTED[name][1]) for name, value in found if value.upper() != _WANTED[name][0]]
     if wrong:
         raise _unfit("; ".join(fact for fact, _ in wrong), "; ".join(hint for _, hint in wrong))
     end_of_log(session)
     rights = " ".join(str(row[0]) for row in execute(session, "SHOW GRANTS"))
     if not any(right in rights for right in ("REPLICATION SLAVE", "ALL PRIVILEGES ON *.*")):
         raise _missing("REPLICATION SLAVE", session)
+
+
+def _settings(session: Connection) -> list[str]:
+    """The values of its `log_settings`, and at the end who it is."""
+    names = (*session.server.log_settings, session.server.identity)
+    (found,) = execute(session, composed("capture/settings", settings=", ".join(f"@@GLOBAL.{one}" for one in names)))
+    return [str(one) for one in found]
 
 
 def _missing(right: str, session: Connection) -> ConfigError:

@@ -144,7 +144,7 @@ def make(session: Connection, resources: Resources, values: Mapping[str, object]
     """Make the table and its row."""
     parts = parts_of(resources)
     execute(session, f"CREATE DATABASE IF NOT EXISTS {quoted(resources.schema)}")
-    execute(session, composed("capture/make_state", **parts))
+    execute(session, composed("capture/make_state", **parts, collation=session.server.collation))
     changed(session, composed("capture/begin_state", **parts), values)
 
 

@@ -68,6 +68,8 @@ def keeps_zeros(query: Query) -> bool:
 
 def readings(query: Query, charsets: Callable[[], Charsets]) -> list[list[Token]]:
     """Each way in which the server may have read a statement: statements that it made itself are in UTF-8."""
+    if b"/*M!" in query.raw and not query.server.own_comments:
+        raise NotUnderstood("a comment of it is none on another kind of server")
     return [tokens(text, query.mode, is_unicode=is_unicode) for text, is_unicode in _decoded(query, charsets)]
 
 

@@ -39,6 +39,7 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
+from sluice.vendors.mariadb.server import MARIADB
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
@@ -55,6 +56,7 @@ class Stream:
         more: it ended at its bound.
         transactions: the numbers of those that changed something.
         since: the place up to which a table's layout has all definitions already, since a catalog told it.
+        server: which writes the log.
         records: the table with records of statements, whose transactions are given as these; None: as rows.
 
     Args:
@@ -86,10 +88,12 @@ class Stream:
         self._rows = BatchRows()
         # Of the transaction that is read: its number, whether one event is all of it, and where its changes begin.
         self._number: int | None = None
-        self._is_alone = self._is_provisional = False
+        self._is_alone: bool | None = False
+        self._is_provisional = False
         self._begun = self._begun_total = 0
         self.since: dict[TableName, LogPlace] = {}
         self.records: TableName | None = None
+        self.server = MARIADB
         self._issued: Issued | None = None
         self._key = 0
         self._last: int | None = None
@@ -150,8 +154,8 @@ class Stream:
         if kind in events.ROWS:
             self._changes(found)
         elif kind == events.TABLE_MAP:
-            self._described(events.table_map(found.data))
-        elif kind == events.GTID:
+            self._described(events.table_map(found.data, self.server))
+        elif kind in events.GTIDS:
             self._begin(one)
         elif kind == events.XID:
             self._committed(found)
@@ -161,8 +165,8 @@ class Stream:
             self._opened(one)
         elif kind == events.XA_PREPARE:
             self._prepared(found)
-        elif kind in events.COMPRESSED:
-            raise self._no_rows("compressed events")
+        elif kind in events.UNREAD:
+            raise self._no_rows(events.UNREAD[kind])
         elif kind not in events.IGNORED:
             raise self._no_rows(f"an event of the kind {kind}, which is not known")
 
@@ -184,8 +188,8 @@ class Stream:
         if self._number is not None:
             raise Malformed("a transaction begins within another one")
         self._number = LogPlace.of(one.file, one.event.end).number
-        self._is_alone = events.stands_alone(one.event.data)
-        self._is_provisional = events.is_provisional(one.event.data)
+        kind, data = one.event.kind, one.event.data
+        self._is_alone, self._is_provisional = events.stands_alone(kind, data), events.is_provisional(kind, data)
         self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
         self._issued = None
 
@@ -215,7 +219,7 @@ class Stream:
         self._committed(found)
 
     def _statement(self, found: Event) -> None:
-        query = events.query(found.data)
+        query = events.query(found.data, self.server)
         self._stands_at(found)
         try:
             said = understood(query, self._layouts.charsets)
@@ -226,6 +230,8 @@ class Stream:
                     f"{query.short}"
                 ) from None
             said = Definition()
+        if self._is_alone is None:
+            self._is_alone = said.bound is None
         if self._is_alone:
             # The server commits it by itself; no word of its own does.
             if not self._is_provisional:
@@ -377,14 +383,8 @@ class Stream:
             self._key = max(self._key, (self._number >> 32 << 32) + found.end - len(found.data))
 
     def _put(self, layout: Layout | None, action: Action, new: Image | None, old: Image | None) -> None:
-        rows = self._rows
         self._key += 1
-        rows.last.append(self._number or 0)
-        rows.keys.append(self._key)
-        rows.layouts.append(layout.id if layout else NO_LAYOUT)
-        rows.actions.append(action)
-        rows.new.append(new)
-        rows.old.append(old)
+        self._rows.put(self._number or 0, self._key, layout.id if layout else NO_LAYOUT, action, new, old)
         if layout:
             self.used[layout.id] = layout
 

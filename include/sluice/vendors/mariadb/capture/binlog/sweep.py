@@ -45,6 +45,7 @@ def stream_of(
     stream = Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
     stream.since.update(published.since)
     stream.records = state.records_of(resources)
+    stream.server = session.server
     return stream
 
 
@@ -84,7 +85,7 @@ class BinlogSweep:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns; for what is raised see `Stream`."""
         if self._row.published.place < self._until:
-            yield from self._stream.batches(read(self._info, self._row.published.place))
+            yield from self._stream.batches(read(self._info, self._row.published.place, self._until))
         self.more = self._stream.more
 
     def layouts(self) -> Mapping[int, Layout]:

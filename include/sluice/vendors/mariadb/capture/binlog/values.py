@@ -12,7 +12,7 @@ from struct import Struct, error
 
 import numpy as np
 
-from sluice.vendors.mariadb.capture.binlog import events
+from sluice.vendors.mariadb.capture.binlog import events, json_text
 from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, Malformed
 from sluice.vendors.mariadb.charsets import BINARY, Charsets
 from sluice.vendors.mariadb.master_types import (
@@ -114,6 +114,8 @@ def reader(column: ColumnMap, fixed: str | None, charsets: Charsets) -> ColumnRe
             return ColumnReader("text", _set(first, members), tuple(members))
         case events.GEOMETRY:
             return ColumnReader("bytea", _sized(first, bytes_text))
+        case events.JSON:
+            return ColumnReader("text", _sized(first, lambda raw: json_text.text(raw, _decimal)))
         case events.BLOB:
             if column.collation == BINARY:
                 return ColumnReader("bytea", _sized(first, bytes_text))
