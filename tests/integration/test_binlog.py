@@ -42,6 +42,8 @@ INSERT INTO pairs SELECT seq % 7, seq, seq FROM seq_1_to_100;
 INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100
 """
 TABLES = ["keyed", "pairs", "heap"]
+WANTED = [("binlog_format", "ROW", "MIXED"), ("sync_binlog", "1", "0")]
+WANTED += [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
 # The job of the DAG without Spark, which takes long to start.
 PUBLISH = """
 from sluice.context import Context
@@ -264,23 +266,16 @@ def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog
         "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand, or by "
         "initial_update"
     )
-    wrong = {
-        "binlog_format": "MIXED",
-        "binlog_row_image": "MINIMAL",
-        "binlog_row_metadata": "MINIMAL",
-        "sync_binlog": "0",
-    }
-    right = {"binlog_format": "ROW", "sync_binlog": 1}
-    for name, value in wrong.items():
-        maria_server.execute(f"SET GLOBAL {name} = {value}")
+    for name, right, wrong in WANTED:
+        maria_server.execute(f"SET GLOBAL {name} = {wrong}")
         try:
             with (
                 closing(world.context.source("flights")) as source,
-                pytest.raises(SluiceError, match=f"(?s)SLC-443.*{name} is {value}.*SET GLOBAL {name} = "),
+                pytest.raises(SluiceError, match=f"(?s)SLC-443.*{name} is {wrong}.*SET GLOBAL {name} = "),
             ):
                 source.capture.capabilities()
         finally:
-            maria_server.execute(f"SET GLOBAL {name} = {right.get(name, 'FULL')}")
+            maria_server.execute(f"SET GLOBAL {name} = {right}")
     account = world.infos["master"].login
     # Without it the server shows no action of a foreign key.
     master.execute("CREATE TABLE c (id int PRIMARY KEY REFERENCES t (id) ON DELETE CASCADE)")

@@ -1,7 +1,8 @@
-"""DDL of a MariaDB master on slaves: in its place in the stream, once, with the rows of before and after (R3, R7)."""
+"""DDL of a MariaDB or MySQL master on slaves: in its place in the stream, once, with the rows of before and after (R3, R7)."""
 
 from __future__ import annotations
 
+import re
 import threading
 from contextlib import contextmanager
 from random import Random
@@ -12,10 +13,12 @@ from test_binlog import DDL
 
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
+from sluice.vendors.mariadb.server import MARIADB
 
 pytestmark = [pytest.mark.postgres]
 
 ZEROS = "SET STATEMENT sql_mode = 'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO' FOR"
+UUID = "123e4567-e89b-12d3-a456-426614174000"
 COMMANDS = (
     "CREATE TABLE made (id int AUTO_INCREMENT PRIMARY KEY, v varchar(9), j json, at datetime DEFAULT now())",
     "INSERT INTO made (v, j) VALUES ('a', '{}'), ('b', NULL)",
@@ -25,7 +28,7 @@ COMMANDS = (
     "ALTER TABLE made MODIFY y enum('p','q','r') NOT NULL, ADD s set('u','v')",
     "ALTER TABLE made MODIFY s set('u','v','1','2','3','4','5','6','7','8') AFTER id",
     "UPDATE made SET y = 'r', s = 'v,8' WHERE id = 2",
-    "UPDATE keyed SET u = '123e4567-e89b-12d3-a456-426614174000' WHERE id = 2",
+    f"UPDATE keyed SET u = '{UUID}' WHERE id = 2",
     "ALTER TABLE heap ADD n bigint, DROP b, ADD INDEX (n), COMMENT 'x'",
     "INSERT INTO heap VALUES (1, 2)",
     # A row that has 0 in it keeps it so.
@@ -56,6 +59,17 @@ def detected(world):
     bootstrap(world.context, SOURCE)
 
 
+def as_mysql_has_it(command):
+    """It has no settings for one statement, no OR REPLACE, and no UUID."""
+    command = command.replace("u uuid", "u binary(16)").replace(UUID, "16 bytes of them")
+    alone = re.match(r"SET STATEMENT (.*?) FOR (.*)", command)
+    made = [alone[1], alone[2]] if alone else ["", command]
+    modes = [f"SET {made[0]}"] if "sql_mode" in made[0] else []
+    replaced = re.fullmatch(r"CREATE OR REPLACE TABLE (\w+) (.*)", made[1])
+    made[1:] = [f"DROP TABLE {replaced[1]}", f"CREATE TABLE {replaced[1]} {replaced[2]}"] if replaced else made[1:]
+    return [*modes, *made[1:]]
+
+
 @contextmanager
 def writing(master):
     """A session that writes into an altered table all the time."""
@@ -80,26 +94,29 @@ def writing(master):
         thread.join(60)
 
 
-@pytest.mark.parametrize("into", ["postgresql", "mariadb"])
+@pytest.mark.parametrize(
+    ("master_server", "into"),
+    [("maria_server", "postgresql"), ("maria_server", "mariadb"), ("mysql_server", "postgresql")],
+    indirect=["master_server"],
+)
 def test_commands_are_carried_out_between_the_rows_of_before_and_after(binlog, into):
     world, master = binlog(DDL, ["*"], into=into, slaves=("zurich",))
     detected(world)
     with writing(master):
         for one in COMMANDS:
-            master.execute(one)
+            master.execute(*(one,) if master.server.kind is MARIADB else as_mysql_has_it(one))
     assert world.verify() == {"zurich": 0}
     assert "XN" in "".join(one["action"] for one in world.log() if one["action"] in "NAX")
 
 
 def test_a_table_that_is_altered_between_rows_is_read_by_its_columns_of_then(binlog):
     world, master = binlog("CREATE TABLE t (id int PRIMARY KEY, a varchar(9), u uuid)", ["t"], slaves=("zurich",))
-    made = "123e4567-e89b-12d3-a456-426614174000"
     master.execute(
-        f"INSERT INTO t VALUES (1, 'one', '{made}')",
+        f"INSERT INTO t VALUES (1, 'one', '{UUID}')",
         "ALTER TABLE t ADD COLUMN b int FIRST, ADD COLUMN raw binary(16)",
-        f"INSERT INTO t VALUES (7, 2, 'two', '{made}', x'01')",
+        f"INSERT INTO t VALUES (7, 2, 'two', '{UUID}', x'01')",
         "ALTER TABLE t RENAME COLUMN a TO renamed, DROP COLUMN b",
-        f"UPDATE t SET renamed = 'three', u = '{made}' WHERE id = 2",
+        f"UPDATE t SET renamed = 'three', u = '{UUID}' WHERE id = 2",
     )
     reader = world.reader("zurich")
     reader.execute("ALTER TABLE public.t ADD b int, ADD raw bytea, ADD renamed varchar(9)")
