@@ -42,8 +42,7 @@ INSERT INTO pairs SELECT seq % 7, seq, seq FROM seq_1_to_100;
 INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100
 """
 TABLES = ["keyed", "pairs", "heap"]
-WANTED = [("binlog_format", "ROW", "MIXED"), ("sync_binlog", "1", "0")]
-WANTED += [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
+FULL = [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
 # The job of the DAG without Spark, which takes long to start.
 PUBLISH = """
 from sluice.context import Context
@@ -266,7 +265,7 @@ def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog
         "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand, or by "
         "initial_update"
     )
-    for name, right, wrong in WANTED:
+    for name, right, wrong in [("binlog_format", "ROW", "MIXED"), ("sync_binlog", "1", "0"), *FULL]:
         maria_server.execute(f"SET GLOBAL {name} = {wrong}")
         try:
             with (

@@ -1,4 +1,4 @@
-"""DDL of a MariaDB or MySQL master on slaves: in its place in the stream, once, with the rows of before and after (R3, R7)."""
+"""DDL of a MariaDB or MySQL master on slaves: in its place, once, with the rows of before and after (R3, R7)."""
 
 from __future__ import annotations
 
