@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from support.updating import load_here
-from support.world import Rows, rows_of
+from support.world import Rows, job_environment, rows_of
 
 from sluice.config.configuration import Config
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
@@ -47,7 +47,7 @@ class Several:
         superuser: bool = True,
         source: Mapping[str, Any] = {},
     ) -> None:
-        self._server = server
+        self._server, self.path = server, path
         self.pairs = [Pair(*arrow) for arrow in arrows]
         self.names = sorted({name for arrow in arrows for name in arrow})
         self.infos: dict[str, ConnectionInfo] = {
@@ -83,6 +83,10 @@ class Several:
         change(self.settings)
         self.context.store.close()
         self.context = Context(Config.model_validate(self.settings), self.infos)
+
+    def environment(self) -> dict[str, str]:
+        """What a job of this world finds in its environment."""
+        return job_environment(self.path, self.settings, self.infos)
 
     def close(self) -> None:
         """End every session."""

@@ -50,6 +50,16 @@ _WAITING = """
 _UNSLOTTED = "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = %s"
 
 
+def job_environment(path: Path, settings: Mapping[str, Any], infos: Mapping[str, ConnectionInfo]) -> dict[str, str]:
+    """What a job finds in its environment; its configuration is written into a directory."""
+    path.mkdir(exist_ok=True)
+    file, whole = path / "replication.yaml", path / "replication.new"
+    whole.write_text(yaml.safe_dump(settings))
+    # An API server that reads the file at this moment finds all of it.
+    whole.replace(file)
+    return {CONFIG_ENV: str(file), HOME_ENV: str(path), SEALED_ENV: seal(dict(infos))}
+
+
 class World:
     """One source and its slaves, all NORMAL, with the same empty tables everywhere.
 
@@ -249,12 +259,7 @@ class World:
 
     def environment(self) -> dict[str, str]:
         """What a job of this world finds in its environment."""
-        self.path.mkdir(exist_ok=True)
-        file, whole = self.path / "replication.yaml", self.path / "replication.new"
-        whole.write_text(yaml.safe_dump(self.settings))
-        # An API server that reads the file at this moment finds all of it.
-        whole.replace(file)
-        return {CONFIG_ENV: str(file), HOME_ENV: str(self.path), SEALED_ENV: seal(self.infos)}
+        return job_environment(self.path, self.settings, self.infos)
 
     # What is where --------------------------------------------------------------------------------------------------
 
