@@ -13,8 +13,10 @@ from support.updating import SOURCE, background, compare_here, points_void_soon
 
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
+from sluice.model.names import Pair
 from sluice.repair.rule_choice import chosen
 from sluice.repair.run import RepairRequest, repair
+from sluice.store import comparisons
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -76,7 +78,8 @@ def test_a_repair_that_is_killed_between_its_two_writes_is_finished_by_the_next_
         assert (200 < given < 300, left) == (True, (1300,))
         east.execute("UPDATE t SET n = 20 WHERE id % 100 = 1")
         west.execute("UPDATE t SET n = 20 WHERE id % 100 = 2")
-        wanted = RepairRequest("east", "west", rule=chosen("newest", "n"))
+        report = comparisons.last(world.context.store, Pair("east", "west"))
+        wanted = RepairRequest("east", "west", report=report, rule=chosen("newest", "n"))
         done = repair(world.context, wanted, compare_here, patience_s=90)
     world.until_quiet()
     assert world.rows("east") == world.rows("west")
