@@ -73,7 +73,7 @@ def test_newest_has_a_column_and_no_other_rule_has_one():
     for named, column in (("newest", None), ("newest", ""), ("slave", "at"), (None, "at"), ("plugin", "at")):
         with pytest.raises(SluiceError, match="SLC-627"):
             chosen(named, column)
-    assert [str(chosen("newest", "at")), str(chosen(None, None))] == ["rule newest by at", "rule source"]
+    assert [str(chosen("newest", "a\nb")), str(chosen(None, None))] == ["rule newest by a\n  b", "rule source"]
 
 
 def the_larger_team(layout):

@@ -45,7 +45,8 @@ class UserRule:
         except TransientError:
             raise
         except Exception as error:
-            at = conflicts[len(found)]
+            # The code goes on by itself if it is late.
+            at = conflicts[min(len(found), len(conflicts) - 1)]
             # In one line, so that all of the key can be left out for who may not see it.
             key = " ".join(", ".join(at.key).split())
             raise SluiceError(
