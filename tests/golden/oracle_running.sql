@@ -253,6 +253,52 @@ DROP FUNCTION "REPL"."REPL_IMG1"
 -- capture/remove/table
 DROP TABLE "REPL"."REPL_IMG1" PURGE
 /
+-- capture/statements/begin
+INSERT INTO "REPL"."REPL_STATEMENTS" (id) VALUES (:id)
+/
+-- capture/statements/beside
+SELECT 'the trigger ' || acting.trigger_name AS obstacle
+FROM all_triggers acting
+WHERE acting.table_owner = :schema AND acting.table_name = :name AND acting.status = 'ENABLED'
+  AND NOT (acting.owner = :home AND acting.trigger_name = :trigger_)
+UNION ALL
+SELECT 'the foreign key ' || referring.constraint_name || ' of ' || referring.table_name
+FROM all_constraints known
+JOIN all_constraints referring ON referring.r_owner = known.owner AND referring.r_constraint_name = known.constraint_name
+WHERE known.owner = :schema AND known.table_name = :name AND referring.constraint_type = 'R' AND referring.status = 'ENABLED'
+  AND referring.delete_rule <> 'NO ACTION'
+UNION ALL
+SELECT 'the computed column ' || part.column_name
+FROM all_tab_cols part
+WHERE part.owner = :schema AND part.table_name = :name AND part.virtual_column = 'YES'
+UNION ALL
+SELECT 'the column ' || part.column_name || ', whose NULL is replaced'
+FROM all_tab_cols part
+WHERE part.owner = :schema AND part.table_name = :name AND part.default_on_null = 'YES'
+UNION ALL
+SELECT 'the policy ' || guarding.policy_name
+FROM all_policies guarding
+WHERE guarding.object_owner = :schema AND guarding.object_name = :name AND guarding.enable = 'YES'
+/
+-- capture/statements/done
+UPDATE "REPL"."REPL_STATEMENTS" SET committed = 'Y' WHERE id = :id
+/
+-- capture/statements/hold
+SELECT known.committed FROM "REPL"."REPL_STATEMENTS" known WHERE known.id = :id FOR UPDATE NOWAIT
+/
+-- capture/statements/lock
+LOCK TABLE "APP"."T" IN EXCLUSIVE MODE WAIT 5
+/
+-- capture/statements/record
+INSERT INTO "REPL"."REPL_ITEMS" (repl_key, trans_key, tablename, db_action, db_schema, content, relid)
+VALUES ("REPL"."REPL_SEQ".NEXTVAL, :trans_key, :name, 'STATEMENT', :schema, :content, 0)
+/
+-- capture/statements/take_out
+DELETE FROM "REPL"."REPL_ITEMS" item WHERE item.trans_key = :trans_key
+/
+-- capture/statements/touched
+SELECT DISTINCT item.relid FROM "REPL"."REPL_ITEMS" item WHERE item.trans_key = :trans_key
+/
 -- read/active
 SELECT COUNT(*) FROM sys.v_$session held
 WHERE held.type = 'USER' AND held.status = 'ACTIVE' AND (held.program IS NULL OR held.program NOT LIKE 'sluice-%')

@@ -102,9 +102,15 @@ def installed() -> dict[str, str]:
 
 def running() -> dict[str, str]:
     """Every statement of a source that is at work, by the name of its file."""
-    folders = ("registry", "watch", "queue", "remove")
+    folders = ("registry", "watch", "queue", "remove", "statements")
     names = [name for folder in folders for name in sqlfiles.names("oracle", f"capture/{folder}")]
-    filled = {"table": '"APP"."T"', "values": 'kept."L", kept."ID"', "kind": "FUNCTION", "name": '"REPL"."REPL_IMG1"'}
+    filled = {
+        "table": '"APP"."T"',
+        "values": 'kept."L", kept."ID"',
+        "kind": "FUNCTION",
+        "mode": "EXCLUSIVE",
+        "name": '"REPL"."REPL_IMG1"',
+    }
     filled |= {"parts": "4", "percent": "0.500000", "trigger": '"REPL"."REPL_CAP7"', "becomes": '"MINE"'}
     conditions = ("read/from_row", "read/to_row")
     filled["within"] = " ".join(composed(piece) for piece in conditions)

@@ -289,7 +289,7 @@ def test_features_that_are_not_there_are_refused_by_name(monkeypatch):
     refusals = {
         461: lambda: made.source(INFO, None, "REPL_", (), "log", None),
         402: lambda: capture.install({}, Wanted(drained_into=True)),
-        489: lambda: capture.understands("SELECT 1"),
+        577: lambda: capture.understands("SELECT 1"),
         490: lambda: OracleSnapshot(None, [], None).expect_bounds(KeyRange(0, NAME, "", first=("1",))),
     }
     for code, attempt in refusals.items():

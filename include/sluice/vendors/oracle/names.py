@@ -24,6 +24,7 @@ TABLES = (
     "debug_table",
     "state",
     "flushed",
+    "statements",
 )
 FUNCTIONS = (
     "increment",
@@ -63,6 +64,7 @@ _CONSTRAINTS = (
     "debug_table_key",
     "state_key",
     "state_one",
+    "statements_key",
     "flushed_key",
     "flushed_one",
 )

@@ -27,15 +27,6 @@ def expect_no_loop(drained_into: bool) -> None:
         )
 
 
-def no_statements() -> SluiceError:
-    """A statement that is to be issued on every node."""
-    return SluiceError(
-        489,
-        "no statement can be issued on a source on Oracle",
-        "nothing was executed; execute it on each node by hand",
-    )
-
-
 def no_ranges() -> SluiceError:
     """A load by ranges of keys that somebody names."""
     return SluiceError(

@@ -105,6 +105,16 @@ def texts(table: pa.Table, kinds: Sequence[Captured]) -> list[pa.Array]:
     ]
 
 
+def row_texts(row: Sequence[object], kinds: Sequence[Captured]) -> list[str | None]:
+    """The same of one row. Raises ValueError for what is no value of a type."""
+    empty = iter(row[len(kinds) :])
+    found: list[str | None] = []
+    for value, how in zip(row, kinds, strict=False):
+        is_empty = how.empty is not None and next(empty) is not None
+        found.append(how.empty if is_empty else None if value is None else canonical(how)(as_text(value)))
+    return found
+
+
 def selecting(
     table: CapturedTable, columns: Sequence[str], place: SnapshotId, within: str = ""
 ) -> tuple[str, list[Captured]]:

@@ -24,6 +24,7 @@ from sluice.vendors.portable.statement import (
     Moment,
     Name,
     Portable,
+    Shown,
     Text,
     Value,
     not_portable,
@@ -118,6 +119,23 @@ def expect_no_odd_text(statement: Portable) -> None:
             raise not_portable("'' is NULL in Oracle")
         if isinstance(one, Text | Day | Moment) and one.text.startswith(_LEFT_OUT):
             raise not_portable(f"the calendar of Oracle has no {one.text[:10]}")
+
+
+def expect_kept(statement: Portable, character_set: str) -> None:
+    """See that the server reads every letter of a literal. Raises SluiceError SLC-577."""
+    beyond = any(isinstance(one, Text) and not one.text.isascii() for one in _leaves(statement))
+    if beyond and character_set != "AL32UTF8":
+        raise not_portable(f"the character set {character_set} of the master may lack letters of it")
+
+
+def shown_value(one: Shown, alias: str) -> str:
+    """A column of an answer, of the table with an alias."""
+    inner = "*" if one.name is None else f"{alias}.{quoted(one.name.column)}"
+    if one.function == "COUNT" and one.name is not None:
+        # No aggregate function takes a large object. Source: SecureFiles and Large Objects Developer's Guide,
+        # "LOB Rules and Restrictions".
+        inner = f"CASE WHEN {inner} IS NOT NULL THEN 1 END"
+    return f"{one.function}({inner})" if one.function else inner
 
 
 def _leaves(part: object) -> Iterator[object]:

@@ -12,11 +12,10 @@ from sluice.model.names import Pair
 from sluice.model.statement import Answer, Answered, Statement
 from sluice.vendors.oracle.catalog.slave_tables import SlaveTable
 from sluice.vendors.oracle.errors import explained
-from sluice.vendors.oracle.names import quoted
 from sluice.vendors.oracle.read.slave_rows import canonical_texts, selected
 from sluice.vendors.oracle.session import changed
 from sluice.vendors.oracle.slave_columns import NUMBERS, Form, Stored, stored
-from sluice.vendors.oracle.statements.dialect import OracleDialect, expect_no_odd_text
+from sluice.vendors.oracle.statements.dialect import OracleDialect, expect_no_odd_text, shown_value
 from sluice.vendors.oracle.write.writer import TableWriter
 from sluice.vendors.portable import carried_out
 from sluice.vendors.portable.statement import Portable, Select, Shown
@@ -73,17 +72,8 @@ def _read(
 def asking(words: OracleDialect, table: SlaveTable, found: Select) -> tuple[str, list[Stored]]:
     """A query, and how the columns of its answer are read."""
     columns = [_answered(table, one) for one in found.shown]
-    values = selected([_value(one) for one in found.shown], columns)
+    values = selected([shown_value(one, "held") for one in found.shown], columns)
     return f"SELECT {values} FROM {words.qualified(table.name)} held{words.where(found.where)}", columns
-
-
-def _value(one: Shown) -> str:
-    inner = "*" if one.name is None else f"held.{quoted(one.name.column)}"
-    if one.function == "COUNT" and one.name is not None:
-        # No aggregate function takes a large object. Source: SecureFiles and Large Objects Developer's Guide,
-        # "LOB Rules and Restrictions".
-        inner = f"CASE WHEN {inner} IS NOT NULL THEN 1 END"
-    return f"{one.function}({inner})" if one.function else inner
 
 
 def _answered(table: SlaveTable, one: Shown) -> Stored:

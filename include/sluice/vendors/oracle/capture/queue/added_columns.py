@@ -16,9 +16,8 @@ from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed, qualified, quoted
 from sluice.vendors.oracle.read.key_order import key_order
-from sluice.vendors.oracle.read.rows import expressions
+from sluice.vendors.oracle.read.rows import expressions, row_texts
 from sluice.vendors.oracle.session import execute
-from sluice.vendors.oracle.values import as_text, canonical
 
 # A column or a table was dropped since, or has another name.
 _CHANGED = ("ORA-00904", "ORA-00942")
@@ -62,9 +61,4 @@ class AddedColumns:
             raise LookupError(f"{table.name} was altered since") from None
         if not rows:
             return None
-        values, empty = rows[0][: len(names)], iter(rows[0][len(names) :])
-        found: dict[str, Cell] = {}
-        for name, how, value in zip(names, kinds, values, strict=True):
-            is_empty = how.empty is not None and next(empty) is not None
-            found[name] = how.empty if is_empty else None if value is None else canonical(how)(as_text(value))
-        return found
+        return dict(zip(names, row_texts(rows[0], kinds), strict=True))

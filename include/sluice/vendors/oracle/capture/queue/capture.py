@@ -11,6 +11,7 @@ from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch, spelled_alike
 from sluice.vendors.oracle import grants
@@ -26,10 +27,10 @@ from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described, eligible, expect_seen_whole, moves_rows
 from sluice.vendors.oracle.errors import translated
 from sluice.vendors.oracle.names import composed
-from sluice.vendors.oracle.refusals import expect_no_loop, no_statements
+from sluice.vendors.oracle.refusals import expect_no_loop
 from sluice.vendors.oracle.session import changed, execute, longest_name
 from sluice.vendors.oracle.source_session import SourceSession
-from sluice.vendors.protocol.absent_features import NoStatements, NoSuccessors
+from sluice.vendors.protocol.absent_features import NoSuccessors
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge
@@ -38,7 +39,7 @@ from sluice.vendors.protocol.sweep import Purge
 _POLL_S = 60.0
 
 
-class QueueCapture(NoStatements, NoSuccessors):
+class QueueCapture(NoSuccessors):
     """See `sluice.vendors.protocol.capture.Capture`."""
 
     def __init__(self, session: SourceSession) -> None:
@@ -319,9 +320,31 @@ class QueueCapture(NoStatements, NoSuccessors):
         with translated("accepting the source"):
             return sweep.accept(self._session.open(), self._parts, epoch, segment, sha256)
 
-    def no_statements(self) -> SluiceError:
-        """See `NoStatements`."""
-        return no_statements()
+    def understands(self, text: str) -> None:
+        """Whether a statement is portable, as far as its text tells."""
+        # A parser takes long to import, and hardly a publisher needs it.
+        from sluice.vendors.oracle.statements import master
+
+        master.understood(text)
+
+    def issue(
+        self,
+        statement: Statement,
+        commits: Callable[[Statement, TransactionRef], None],
+        *,
+        varying: bool,
+        portable: bool = False,
+    ) -> None:
+        """Execute a portable statement, in a transaction that puts it into ITEMS."""
+        from sluice.vendors.oracle.statements import master
+
+        master.issue(self._session.info, self._resources, self._parts, statement, commits)
+
+    def fate(self, traced: TransactionRef, *, end: bool = False) -> TransactionOutcome:
+        """The fate of the transaction of a statement."""
+        from sluice.vendors.oracle.statements import master
+
+        return master.fate(self._session.info, self._parts, traced)
 
     def close(self) -> None:
         """End the session."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from sluice.changelog.schema import SWEPT
+from sluice.changelog.schema import NO_LAYOUT, SWEPT
 from sluice.errors import AlteredMeanwhile, SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -24,6 +24,7 @@ from sluice.vendors.oracle.visibility import transaction
 _ROWS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELETE}
 _TRUNCATE = "TRUNCATE"
 _ALTER, _DROP = "ALTER", "DROP"
+_STATEMENT = "STATEMENT"
 
 # The LONG of a row by the number of its table, its newest name, a column, an address and a key; None if there is none.
 Fetch = Callable[[int, TableName, str, str, Sequence[KeyValue]], Cell]
@@ -92,6 +93,9 @@ class Changes:
         return pa.RecordBatch.from_arrays(arrays, schema=SWEPT), len(items) - len(rows)
 
     def _change(self, item: Item) -> tuple[object, ...] | None:
+        trans_key = transaction(self._scn, item.id)
+        if item.action == _STATEMENT:
+            return (item.last, trans_key, item.key, NO_LAYOUT, Action.STATEMENT.value, [item.new], None)
         new: list[Cell] | None
         old: list[Cell] | None = None
         if item.action in _ROWS:
@@ -104,7 +108,6 @@ class Changes:
         else:
             return None
         self.used[table.number] = table.layout
-        trans_key = transaction(self._scn, item.id)
         return (item.last, trans_key, item.key, table.number, action.value, new, old)
 
     def _command(self, item: Item) -> tuple[Action, RecordedTable, str] | None:

@@ -1,0 +1,7 @@
+-- Statements for every node, by their number in the control store: whether the transaction of one was committed, which holds its row.
+-- Manual: SQL Language Reference, "CREATE TABLE".
+CREATE TABLE {statements} (
+    id        NUMBER(19)   NOT NULL,
+    committed CHAR(1 BYTE) DEFAULT 'N' NOT NULL,
+    CONSTRAINT {statements_key} PRIMARY KEY (id)
+)
