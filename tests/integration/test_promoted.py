@@ -1,5 +1,5 @@
-"""A standby is refused as a source. It may take the place of the source's server: publishing goes on if it has all that
-was published (R2).
+"""A standby is refused as a source. The log of its master may be decoded on it. It may take the place of the source's
+server: publishing goes on if it has all that was published (R2).
 
 One standby is promoted for all of these tests; each has databases of its own on it.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 
 import psycopg
 import pytest
 from support.promoting import SLOT, Pair
+from support.waiting import until
 from support.world import CAPTURES, SOURCE, World
 
 from sluice.capture.reconcile import bootstrap
@@ -25,7 +26,8 @@ from sluice.publish import publisher
 from sluice.publish.publisher import PointRequest
 from sluice.state.replication import Event, Status
 from sluice.store import replications
-from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log import slot, slot_server
+from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -106,9 +108,14 @@ class Promoted:
     of_ahead: SluiceError
 
 
+def decode_on(world, conn_id):
+    """Let the log be decoded where a connection leads to."""
+    world.configure(lambda settings: settings["sources"][SOURCE].update(capture="log", standby_connection=conn_id))
+
+
 @pytest.fixture(scope="module")
-def promoted(server, servers, tmp_path_factory):
-    """One of the worlds is `ahead`: what was published of it the standby never had."""
+def copied(server, servers, tmp_path_factory):
+    """Worlds of the old server, one of them `ahead`, of which the standby was copied; and what was said of that."""
     made = {
         name: World(
             server,
@@ -124,7 +131,101 @@ def promoted(server, servers, tmp_path_factory):
     ahead = made["ahead"]
     copyable = list(let_copy_again(servers, ahead))
     servers.copy()
-    of_check = [remarks(ahead)]
+    yield made, copyable, [remarks(ahead)]
+    for world in made.values():
+        world.close()
+        server.drop_databases(world.infos.values())
+
+
+@pytest.fixture(scope="module")
+def decoded(server, servers, copied, tmp_path_factory):
+    """A world of the old server that changed over to its log, decoded on the standby, while it was written to."""
+    path = tmp_path_factory.mktemp("world") / "world"
+    world = World(server, path, DDL, ["public.t"], elsewhere={"master": servers.old})
+    standby = replace(world.infos["master"], port=servers.new.cluster.port)
+    world.infos = {**world.infos, "standby": standby, "itself": world.infos["master"]}
+    world.master.execute("INSERT INTO t VALUES (1)")
+    servers.wait_for_log()
+    decode_on(world, "standby")
+    assert bootstrap(world.context, SOURCE)["changed_over"]
+    world.master.execute("INSERT INTO t VALUES (2)")
+    world.catch_up()
+    yield world
+    world.close()
+    server.drop_databases(world.infos.values())
+
+
+def test_the_log_is_decoded_on_a_standby_with_ddl_at_its_place(servers, decoded):
+    world, late = decoded, decoded.session()
+    world.master.execute("INSERT INTO t VALUES (3)")
+    world.master.execute("ALTER TABLE t ADD note text")
+    late.execute("BEGIN; INSERT INTO t VALUES (5)")
+    world.master.execute("INSERT INTO t VALUES (4, 'four')")
+    world.catch_up()
+    late.execute("COMMIT")
+    world.catch_up()
+    assert not world.differences()
+    assert "".join(row["action"] for row in world.log()) == "IIIAII", "the command stands where it was given"
+    assert [row["new"] for row in world.log() if row["action"] == "I"][3:] == [["4", "four"], ["5", None]]
+    look = "SELECT count(*), bool_and(confirmed_flush_lsn > restart_lsn) FROM pg_replication_slots WHERE database = %s"
+    database = [world.infos["master"].database]
+    with servers.new.cluster.admin() as new, servers.old.cluster.admin() as old:
+        assert new.execute(look, database).fetchone() == (1, True)
+        assert old.execute(look, database).fetchone() == (0, None)
+
+
+def test_what_the_standby_has_not_replayed_waits_and_is_said(servers, decoded, monkeypatch):
+    world = decoded
+    monkeypatch.setattr(slot_server, "_PATIENCE_S", 0.0)
+    with servers.new.cluster.admin() as new:
+        new.execute("SELECT pg_wal_replay_pause()")
+        world.master.execute("INSERT INTO t VALUES (6)")
+        world.let_leases_expire()
+        with pytest.raises(TransientError, match=r"SLC-554.*behind the master"):
+            world.publish()
+        with closing(world.context.source(SOURCE)) as source:
+            assert source.capture.kept_log().behind_bytes > 0
+        # A look that finds nothing because nothing is there yet is none.
+        monkeypatch.setattr(SlotServer, "catch_up", lambda _: None)
+        world.let_leases_expire()
+        with pytest.raises(SluiceError, match=r"SLC-553.*is not there"):
+            world.publisher().publish(None)
+        new.execute("SELECT pg_wal_replay_resume()")
+    monkeypatch.undo()
+    world.catch_up()
+    assert not world.differences()
+
+
+def test_a_server_that_is_no_standby_or_has_not_the_slot_is_refused_and_slaves_stay_as_they_are(decoded):
+    world = decoded
+    world.master.execute("INSERT INTO t VALUES (7)")
+    for conn_id, code in (("itself", 552), (None, 555)):
+        decode_on(world, conn_id)
+        world.let_leases_expire()
+        with pytest.raises(SluiceError, match=f"SLC-{code}") as refused:
+            world.publish()
+        assert not isinstance(refused.value, StrangeSource | TransientError)
+        assert f"SLC-{code}" in remarks(world)
+    decode_on(world, "standby")
+    world.catch_up()
+    assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
+
+
+def test_check_says_what_a_standby_lacks_to_keep_the_slot(servers, decoded):
+    assert "hot_standby_feedback" not in remarks(decoded)
+    with servers.new.cluster.admin() as new:
+        new.execute("ALTER SYSTEM SET hot_standby_feedback = off")
+        new.execute("SELECT pg_reload_conf()")
+        until(lambda: "`hot_standby_feedback` is off on the standby" in remarks(decoded))
+        new.execute("ALTER SYSTEM RESET hot_standby_feedback")
+        new.execute("SELECT pg_reload_conf()")
+
+
+@pytest.fixture(scope="module")
+def promoted(servers, copied, decoded):
+    """One of the worlds is `ahead`: what was published of it the standby never had."""
+    made, copyable, of_check = copied
+    ahead = made["ahead"]
     for world in made.values():
         world.master.execute("INSERT INTO t VALUES (1)")
         world.catch_up()
@@ -164,10 +265,7 @@ def promoted(server, servers, tmp_path_factory):
         with pytest.raises(StrangeSource) as caught:
             ahead.publish()
     assert xids[0] == xids[1], "the new server gives out the xid again"
-    yield Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
-    for world in made.values():
-        world.close()
-        server.drop_databases(world.infos.values())
+    return Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
 
 
 def test_a_standby_is_refused_as_a_source(promoted):
@@ -223,3 +321,18 @@ def test_the_old_server_is_refused_and_slaves_stay_as_they_are(servers, promoted
             begin()
         assert not isinstance(refused.value, StrangeSource)
     assert (world.log(), world.status("zurich")) == (before, Status.NORMAL)
+
+
+def test_publishing_goes_on_with_a_promoted_standby_on_which_the_log_was_decoded(servers, promoted, decoded):
+    world = decoded
+    world.let_leases_expire()
+    with pytest.raises(SluiceError, match=r"SLC-552.*is no standby"):
+        world.publish()
+    decode_on(world, None)
+    servers.lead(world, servers.new)
+    bootstrap(world.context, SOURCE)
+    world.master.execute("INSERT INTO t VALUES (8)")
+    world.catch_up()
+    assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
+    copied = "SELECT failover FROM pg_replication_slots WHERE slot_name = (SELECT slot FROM repl.repl_log)"
+    assert world.master.execute(copied).fetchone() == (True,)
