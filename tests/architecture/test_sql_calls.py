@@ -60,6 +60,8 @@ SETTINGS = {
     "max_identifier_length": "the server's",
     "server_version_num": "the server's",
     "max_replication_slots": "the server's",
+    "hot_standby_feedback": "the server's",
+    "primary_slot_name": "the server's",
     "synchronized_standby_slots": "the server's",
     "wal_level": "the server's",
     "track_counts": "a superuser's: no other session can write it",

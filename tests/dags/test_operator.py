@@ -305,9 +305,10 @@ def test_sealing_inside_a_task(deployment):
 
 
 def test_a_comparison_alone_is_given_the_connections_of_roles_that_may_only_read():
+    used = {"connection": "m", "reading_connection": "mr", "standby_connection": "ms"}
     settings = Config.model_validate(
         {
-            "sources": {"flights": {"connection": "m", "reading_connection": "mr", "tables": {"public.t": None}}},
+            "sources": {"flights": {**used, "tables": {"public.t": None}}},
             "slaves": {"zurich": {"connection": "z", "reading_connection": "zr"}, "geneva": {"connection": "g"}},
             "replications": [{"source": "flights", "slave": "zurich"}, {"source": "flights", "slave": "geneva"}],
         }
@@ -315,3 +316,4 @@ def test_a_comparison_alone_is_given_the_connections_of_roles_that_may_only_read
     asked = ("flights", ["zurich", "geneva"])
     assert {"m", "z", "g", "mr", "zr"} <= set(needed_connections(settings, "verify", *asked))
     assert not {"mr", "zr"} & set(needed_connections(settings, "repair", *asked))
+    assert {"m", "ms"} <= set(needed_connections(settings, "publish", "flights"))

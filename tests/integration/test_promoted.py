@@ -21,6 +21,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError, StrangeSource, TransientError
 from sluice.log import recorded
+from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.publish import publisher
 from sluice.publish.publisher import PointRequest
@@ -185,6 +186,8 @@ def test_what_the_standby_has_not_replayed_waits_and_is_said(servers, decoded, m
             world.publish()
         with closing(world.context.source(SOURCE)) as source:
             assert source.capture.kept_log().behind_bytes > 0
+            with source.master.dump_snapshot([[TableName("public", "t")]], world.context.manifest(SOURCE).end) as dump:
+                assert not dump.published()
         # A look that finds nothing because nothing is there yet is none.
         monkeypatch.setattr(SlotServer, "catch_up", lambda _: None)
         world.let_leases_expire()
@@ -209,6 +212,21 @@ def test_a_server_that_is_no_standby_or_has_not_the_slot_is_refused_and_slaves_s
     decode_on(world, "standby")
     world.catch_up()
     assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
+
+
+def test_a_source_changes_back_to_triggers_from_the_log_of_its_standby(servers, decoded):
+    world, said = decoded, []
+    world.master.execute("INSERT INTO t VALUES (20)")
+    for capture, id in (("triggers", 21), ("log", 22)):
+        world.configure(lambda settings, capture=capture: settings["sources"][SOURCE].update(capture=capture))
+        assert bootstrap(world.context, SOURCE)["changed_over"]
+        world.master.execute("INSERT INTO t VALUES (%s)", [id])
+        world.catch_up()
+        assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
+        with servers.new.cluster.admin() as new:
+            database = [world.infos["master"].database]
+            said += new.execute("SELECT count(*) FROM pg_replication_slots WHERE database = %s", database).fetchone()
+    assert said == [0, 1]
 
 
 def test_check_says_what_a_standby_lacks_to_keep_the_slot(servers, decoded):

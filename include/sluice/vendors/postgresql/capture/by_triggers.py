@@ -59,6 +59,8 @@ class TriggerCapture(QueueCapture):
 
     def kept_log(self) -> KeptLog | None:
         """What the server keeps for a slot that is still there; mostly there is none."""
+        if self._at.is_standby and not self._reads_slot():
+            return None
         with translated("looking at the slot"):
             return slot.kept(self._at, slot.name_of(self._at, self.resources))
 

@@ -165,12 +165,14 @@ class LogCapture(QueueCapture):
     def remove(self, before: Callable[[], None]) -> list[str]:
         """Drop every DbResource of this prefix, in one transaction, and then the slot."""
         state = self._capture_state()
+        with translated("looking where the slot is"):
+            # A standby that is away, or is none any more, is said while its slot is still recorded.
+            servers = {id(one): one for one in (self._at.open(), self._session.open())}.values()
+            name = slot.name_of(self._at, self.resources)
         removed = self._remove(before, composed("capture/log/remove", **self.parts) if state else None)
         with translated("dropping the slot"):
-            session = self._session.open()
             # A bootstrap that was killed may have left one that is not recorded.
-            names = {slot.name_of(self._at, self.resources), *([state.slot] if state and state.slot else [])}
-            servers = {id(one): one for one in (self._at.open(), session)}.values()
+            names = {name, *([state.slot] if state and state.slot else [])}
             removed += [f"SLOT {name}" for name in sorted(names) for one in servers if slot.drop(one, name)]
         return removed
 

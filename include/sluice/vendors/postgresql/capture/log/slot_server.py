@@ -151,11 +151,19 @@ class SlotServer:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A session in a transaction, where the master's is in one."""
+        """A session in a transaction, where the master's is in one.
+
+        Raises:
+            TransientError: SLC-554, it is another session than that in which `expect_follower` has looked.
+        """
         session = self.open()
         if self._standby is None:
             yield session
             return
+        if session is not self._proven:
+            raise TransientError(
+                554, f"the session at the standby at {self._address} was lost", f"nothing was published; {AGAIN}"
+            )
         session.execute("BEGIN")
         try:
             yield session
