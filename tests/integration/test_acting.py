@@ -16,6 +16,7 @@ from sluice.vendors.postgresql.load.keys import PostgresRepair
 
 pytestmark = [pytest.mark.postgres]
 
+PARTED = " PARTITION BY RANGE (id); CREATE TABLE p PARTITION OF t FOR VALUES FROM (0) TO (1000)"
 # A trigger that would forge rows, or a rule that would throw them away.
 FORGING = """
 CREATE FUNCTION own.f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.v := 'forged'; RETURN NEW; END $$;
@@ -53,23 +54,26 @@ def stranger(server):
 
 
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-@pytest.mark.parametrize("moment", ["before a run", "between batches"])
-def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(build, weak, stranger, mode, moment):
-    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere={"zurich": weak})
+@pytest.mark.parametrize(("moment", "on"), [("before a run", "t"), ("between batches", "t"), ("between batches", "p")])
+def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(
+    build, weak, stranger, mode, moment, on
+):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY, v text)" + (PARTED if on == "p" else "")
+    world = build(ddl, ["public.t"], elsewhere={"zurich": weak})
     world.configure(lambda settings: settings["replications"][0].update(mode=mode))
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
     drain = world.drainer()
     drain.deliver()
-    eve = stranger(world, "GRANT TRIGGER ON t TO {}")
-    eve.execute(FORGING)
+    eve = stranger(world, f"GRANT TRIGGER ON {on} TO {{}}")
+    eve.execute(FORGING.replace("ON t ", f"ON {on} "))
     world.master.execute("INSERT INTO t VALUES (2, 'b'); UPDATE t SET v = 'c' WHERE id = 1")
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-074: z on public\.t of the slave would act") as found:
+    with pytest.raises(SluiceError, match=rf"SLC-074: z on public\.{on} of the slave would act") as found:
         drain.deliver() if moment == "between batches" else world.drainer().deliver()
-    assert 'ALTER TABLE "public"."t" DISABLE TRIGGER z' in found.value.hint
+    assert f'ALTER TABLE "public"."{on}" DISABLE TRIGGER z' in found.value.hint
     assert world.rows("zurich", "public.t").total() == 1
-    world.reader("zurich").execute("ALTER TABLE t DISABLE TRIGGER z")
+    world.reader("zurich").execute(f"ALTER TABLE {on} DISABLE TRIGGER z")
     world.catch_up()
     assert world.differences() == {}
 

@@ -8,7 +8,8 @@ SELECT namespace.nspname, class.relname, md5(concat(
      FROM pg_index WHERE indrelid = class.oid AND (indisunique OR indisexclusion)),
     (SELECT string_agg(concat_ws(' ', acts.oid, acts.xmin, function.xmin), ',' ORDER BY acts.oid)
      FROM pg_trigger AS acts JOIN pg_proc AS function ON function.oid = acts.tgfoid
-     WHERE acts.tgrelid = class.oid AND NOT acts.tgisinternal),
+     WHERE (acts.tgrelid = class.oid OR acts.tgrelid IN (SELECT relid FROM pg_partition_tree(class.oid)))
+         AND NOT acts.tgisinternal),
     (SELECT string_agg(concat_ws(' ', oid, xmin), ',' ORDER BY oid) FROM pg_rewrite WHERE ev_class = class.oid),
     (SELECT string_agg(concat_ws(' ', oid, xmin), ',' ORDER BY oid)
      FROM pg_constraint WHERE conrelid = class.oid AND contype = 'f')))

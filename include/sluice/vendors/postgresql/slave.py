@@ -131,8 +131,8 @@ class PostgresSlave(AtPosition):
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, with their tables."""
         with translated("looking at the slave's tables"):
-            effects = {name: relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)}
-            return [f"{one.name} on {name}" for name, found in effects.items() for one in found if one.fires]
+            effects = [relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)]
+            return [f"{one.name} on {one.table}" for found in effects for one in found if one.fires]
 
     def expect_unguarded(self, tables: Sequence[TableName]) -> None:
         """See that nothing acts on what is written to these tables, or that the role may silence it."""

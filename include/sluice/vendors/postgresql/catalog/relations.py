@@ -71,6 +71,7 @@ class SideEffect:
         fires: also in a session that says it is a replica, or else this session is none.
         strange: a function or a rule of others that would run with our rights, in whatever session of ours.
         ending: what follows ALTER TABLE and the table's name in a statement that ends it.
+        table: the one that it is on: that which is written to, or a partition of it.
     """
 
     name: str
@@ -78,6 +79,7 @@ class SideEffect:
     fires: bool
     strange: str | None
     ending: str
+    table: TableName
 
 
 @dataclass(frozen=True)
@@ -207,9 +209,12 @@ def deferrable_keys(connection: Connection, name: TableName) -> list[DeferrableK
 
 
 def side_effects(connection: Connection, name: TableName) -> list[SideEffect]:
-    """The side effects on a table that exists, without our own triggers for capture."""
+    """The side effects on a table that exists, and on its partitions, without our own triggers for capture."""
     rows = connection.execute(composed("catalog/acting"), {"schema": name.schema, "table": name.table})
-    return [SideEffect(*row) for row in rows]
+    return [
+        SideEffect(what, kind, fires, strange, ending, TableName(*table))
+        for what, kind, fires, strange, ending, *table in rows
+    ]
 
 
 def reaching(connection: Connection, name: TableName) -> dict[TableName, list[SideEffect]]:

@@ -47,7 +47,7 @@ def expect_reaching_none(session: Connection, table: TableName) -> None:
     Raises:
         SluiceError: SLC-074, some do, and the session is not silent.
     """
-    if found := [(name, one) for name, keys in relations.reaching(session, table).items() for one in keys if one.fires]:
+    if found := [one for keys in relations.reaching(session, table).values() for one in keys if one.fires]:
         raise _acting(session, found, f"would change rows of these tables with those of {table}")
 
 
@@ -58,22 +58,22 @@ def refuse(session: Connection, tables: Mapping[TableName, Sequence[SideEffect]]
         SluiceError: SLC-074, the session is not silent, and triggers, rules or foreign keys with actions act; SLC-372,
             triggers or rules of others act always, and would run with the rights of our role.
     """
-    if not silent and (found := [(name, one) for name, acting in tables.items() for one in acting if one.fires]):
+    if not silent and (found := [one for acting in tables.values() for one in acting if one.fires]):
         raise _acting(session, found, "would act a second time on what the master did already")
-    if found := [(name, one) for name, acting in tables.items() for one in acting if one.strange]:
+    if found := [one for acting in tables.values() for one in acting if one.strange]:
         role = session.info.user
         raise SluiceError(
             372,
             f"triggers or rules of others act always on tables of the slave, and would have the rights of {role}: "
-            f"{', '.join(f'{one.name} on {name} ({one.strange})' for name, one in found)}",
+            f"{', '.join(f'{one.name} on {one.table} ({one.strange})' for one in found)}",
             "nothing was changed; see what they do. To end them, execute in the slave's database, as the owner of its "
             f"tables: {_endings(session, found)}. To let them act, let a superuser give their functions (of a rule: "
             f"its table) to {role}, by ALTER ... OWNER TO",
         )
 
 
-def _acting(session: Connection, found: Sequence[tuple[TableName, SideEffect]], what: str) -> SluiceError:
-    names = ", ".join(f"{one.name} on {table}" for table, one in found)
+def _acting(session: Connection, found: Sequence[SideEffect], what: str) -> SluiceError:
+    names = ", ".join(f"{one.name} on {one.table}" for one in found)
     silenced = ""
     if session.info.server_version >= _GRANTS_PARAMETERS:
         role = sql.Identifier(session.info.user).as_string(session)
@@ -89,5 +89,5 @@ def _acting(session: Connection, found: Sequence[tuple[TableName, SideEffect]], 
     )
 
 
-def _endings(session: Connection, found: Iterable[tuple[TableName, SideEffect]]) -> str:
-    return "; ".join(f"ALTER TABLE {identifier(table).as_string(session)} {one.ending}" for table, one in found)
+def _endings(session: Connection, found: Iterable[SideEffect]) -> str:
+    return "; ".join(f"ALTER TABLE {identifier(one.table).as_string(session)} {one.ending}" for one in found)
