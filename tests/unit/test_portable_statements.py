@@ -25,12 +25,13 @@ TYPES = {
     "d": "date",
     "at": "timestamp(3) without time zone",
     "zone": "timestamp(6) with time zone",
+    "later": "timestamp without time zone",
     "u": "uuid",
     "f": "double precision",
     "j": "jsonb",
 }
 LAYOUT = Layout(1, T, tuple(Column(name, kind, name == "s") for name, kind in TYPES.items()), (0,))
-NULLS = ", ".join("NULL" for _ in range(12))
+NULLS = ", ".join("NULL" for _ in range(13))
 
 WORDS = {
     "UPDATE t SET x = x + 1 - -2 * s WHERE NOT x = 1 AND b OR v <> 'a''\\'": (
@@ -136,6 +137,9 @@ NOT_FITTING = (
     "UPDATE t SET x = 1 WHERE x",
     "UPDATE t SET x = 1 WHERE 1 = 1",
     "UPDATE t SET x = 1 WHERE d = at",
+    "UPDATE t SET x = 1 WHERE at = later AND later = '2024-01-01 00:00:00.0005'",
+    "UPDATE t SET x = 1 WHERE '2024-01-01' IN (d, w)",
+    "UPDATE t SET x = 1 WHERE 'a' IN (v, 'a ')",
     "UPDATE t SET x = 1 WHERE d > 'today'",
     "UPDATE t SET x = 1 WHERE d > '2024-13-01'",
     "UPDATE t SET at = '2024-01-01 00:00:00.1234'",

@@ -104,6 +104,10 @@ class _Size:
     scale: int
 
 
+def _clock_digits(kind: LogicalType) -> int:
+    return 6 if kind.size is None else kind.size
+
+
 class _TypeCheck:
     """One statement and its table."""
 
@@ -183,6 +187,7 @@ class _TypeCheck:
             case Among(value, others):
                 if not others:
                     raise not_portable("IN has no values")
+                self._common(value, *others)
                 kinds = [self._common(value, other) for other in others]
                 found = tuple(self._of(kind, other) for kind, other in zip(kinds, others, strict=True))
                 own = self._of(kinds[0], value)
@@ -196,14 +201,17 @@ class _TypeCheck:
         behind = max(self._size(one).scale for one in others)
         return value if self._size(value).scale >= behind else Arithmetic("+", value, Number("0"))
 
-    def _common(self, left: Value, right: Value) -> LogicalType:
-        """The kind of two values that are compared; that of a literal is told by the other side."""
-        sides = [kind for one in (left, right) if (kind := self._told(one)) is not None]
+    def _common(self, *values: Value) -> LogicalType:
+        """The kind of values that are compared; that of a literal is told by another one."""
+        sides = [kind for one in values if (kind := self._told(one)) is not None]
         if not sides:
             raise not_portable("values are compared, and none of them is of a column")
         kinds = {one.kind for one in sides}
         if not (len(kinds) == 1 or kinds <= _NUMBERS) or not kinds <= _COMPARABLE:
             raise not_portable(f"values of the kind {', '.join(sorted(kinds))} are compared")
+        if kinds <= _MOMENTS and len({_clock_digits(one) for one in sides}) > 1:
+            # MariaDB rounds what it looks up in the index of the one with fewer.
+            raise not_portable("moments with other digits of a second are compared")
         return sides[0]
 
     def _told(self, value: Value) -> LogicalType | None:
@@ -263,7 +271,7 @@ class _TypeCheck:
             case ((Kind.TIMESTAMP | Kind.TIMESTAMP_WITH_ZONE), Text(text)) if found := _MOMENT.fullmatch(text):
                 day, clock, behind, zone = found.groups()
                 has_zone = kind.kind is Kind.TIMESTAMP_WITH_ZONE
-                if (has_zone or not zone) and len(behind or "") <= (6 if kind.size is None else kind.size):
+                if (has_zone or not zone) and len(behind or "") <= _clock_digits(kind):
                     return Moment(f"{day} {clock or '00:00:00'}{(behind and f'.{behind}') or ''}", has_zone)
         raise not_portable(f"a literal is no {kind.kind} that every database reads alike")
 
