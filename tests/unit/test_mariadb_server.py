@@ -8,7 +8,8 @@ import pytest
 
 from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
 
-OLD = replace(MYSQL, is_captured=False)
+NATIVE = replace(MYSQL, logs_actions=False, log_settings=MYSQL.log_settings[:-1])
+OLD = replace(NATIVE, is_captured=False)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +19,7 @@ OLD = replace(MYSQL, is_captured=False)
         ("11.8.2-MariaDB", MARIADB),
         ("10.6.22-MariaDB-log", None),
         ("9.7.4-2", MYSQL),
-        ("8.4.0", MYSQL),
+        ("8.4.0", NATIVE),
         ("8.3.0", OLD),
         ("8.0.17", OLD),
         ("8.0.16", None),

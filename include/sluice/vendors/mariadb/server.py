@@ -12,6 +12,8 @@ _MARIADB_SINCE = (10, 11)
 _MYSQL_SINCE = (8, 0, 17)
 # SHOW BINARY LOG STATUS alone tells the end of the log.
 _MYSQL_CAPTURED_SINCE = (8, 4, 0)
+# InnoDB does not carry out the actions of foreign keys by itself any more.
+_MYSQL_ACTIONS_SINCE = (9, 7, 0)
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Server:
         tells_snapshots: whether a session can ask for the place in the log of its snapshot.
         collations: the table with the numbers of collations.
         has_documents: whether JSON is a type of its own, which writes texts anew.
+        logs_actions: whether the log has what foreign keys with CASCADE and SET NULL change.
         lettered_shapes: whether the log has collations of geometric values.
         own_comments: whether a comment that begins with `M!` is a part of a statement.
     """
@@ -61,6 +64,7 @@ class Server:
     collations: str
     has_documents: bool
     lettered_shapes: bool
+    logs_actions: bool
     own_comments: bool
 
     def whole_number(self, name: str, width: int) -> str:
@@ -104,6 +108,7 @@ _LOG_SETTINGS = (
     "sync_binlog",
     "innodb_flush_log_at_trx_commit",
 )
+_OF_MYSQL = ("binlog_transaction_compression", "binlog_row_value_options")
 MARIADB = Server(
     name="MariaDB",
     collation="utf8mb4_nopad_bin",
@@ -124,6 +129,7 @@ MARIADB = Server(
     collations="information_schema.collation_character_set_applicability",
     has_documents=False,
     lettered_shapes=True,
+    logs_actions=False,
     own_comments=True,
 )
 MYSQL = Server(
@@ -140,12 +146,13 @@ MYSQL = Server(
     is_captured=True,
     adds_keys=("sql_require_primary_key", "sql_generate_invisible_primary_key"),
     log_status="SHOW BINARY LOG STATUS",
-    log_settings=(*_LOG_SETTINGS, "binlog_transaction_compression", "binlog_row_value_options"),
+    log_settings=(*_LOG_SETTINGS, *_OF_MYSQL, "innodb_native_foreign_keys"),
     identity="server_uuid",
     tells_snapshots=False,
     collations="information_schema.collations",
     has_documents=True,
     lettered_shapes=False,
+    logs_actions=True,
     own_comments=False,
 )
 
@@ -161,4 +168,8 @@ def server_of(version: str) -> Server | None:
     numbers = tuple(int(part) for part in found.groups()[:3])
     if numbers < _MYSQL_SINCE:
         return None
-    return MYSQL if numbers >= _MYSQL_CAPTURED_SINCE else replace(MYSQL, is_captured=False)
+    if numbers >= _MYSQL_ACTIONS_SINCE:
+        return MYSQL
+    settings = (*_LOG_SETTINGS, *_OF_MYSQL)
+    captured = numbers >= _MYSQL_CAPTURED_SINCE
+    return replace(MYSQL, logs_actions=False, log_settings=settings, is_captured=captured)

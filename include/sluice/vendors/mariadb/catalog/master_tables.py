@@ -76,6 +76,14 @@ def expect_capturable(session: Connection, name: TableName) -> None:
                 f"its engine is {engine}, which knows no transactions",
                 f"ALTER TABLE {name} ENGINE = InnoDB, or take it out of `tables`",
             )
+    if not session.server.logs_actions:
+        _expect_no_actions(session, name)
+    if found := described(session, name):
+        found.layout()
+
+
+def _expect_no_actions(session: Connection, name: TableName) -> None:
+    named = {"schema": name.schema, "table": name.table}
     if unseen := execute(session, composed("catalog/unseen_keys"), named):
         raise SluiceError(
             536,
@@ -93,8 +101,6 @@ def expect_capturable(session: Connection, name: TableName) -> None:
             f"InnoDB changes its rows by itself, and writes nothing of that into the log: foreign key {told}",
             "make the foreign key RESTRICT and let the application do what it did, or take the table out of `tables`",
         )
-    if found := described(session, name):
-        found.layout()
 
 
 def _refused(name: TableName, why: str, remedy: str) -> SluiceError:

@@ -35,7 +35,7 @@ UNCLEAR = {
 }
 
 
-def created(name: TableName, parser: Parser, *, replaces: bool) -> tuple[tuple[TableName, Does], ...]:
+def created(name: TableName, parser: Parser, *, replaces: bool, acts: bool) -> tuple[tuple[TableName, Does], ...]:
     """The table of a CREATE, from behind its name on."""
     rest = parser.rest
     # Where rows come with it, the log has them, and no SELECT.
@@ -45,12 +45,12 @@ def created(name: TableName, parser: Parser, *, replaces: bool) -> tuple[tuple[T
     )
     if is_filled:
         return ((name, Does.REPLACED),)
-    if _is_untold(rest):
+    if _is_untold(rest, acts=acts):
         return ((name, Does.UNTOLD),)
     return ((name, Does.GONE if replaces else Does.ALTERED),)
 
 
-def altered(name: TableName, parser: Parser, *, ignores: bool) -> tuple[tuple[TableName, Does], ...]:
+def altered(name: TableName, parser: Parser, *, ignores: bool, acts: bool) -> tuple[tuple[TableName, Does], ...]:
     """The table of an ALTER from behind its name on, what it is called then, and others that it takes rows of.
 
     Raises:
@@ -77,7 +77,7 @@ def altered(name: TableName, parser: Parser, *, ignores: bool) -> tuple[tuple[Ta
         elif does is Does.ALTERED and one.is_word("MODIFY", "CHANGE", "CONVERT", "PRIMARY"):
             # Columns of a primary key hold no NULL any more.
             does = Does.RETYPED
-    if does is not Does.REPLACED and _is_untold(rest):
+    if does is not Does.REPLACED and _is_untold(rest, acts=acts):
         does = Does.UNTOLD
     if renamed is None:
         return ((name, does), *others)
@@ -97,12 +97,12 @@ def outside(rest: list[Token]) -> list[int]:
     return found
 
 
-def _is_untold(rest: list[Token]) -> bool:
-    """Whether it says that foreign keys change rows, or that another engine has them."""
+def _is_untold(rest: list[Token], *, acts: bool) -> bool:
+    """Whether it says that foreign keys change rows without the log, if they do so, or that another engine has them."""
     padded = [*rest, Token(""), Token("")]
     bare = set(outside(rest))
     for place, (one, two, three) in enumerate(zip(padded, padded[1:], padded[2:], strict=False)):
-        if one.is_word("ON") and two.is_word("DELETE", "UPDATE") and three.is_word("CASCADE", "SET"):
+        if acts and one.is_word("ON") and two.is_word("DELETE", "UPDATE") and three.is_word("CASCADE", "SET"):
             return True
         if one.is_word("ENGINE") and place in bare:
             is_set = two.is_sign("=")

@@ -145,9 +145,6 @@ def _type(name: str, parser: Parser) -> tuple[MasterColumn, list[str]]:
 def _made(
     name: str, kind: str, *, whole: str = "", length: int = 0, precision: int = 0, scale: int = 0, digits: int = 0
 ) -> MasterColumn:
-    if kind == "json":
-        # It is a LONGTEXT that is checked.
-        kind = "longtext"
     return MasterColumn(name, kind, whole, length, precision, scale, digits, False, False)
 
 
@@ -212,6 +209,9 @@ class _Options:
         elif parser.takes("PRIMARY"):
             parser.expect("KEY")
             self._is_key = True
+        elif parser.takes("INVISIBLE", "VISIBLE"):
+            # Rows of the log have it all the same.
+            pass
         elif parser.takes("UNIQUE"):
             parser.takes("KEY")
         elif parser.takes("AUTO_INCREMENT"):
@@ -318,7 +318,7 @@ class _Options:
         kind = self._described.kind
         if "\\" in one.text or not one.text.isascii():
             return None, False
-        if kind in ("char", "varchar", *_TEXTS):
+        if kind in ("char", "varchar", "json", *_TEXTS):
             return (one.text.rstrip(" ") if kind == "char" else one.text), True
         if kind == "enum":
             said = one.text.rstrip(" ")

@@ -65,7 +65,10 @@ class Definition:
 
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     """What a statement makes of tables. Raises NotUnderstood, that is not certain."""
-    found = [definition(query.schema, tokens, query.raw) for tokens in readings(query, charsets)]
+    found = [
+        definition(query.schema, tokens, query.raw, acts=not query.server.logs_actions)
+        for tokens in readings(query, charsets)
+    ]
     if any(one != found[0] for one in found):
         raise NotUnderstood("its names are in one character set or in another")
     if any(one.rest != found[0].rest for one in found):
@@ -73,8 +76,12 @@ def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
     return found[0]
 
 
-def definition(schema: str, tokens: list[Token], raw: bytes = b"") -> Definition:
-    """What a statement, executed in a database, makes of tables. Raises NotUnderstood."""
+def definition(schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool = True) -> Definition:
+    """What a statement, executed in a database, makes of tables. Raises NotUnderstood.
+
+    Args:
+        acts: foreign keys change rows without the log.
+    """
     tokens = _bare(tokens, raw)
     if not tokens:
         return Definition()
@@ -94,9 +101,9 @@ def definition(schema: str, tokens: list[Token], raw: bytes = b"") -> Definition
     if first.is_word("DROP"):
         return _dropped(parser)
     if first.is_word("CREATE"):
-        return _created(parser)
+        return _created(parser, acts=acts)
     if first.is_word("ALTER"):
-        return _altered(parser)
+        return _altered(parser, acts=acts)
     if first.is_word(*_HARMLESS):
         return Definition()
     raise NotUnderstood("statements of its kind are not known")
@@ -196,7 +203,7 @@ def _dropped(parser: Parser) -> Definition:
     return Definition(() if is_temporary else tuple((name, Does.GONE) for name in names))
 
 
-def _created(parser: Parser) -> Definition:
+def _created(parser: Parser, *, acts: bool) -> Definition:
     replaces = parser.takes("OR")
     if replaces:
         parser.expect("REPLACE")
@@ -211,10 +218,10 @@ def _created(parser: Parser) -> Definition:
     name = parser.name()
     if is_temporary:
         return Definition()
-    return Definition(created(name, parser, replaces=replaces), creates=True, rest=tuple(parser.rest))
+    return Definition(created(name, parser, replaces=replaces, acts=acts), creates=True, rest=tuple(parser.rest))
 
 
-def _altered(parser: Parser) -> Definition:
+def _altered(parser: Parser, *, acts: bool) -> Definition:
     if parser.takes("DATABASE", "SCHEMA", *_MADE):
         return Definition()
     ignores = False
@@ -226,4 +233,4 @@ def _altered(parser: Parser) -> Definition:
     parser.if_exists()
     name = parser.name()
     parser.waits()
-    return Definition(altered(name, parser, ignores=ignores), rest=tuple(parser.rest))
+    return Definition(altered(name, parser, ignores=ignores, acts=acts), rest=tuple(parser.rest))

@@ -30,7 +30,8 @@ IGNORED = frozenset({3, 5, 13, 14, 27, 29, 35, 36, 37, 41, 160, 161, 163})
 _STANDALONE, _IN_GROUP, _XA = 1, 1 << 1, 1 << 6 | 1 << 7
 # Of the server's option `binlog_alter_two_phase`: it begins, or is rolled back.
 _UNFINISHED = 1 << 1 | 1 << 3
-_STATEMENT_END = 1
+# Of rows: what foreign keys do is in the log, too.
+_TELLS_ACTIONS = 16
 
 _SUM_BYTES = 4
 
@@ -136,6 +137,7 @@ class Rows:
     Attributes:
         action: I, U or D.
         is_whole: every column is in each image.
+        tells_actions: what foreign keys change by it is in the log, too.
         data: images, one after the other.
     """
 
@@ -143,6 +145,7 @@ class Rows:
     action: str
     columns: int
     is_whole: bool
+    tells_actions: bool
     data: memoryview
 
 
@@ -173,6 +176,11 @@ def has_sums(data: bytes) -> bool:
     if not data or data[-1] not in (0, 1):
         raise Malformed("the log has checksums of an unknown kind")
     return bool(data[-1])
+
+
+def version(data: bytes) -> str:
+    """Of a FORMAT: the version of the server that has written it."""
+    return data[2:52].rstrip(b"\0").decode(errors="replace")
 
 
 def rotated(data: bytes) -> tuple[str, int]:
@@ -234,7 +242,7 @@ def _session(reader: _Reader) -> tuple[int | None, int | None]:
 def rows(kind: int, data: bytes) -> Rows:
     """The rows that an event tells of."""
     reader = _Reader(data)
-    table, _ = reader.number(6), reader.number(2)
+    table, flags = reader.number(6), reader.number(2)
     if kind in _V2:
         reader.take(reader.number(2) - 2)
     columns = reader.packed()
@@ -242,7 +250,7 @@ def rows(kind: int, data: bytes) -> Rows:
     whole = (1 << columns) - 1
     is_whole = all(int.from_bytes(mask, "little") & whole == whole for mask in masks)
     action = "I" if kind in _WRITES else "U" if kind in _UPDATES else "D"
-    return Rows(table, action, columns, is_whole, reader.rest())
+    return Rows(table, action, columns, is_whole, bool(flags & _TELLS_ACTIONS), reader.rest())
 
 
 def table_map(data: bytes, server: Server = MARIADB) -> TableMap:

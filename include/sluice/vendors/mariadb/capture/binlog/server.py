@@ -19,6 +19,10 @@ _WANTED = {
     "innodb_flush_log_at_trx_commit": ("1", "SET GLOBAL innodb_flush_log_at_trx_commit = 1"),
     "log_bin_compress": ("0", "SET GLOBAL log_bin_compress = OFF"),
     "binlog_transaction_compression": ("0", "SET GLOBAL binlog_transaction_compression = OFF"),
+    "innodb_native_foreign_keys": (
+        "0",
+        "[mysqld] innodb_native_foreign_keys = OFF, and start the server again",
+    ),
     "binlog_row_value_options": ("", "SET GLOBAL binlog_row_value_options = ''"),
 }
 _NO_RIGHT = {1227, 1142, 1044, 1045}

@@ -39,7 +39,7 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
-from sluice.vendors.mariadb.server import MARIADB
+from sluice.vendors.mariadb.server import MARIADB, server_of
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
@@ -79,8 +79,7 @@ class Stream:
     ) -> None:
         self.end = begin
         self.born = born
-        self._layouts = layouts
-        self._wanted = wanted
+        self._layouts, self._wanted = layouts, wanted
         self._schemas = schemas
         self._until = until
         self._most = most
@@ -90,18 +89,16 @@ class Stream:
         self._number: int | None = None
         self._is_alone: bool | None = False
         self._is_provisional = False
-        self._begun = self._begun_total = 0
+        self._begun = self._begun_total = self._key = 0
         self.since: dict[TableName, LogPlace] = {}
         self.records: TableName | None = None
         self.server = MARIADB
         self._issued: Issued | None = None
-        self._key = 0
         self._last: int | None = None
         self._file = begin
         self.used: dict[int, Layout] = {}
         self.transactions: list[int] = []
-        self.taken = 0
-        self.more = False
+        self.taken, self.more = 0, False
 
     @property
     def layouts(self) -> Layouts:
@@ -175,6 +172,7 @@ class Stream:
         if self._number is not None:
             raise Malformed("a file ends within a transaction")
         self._maps.clear()
+        self.server = server_of(events.version(one.event.data)) or self.server
         place = LogPlace.of(one.file, one.event.end)
         born = f"{one.event.time} {one.event.server}"
         if place.file == self.end.file:
@@ -336,6 +334,8 @@ class Stream:
         if self._number is None:
             raise Malformed("rows are in no transaction")
         rows = events.rows(found.kind, found.data)
+        if self.server.logs_actions and not rows.tells_actions:
+            raise self._no_rows("changes without what foreign keys did by them (innodb_native_foreign_keys)")
         if rows.table not in self._maps:
             raise Malformed("rows are of a table that nothing described")
         known = self._maps[rows.table]
