@@ -44,6 +44,14 @@ def test_values_and_changes_of_a_master_arrive_by_an_update_and_by_the_stream(af
     count = len(master.texts)
     changes = [change["action"] for change in world.log(ordinal)]
     assert changes == ["U"] * (count + 1) + ["D"] + ["I"] * (2 * count - 1)
+    for command in (
+        "ALTER TABLE t ADD added varchar(9) DEFAULT 'it''s'",
+        "UPDATE t SET added = NULL WHERE id >= 5000",
+        "ALTER TABLE t RENAME COLUMN added TO renamed",
+        "ALTER TABLE t DROP COLUMN v1",
+    ):
+        world.master.execute(command)
+    assert world.verify() == {"zurich": 0}
     world.master.execute("TRUNCATE TABLE t")
     world.publish()
     assert [change["action"] for change in world.log(ordinal)][-1] == "T"
