@@ -109,8 +109,8 @@ class SlotServer:
                     f"the standby at {self._address} is {size(lsn - self._replayed())} of the server's log behind the "
                     f"master, and did not catch up within {_PATIENCE_S:g} s",
                     f"nothing was published, and nothing is lost; {AGAIN}. If that lasts, see there in "
-                    "pg_stat_wal_receiver and its log why; a long query may hold it up (max_standby_streaming_delay), "
-                    "pg_wal_replay_pause, or recovery_min_apply_delay",
+                    "pg_stat_wal_receiver and its log why. If replay is paused, type SELECT pg_wal_replay_resume(); "
+                    "end queries that hold it up (max_standby_streaming_delay); take recovery_min_apply_delay out",
                 )
             time.sleep(_PAUSE_S)
 
@@ -154,7 +154,7 @@ class SlotServer:
         """A session in a transaction, where the master's is in one.
 
         Raises:
-            TransientError: SLC-554, it is another session than that in which `expect_follower` has looked.
+            TransientError: SLC-557, it is another session than that in which `expect_follower` has looked.
         """
         session = self.open()
         if self._standby is None:
@@ -162,7 +162,9 @@ class SlotServer:
             return
         if session is not self._proven:
             raise TransientError(
-                554, f"the session at the standby at {self._address} was lost", f"nothing was published; {AGAIN}"
+                557,
+                f"the session at the standby at {self._address} was lost",
+                "nothing was published, and nothing is lost: the next run begins another one",
             )
         session.execute("BEGIN")
         try:
@@ -229,8 +231,8 @@ class SlotServer:
         return ConfigError(
             553,
             f"`standby_connection` leads to {self._address}, which is no standby of this master: {why}",
-            "nothing was published, and nothing is lost. Let it lead to a server that replays the log of the master "
-            "that `connection` leads to",
+            "nothing was published, and nothing is lost. Mend the connection: let it lead to a server that replays the "
+            "log of the master that `connection` leads to",
         )
 
 
