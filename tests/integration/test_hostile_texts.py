@@ -163,10 +163,14 @@ def defined(session, change, mapper):
         )
 
 
-@pytest.mark.parametrize("mapper", [Mapper(), RENAMED], ids=["as it is", "renamed"])
-@pytest.mark.parametrize(("right", "change"), PLACES.values(), ids=PLACES)
-def test_a_text_that_says_more_is_refused_and_nothing_of_it_executed(session, right, change, mapper, request):
-    place = next(name for name, said in PLACES.items() if said == (right, change))
+# Where the slave's columns have other names, the texts that name columns are written anew.
+WRITTEN = [pytest.param(place, Mapper(), id=place) for place in PLACES]
+WRITTEN += [pytest.param(place, RENAMED, id=f"{place}, renamed") for place in PLACES if "id" in PLACES[place][0]]
+
+
+@pytest.mark.parametrize(("place", "mapper"), WRITTEN)
+def test_a_text_that_says_more_is_refused_and_nothing_of_it_executed(session, place, mapper):
+    right, change = PLACES[place]
     defined(session, change(right), mapper)
     for what, more in MORE.items():
         if (place, what) in LAWFUL:
@@ -177,9 +181,9 @@ def test_a_text_that_says_more_is_refused_and_nothing_of_it_executed(session, ri
     assert session.execute("SELECT is_called FROM public.trace").fetchone() == (False,)
 
 
-@pytest.mark.parametrize("more", MORE.values(), ids=MORE)
-def test_what_people_are_told_to_type_has_no_such_text(session, more):
-    layout = Layout(0, THERE, (Column("id", "integer"), Column("new", f"text{more}")), (0,))
-    with pytest.raises(SluiceError, match="SLC-071") as refused:
-        fitting(session, layout, SlaveNames())
-    assert more not in refused.value.hint
+def test_what_people_are_told_to_type_has_no_such_text(session):
+    for more in MORE.values():
+        layout = Layout(0, THERE, (Column("id", "integer"), Column("new", f"text{more}")), (0,))
+        with pytest.raises(SluiceError, match="SLC-071") as refused:
+            fitting(session, layout, SlaveNames())
+        assert more not in refused.value.hint
