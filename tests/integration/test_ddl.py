@@ -84,33 +84,29 @@ ALTERED = {
 }
 
 
-@pytest.mark.parametrize(("change", "parts"), ALTERED.values(), ids=ALTERED)
-def test_whatever_is_altered_is_told(world, change, parts):
-    world.master.execute("CREATE SCHEMA other")
-    world.master.execute(f"ALTER TABLE t {change}")
-    ((action, content),) = commands(world)
-    assert action == "A"
-    before, after = content["before"], content["after"]
-    assert [part for part in PARTS if before[part] != after[part]] == parts
+# PostgreSQL does not mind which kind of relation these statements name.
+RENAMED = {
+    "ALTER INDEX {} RENAME TO v": "table",
+    "ALTER VIEW {} RENAME v TO w": "columns",
+    "ALTER MATERIALIZED VIEW {} RENAME v TO w": "columns",
+    "ALTER FOREIGN TABLE {} RENAME v TO w": "columns",
+}
 
 
-@pytest.mark.parametrize(
-    ("statement", "part"),
-    [
-        ("ALTER INDEX t RENAME TO u", "table"),
-        ("ALTER VIEW t RENAME v TO w", "columns"),
-        ("ALTER MATERIALIZED VIEW t RENAME v TO w", "columns"),
-        ("ALTER FOREIGN TABLE t RENAME v TO w", "columns"),
-    ],
-)
-def test_a_table_that_is_renamed_as_something_else_is_told(world, statement, part):
-    """PostgreSQL does not mind which kind of relation these statements name."""
-    world.master.execute("CREATE VIEW seen AS SELECT 1 AS n")
+def test_whatever_is_altered_is_told_also_if_it_is_renamed_as_something_else(build):
+    said = {f"ALTER TABLE {{0}} {change.replace('t_', '{0}_')}": parts for change, parts in ALTERED.values()}
+    said |= {statement: [part] for statement, part in RENAMED.items()}
+    tables = [f"t{number}" for number in range(len(said))]
+    made = "".join(PLAIN.replace(" t ", f" {table} ") + ";" for table in ("t", *tables))
+    world = build(made, [f"public.{table}" for table in tables])
+    world.master.execute("CREATE SCHEMA other; CREATE VIEW seen AS SELECT 1 AS n")
     world.master.execute("ALTER INDEX t_pkey RENAME TO k; ALTER VIEW seen RENAME n TO m")
-    world.master.execute(statement)
-    ((action, content),) = commands(world)
-    assert action == "A"
-    assert [name for name in PARTS[:3] if content["before"][name] != content["after"][name]] == [part]
+    for number, (table, (statement, parts)) in enumerate(zip(tables, said.items(), strict=True)):
+        world.master.execute(statement.format(table))
+        ((action, content),) = commands(world)[number:]
+        assert action == "A"
+        before, after = content["before"], content["after"]
+        assert [part for part in PARTS if before[part] != after[part]] == parts, statement
 
 
 def test_what_replication_has_no_use_for_sends_nothing(world):
@@ -222,11 +218,10 @@ def test_a_failure_of_ours_leaves_the_users_statement_alone_and_stops_the_next_s
     assert [action for action, _ in stream(world)] == ["I"]
 
 
-@pytest.mark.parametrize("change", ["ALTER v SET DEFAULT 'x'", "ADD UNIQUE (v)", "ADD CHECK (v <> '')"])
-def test_a_bootstrap_leaves_what_could_not_be_recorded_to_the_next_look(world, change):
+def test_a_bootstrap_leaves_what_could_not_be_recorded_to_the_next_look(world):
     """Also where somebody holds the table, so that nobody can look at it now."""
     world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE repl_notes RENAME TO hidden")
-    world.master.execute(f"ALTER TABLE t {change}; ALTER TABLE hidden RENAME TO repl_notes")
+    world.master.execute("ALTER TABLE t ADD UNIQUE (v); ALTER TABLE hidden RENAME TO repl_notes")
     holder = world.session()
     holder.execute("BEGIN; LOCK TABLE t")
     with ThreadPoolExecutor(1) as pool:

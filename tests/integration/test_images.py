@@ -53,6 +53,9 @@ CASES += [
 ]
 
 
+TABLES = [f"t{number}" for number in range(len(CASES))]
+
+
 @pytest.fixture
 def world(build):
     return build(f"CREATE TABLE t (id int PRIMARY KEY); {TYPES}", ["public.t"])
@@ -66,10 +69,10 @@ def odd(world):
     return session
 
 
-def pinned(world):
-    """The settings that the trigger function of t pins."""
-    query = "SELECT proconfig FROM pg_proc WHERE proname = 'repl_capture_' || 't'::regclass::oid"
-    (found,) = world.master.execute(query).fetchone()
+def pinned(world, table="t"):
+    """The settings that the trigger function of a table pins."""
+    query = "SELECT proconfig FROM pg_proc WHERE proname = 'repl_capture_' || %s::regclass::oid"
+    (found,) = world.master.execute(query, [table]).fetchone()
     return {setting.partition("=")[0] for setting in found or ()}
 
 
@@ -78,19 +81,19 @@ def images(world):
     return [image for (image,) in world.master.execute(query)]
 
 
-@pytest.mark.parametrize(("type_", "value", "settings"), CASES, ids=[case[0] for case in CASES])
-def test_a_column_that_comes_later_is_printed_alike_in_every_session_and_pins_what_its_type_needs(
-    world, type_, value, settings
-):
-    assert pinned(world) == set()
+def test_a_column_that_comes_later_is_printed_alike_in_every_session_and_pins_what_its_type_needs(build):
+    made = "; ".join(f"CREATE TABLE {table} (id int PRIMARY KEY)" for table in ("t", *TABLES))
+    world = build(f"{made}; {TYPES}", [f"public.{table}" for table in TABLES])
     strange = odd(world)
-    world.master.execute("INSERT INTO t VALUES (1), (2)")
-    world.master.execute(f"ALTER TABLE t ADD v {type_}")
-    for session, number in ((world.master, 1), (strange, 2)):
-        session.execute("UPDATE public.t SET v = %s WHERE id = %s", [value, number])
-    one, two = images(world)[2:]
-    assert one.removeprefix("(1,") == two.removeprefix("(2,") != ")"
-    assert pinned(world) == settings
+    for table, (type_, value, settings) in zip(TABLES, CASES, strict=True):
+        assert pinned(world, table) == set()
+        world.master.execute(f"INSERT INTO {table} VALUES (1), (2)")
+        world.master.execute(f"ALTER TABLE {table} ADD v {type_}")
+        for session, number in ((world.master, 1), (strange, 2)):
+            session.execute(f"UPDATE public.{table} SET v = %s WHERE id = %s", [value, number])
+        one, two = images(world)[-2:]
+        assert one.removeprefix("(1,") == two.removeprefix("(2,") != ")", type_
+        assert pinned(world, table) == settings, type_
 
 
 def test_a_column_that_changes_its_type_is_printed_alike_in_every_session(world):
