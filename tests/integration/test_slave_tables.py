@@ -36,22 +36,24 @@ ALTERED = {
 }
 
 
-@pytest.mark.parametrize(("change", "code", "fact"), ALTERED.values(), ids=ALTERED)
 @pytest.mark.parametrize("at_work", [False, True], ids=["before the drain", "while a drain is at work"])
-def test_a_table_that_no_longer_takes_every_row_stops_its_slave_before_one_is_bent(world, change, code, fact, at_work):
-    drain = world.drainer()
-    if at_work:
-        world.master.execute("INSERT INTO t VALUES (0, 1, now(), 'first', 1)")
+def test_a_table_that_no_longer_takes_every_row_stops_its_slave_before_one_is_bent(world, at_work):
+    slave = world.reader("zurich")
+    for number, (change, code, fact) in enumerate(ALTERED.values()):
+        drain = world.drainer()
+        if at_work:
+            world.master.execute("INSERT INTO t VALUES (%s, 1, now(), 'first', 1)", [-number])
+            world.publish()
+            assert drain.deliver() is not None
+        before = world.position()
+        slave.execute(f"DELETE FROM t; ALTER TABLE t {change}")
+        world.master.execute("INSERT INTO t VALUES (%s, 1.2345, '2024-01-01 12:00:00.654321', 'x', 7)", [number + 1])
         world.publish()
-        drain.deliver()
-    before = world.position()
-    world.reader("zurich").execute(f"DELETE FROM t; ALTER TABLE t {change}")
-    world.master.execute("INSERT INTO t VALUES (1, 1.2345, '2024-01-01 12:00:00.654321', 'x', 7)")
-    world.publish()
-    with pytest.raises(SluiceError, match=rf"SLC-0{code}: ") as refused:
-        drain.deliver()
-    assert fact in refused.value.fact
-    assert world.position() == before
+        with pytest.raises(SluiceError, match=rf"SLC-0{code}: ") as refused:
+            drain.deliver()
+        assert fact in refused.value.fact
+        assert world.position() == before, change
+        slave.execute(f"DROP TABLE IF EXISTS t, other; {DDL}")
 
 
 def test_a_drain_at_work_goes_on_when_the_table_fits_again(world):
