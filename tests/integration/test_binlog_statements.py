@@ -99,6 +99,12 @@ def taking_part(world, master, *, grant=True):
 def test_a_statement_is_one_change_in_its_place_and_does_the_same_everywhere(binlog, into):
     world, master = binlog(DDL, TABLES, into=into, slaves=("zurich",))
     taking_part(world, master)
+    if into == "postgresql":
+        # Nothing of the kind acted on the master.
+        world.session("zurich").execute(
+            "CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.x = 77; RETURN NEW; END';"
+            "CREATE TRIGGER own BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION own()"
+        )
 
     def execute(text):
         for _ in range(20):

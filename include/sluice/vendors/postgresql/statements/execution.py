@@ -118,7 +118,7 @@ def execute(
 
     Args:
         silent: the session keeps the slave's triggers and cascades from acting. A statement's own must act, for what
-            they do on the master is not in the stream.
+            they do on the master is not in the stream. On a master of another kind nothing acted beside it.
 
     Raises:
         SluiceError: SLC-103, it cannot be put under the slave's names; SLC-104, it fails.
@@ -128,7 +128,7 @@ def execute(
     if parsed.defines:
         loop_filter.expect_recorded(_altered(parsed, schema))
     _look_up_in(connection, schema)
-    if silent:
+    if acts := silent and not statement.token:
         connection.execute("SET LOCAL session_replication_role = origin")
     # What waits for the end of the transaction is what earlier steps left, then what this statement leaves.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -148,7 +148,7 @@ def execute(
         outcome = compared(statement.answer, answer)
     _look_up_in_catalog(connection)
     connection.execute("SET CONSTRAINTS ALL DEFERRED")
-    if silent:
+    if acts:
         connection.execute("SET LOCAL session_replication_role = replica")
     if parsed.defines:
         loop_filter.record()
