@@ -420,13 +420,21 @@ END;
 /
 CREATE OR REPLACE PROCEDURE "REPL"."REPL_NOTE_DDL"(event IN VARCHAR2, owner IN VARCHAR2, name IN VARCHAR2, statement IN VARCHAR2) AUTHID DEFINER
 IS
+    owned    VARCHAR2(128 BYTE) := owner;
+    called   VARCHAR2(128 BYTE) := name;
     relation NUMBER;
     wished   PLS_INTEGER;
     said     VARCHAR2(4000 BYTE);
     carried  PLS_INTEGER;
     image    CLOB;
 BEGIN
-    SELECT MAX(known.relid) INTO relation FROM "REPL"."REPL_CURRENT_TABLES" known WHERE known.schemaname = owner AND known.relname = name;
+    SELECT MAX(entry.relid) INTO relation
+    FROM "REPL"."REPL_TABLES" entry
+    JOIN sys.dba_objects made ON made.object_id = entry.relid AND made.object_type = 'TABLE'
+    WHERE made.owner = owned AND made.object_name = called;
+    IF relation IS NULL THEN
+        SELECT MAX(known.relid) INTO relation FROM "REPL"."REPL_CURRENT_TABLES" known WHERE known.schemaname = owned AND known.relname = called;
+    END IF;
     IF relation IS NULL THEN
         SELECT COUNT(*) INTO wished
         FROM "REPL"."REPL_WANTED" entry

@@ -120,6 +120,9 @@ FROM "REPL"."REPL_TABLES" entry
 JOIN "REPL"."REPL_LAYOUTS" recorded ON recorded.relid = entry.relid
 WHERE recorded.repl_key = (SELECT MAX(other.repl_key) FROM "REPL"."REPL_LAYOUTS" other WHERE other.relid = entry.relid)
 /
+-- capture/registry/rename
+UPDATE "REPL"."REPL_TABLES" SET schemaname = :schema, tablename = :name WHERE relid = :relation
+/
 -- capture/registry/restored
 SELECT captured.trigger_name, captured.table_owner, captured.table_name
 FROM user_triggers captured
@@ -158,6 +161,9 @@ UPDATE "REPL"."REPL_STATE" SET epoch = :epoch
 /
 -- capture/registry/unregister
 DELETE FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :schema AND entry.tablename = :name
+/
+-- capture/registry/wanted
+SELECT entry.schemaname, entry.tablename, entry.wildcard, entry.excluded FROM "REPL"."REPL_WANTED" entry
 /
 -- capture/watch/lock
 LOCK TABLE "APP"."T" IN SHARE MODE WAIT 60

@@ -9,6 +9,7 @@ import pytest
 from support.oracle_session import ID, NAME, PARTS, TABLE, TEXT, catalog_of, layouts, note, refusal, registered, source
 
 from sluice.errors import AlteredMeanwhile
+from sluice.model.names import TableName
 from sluice.model.table_definition import TableChange
 from sluice.vendors.oracle.capture.commands import NotCarried, altered, only_drops, plain
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item
@@ -223,3 +224,36 @@ def test_a_row_without_a_key_that_the_older_trigger_wrote_makes_its_table_lost(m
 
 
 VALUE = "TO_CHAR(source.\"P\", 'TM9', 'NLS_NUMERIC_CHARACTERS=''.,''')"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "sent_on"),
+    [
+        ([("APP", " ", "Y", "N")], [], True),
+        ([("APP", "U", "N", "N")], [], True),
+        ([("APP", "T", "N", "N")], [], False),
+        ([("APP", " ", "Y", "N"), ("APP", "U", "N", "Y")], [], False),
+        # Another watched table had the name.
+        ([("APP", " ", "Y", "N")], [("APP", "U", *registered(TABLE)[0][2:8], 8, *registered(TABLE)[0][9:])], False),
+    ],
+    ids=["wildcard", "name", "not wanted", "excluded", "of another"],
+)
+def test_a_table_that_is_renamed_is_watched_on_if_the_configuration_wants_its_name(
+    monkeypatch, wanted, others, sent_on
+):
+    now = replace(TABLE, name=TableName("APP", "U"))
+    answers = catalog_of(TABLE) | {"capture__registry__registered": [*registered(TABLE), *others]}
+    answers |= {"capture__registry__wanted": wanted, "capture__registry__image_used": [(0,)]}
+    answers |= {"capture__registry__altered_at": [(None,)], "capture__registry__next_key": [(70,)]}
+    answers |= {"capture__queue__noted": [(55,)], "capture__queue__definitions": [(55, 7, note(now), "RENAME t TO u")]}
+    session, capture, _ = source(monkeypatch, **answers, capture__registry__layouts=layouts((40, TABLE)))
+    capture.poll_ddl()
+    renamed = [given for said, given in zip(session.said, session.given, strict=True) if said == RENAME]
+    assert renamed == [{"schema": "APP", "name": "U", "relation": 7}] * sent_on
+    known = {7: [RecordedTable(40, TABLE), *[RecordedTable(55, now)] * sent_on]}
+    changes = Changes(900, known, *READERS, {55}, bool, PARTS["items"])
+    found = commands(changes.batch([Item(55, "1.2.3", 55, 7, "ALTER", None, note(now), None)]))
+    assert [text["after"]["table"] for _, _, _, text in found] == ["U"] * sent_on
+
+
+RENAME = composed("capture/registry/rename", **PARTS)

@@ -11,6 +11,8 @@ import oracledb
 
 from sluice.errors import SluiceError
 from sluice.log import event
+from sluice.model.names import TableName
+from sluice.model.watched import chosen
 from sluice.vendors.oracle.capture import registry
 from sluice.vendors.oracle.capture.commands import NotCarried, altered, plain
 from sluice.vendors.oracle.catalog.noted import noted
@@ -37,7 +39,8 @@ def record_noted(session: oracledb.Connection, parts: Mapping[str, str], source:
             # It goes on with the columns that are known.
             event("a command is not sent", source=source, table=before.table.name, why=error)
             continue
-        if after.name != before.table.name or plain(after) == before.table:
+        renamed = after.name != before.table.name
+        if plain(after) == before.table or (renamed and not _may_bear(session, parts, after.name)):
             continue
         why = ""
         try:
@@ -50,5 +53,16 @@ def record_noted(session: oracledb.Connection, parts: Mapping[str, str], source:
             if why:
                 changed(session, composed("capture/registry/lose", **parts), {"relation": int(relation)})
             changed(session, composed("capture/registry/add_layout", **parts), found.values)
+            if renamed:
+                named = {"schema": after.name.schema, "name": after.name.table, "relation": int(relation)}
+                changed(session, composed("capture/registry/rename", **parts), named)
         tables.append(found)
         tables.sort(key=lambda one: one.number)
+
+
+def _may_bear(session: oracledb.Connection, parts: Mapping[str, str], name: TableName) -> bool:
+    """Whether a watched table is watched on under another name: the configuration wants it, and no other one has it.
+
+    Otherwise it is let go, as one that is not there.
+    """
+    return bool(chosen(registry.wanted(session, parts), name)) and name not in registry.registered(session, parts)

@@ -9,7 +9,7 @@ import oracledb
 
 from sluice.errors import ConfigError, FencedError, StrangeSource
 from sluice.model.names import TableName
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Pattern, Wanted, Watch
 from sluice.vendors.oracle.catalog.recorded import NO, YES, RecordedTable, recorded
 from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed
@@ -170,6 +170,15 @@ def layouts(session: oracledb.Connection, parts: Parts) -> dict[int, list[Record
         one = recorded(*row)
         found.setdefault(one.table.relation, []).append(one)
     return found
+
+
+def wanted(session: oracledb.Connection, parts: Parts) -> set[Pattern]:
+    """The entries that `write_wanted` has kept."""
+    rows = execute(session, composed("capture/registry/wanted", **parts))
+    return {
+        Pattern(schema, "" if table == _EVERY_NAME else table, wildcard=wildcard == YES, excluded=excluded == YES)
+        for schema, table, wildcard, excluded in rows
+    }
 
 
 def actions(watch: Watch) -> str:
