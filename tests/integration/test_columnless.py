@@ -58,29 +58,34 @@ def test_a_table_that_is_dropped_after_its_last_column_stops_no_other_one(build,
 
 
 ONE_COLUMN = {
-    "not null": "CREATE TABLE t (a int NOT NULL)",
-    "key": "CREATE TABLE t (a int PRIMARY KEY)",
-    "domain": "CREATE DOMAIN d AS int NOT NULL; CREATE TABLE t (a d)",
-    "check": "CREATE TABLE t (a int CHECK (a IS NOT NULL))",
-    "one NULL": "CREATE TABLE t (a int); CREATE UNIQUE INDEX ON t (coalesce(a, 0))",
+    "filled": "CREATE TABLE filled (a int NOT NULL)",
+    "keyed": "CREATE TABLE keyed (a int PRIMARY KEY)",
+    "ruled": "CREATE DOMAIN d AS int NOT NULL; CREATE TABLE ruled (a d)",
+    "checked": "CREATE TABLE checked (a int CHECK (a IS NOT NULL))",
+    "one_null": "CREATE TABLE one_null (a int); CREATE UNIQUE INDEX ON one_null (coalesce(a, 0))",
 }
 
 
-@pytest.mark.parametrize("gone", ["DROP TABLE t", ""], ids=["dropped", "left"])
-@pytest.mark.parametrize("ddl", ONE_COLUMN.values(), ids=ONE_COLUMN)
-def test_a_table_that_loses_its_only_column_between_two_looks_stops_no_slave(build, weak, ddl, gone):
-    tables = f"{ddl}; CREATE TABLE other (id int PRIMARY KEY)"
-    world = build(tables, ["public.t", "public.other"], elsewhere={"master": weak})
-    world.reader("zurich").execute("CREATE UNIQUE INDEX ON t (coalesce(a, 0))")
-    world.master.execute("INSERT INTO t VALUES (1), (2)")
+@pytest.mark.parametrize("gone", ["DROP TABLE {}", ""], ids=["dropped", "left"])
+def test_a_table_that_loses_its_only_column_between_two_looks_stops_no_slave(build, weak, gone):
+    made = "; ".join(ONE_COLUMN.values())
+    tables = f"{made}; CREATE TABLE other (id int PRIMARY KEY)"
+    world = build(tables, [f"public.{table}" for table in (*ONE_COLUMN, "other")], elsewhere={"master": weak})
+    for table in ONE_COLUMN:
+        world.reader("zurich").execute(f"CREATE UNIQUE INDEX ON {table} (coalesce(a, 0))")
+        world.master.execute(f"INSERT INTO {table} VALUES (1), (2)")
     world.catch_up()
-    world.master.execute("INSERT INTO t VALUES (3); DELETE FROM t WHERE a = 1; ALTER TABLE t DROP COLUMN a")
-    world.master.execute(f"INSERT INTO t SELECT FROM generate_series(1, 3); {gone}; INSERT INTO other VALUES (2)")
+    for n, t in enumerate(ONE_COLUMN, 3):
+        world.master.execute(
+            f"INSERT INTO {t} VALUES ({n}); DELETE FROM {t} WHERE a = 1; ALTER TABLE {t} DROP COLUMN a"
+        )
+        world.master.execute(f"INSERT INTO {t} SELECT FROM generate_series(1, 3); {gone.format(t)}")
+    world.master.execute("INSERT INTO other VALUES (2)")
     world.catch_up()
     assert world.standing().status is Status.NORMAL
     assert world.rows("zurich", "public.other") == world.rows("master", "public.other")
-    changes = [(change["action"], change["old"], change["new"]) for change in world.log()]
-    assert ("I", None, ["3"]) in changes
+    inserted = {change["new"][0] for change in world.log() if change["action"] == "I" and change["new"]}
+    assert inserted >= {str(n) for n, _ in enumerate(ONE_COLUMN, 3)}
 
 
 def test_rows_of_null_before_others_stay(build, weak):
