@@ -10,22 +10,23 @@ REFERRED = (
     "CREATE TABLE t (id int PRIMARY KEY, u int); CREATE TABLE c (t int REFERENCES t DEFERRABLE INITIALLY DEFERRED)"
 )
 CHECKED_LATE = {"a key": "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE, u int)", "a reference to it": REFERRED}
-HELD = {
-    "is emptied": "TRUNCATE t CASCADE; INSERT INTO t VALUES (3)",
-    "is altered": "ALTER TABLE t ADD v int DEFAULT 7, ALTER u TYPE bigint; INSERT INTO t VALUES (3)",
-    "gets an index": "CREATE INDEX ON t (u)",
-}
+HELD = [
+    "TRUNCATE t CASCADE; INSERT INTO t VALUES (30)",
+    "ALTER TABLE t ADD v int DEFAULT 7, ALTER u TYPE bigint; INSERT INTO t VALUES (31)",
+    "CREATE INDEX ON t (u)",
+]
 
 
-@pytest.mark.parametrize("behind", HELD.values(), ids=HELD)
 @pytest.mark.parametrize("ddl", CHECKED_LATE.values(), ids=CHECKED_LATE)
-def test_a_table_with_checks_at_the_commit_is_altered_behind_its_changes(build, ddl, behind):
+def test_a_table_with_checks_at_the_commit_is_altered_behind_its_changes(build, ddl):
     """As it may be without us (R9)."""
     world = build(ddl, ["public.t"])
-    world.master.execute(f"BEGIN; INSERT INTO t VALUES (1, 1), (2, 2); UPDATE t SET u = 3; {behind}; COMMIT".encode())
-    assert world.master.execute("SELECT count(*) FROM repl_notes").fetchone() == (0,)
-    world.catch_up()
-    assert world.differences() == {}
+    for n, behind in enumerate(HELD, 1):
+        made = f"INSERT INTO t VALUES ({n}, 1), (-{n}, 2); UPDATE t SET u = 3"
+        world.master.execute(f"BEGIN; {made}; {behind}; COMMIT".encode())
+        assert world.master.execute("SELECT count(*) FROM repl_notes").fetchone() == (0,), behind
+        world.catch_up()
+        assert world.differences() == {}, behind
 
 
 def test_a_statement_has_one_last_key_drawn_if_its_checks_wait_for_the_commit(build):

@@ -39,22 +39,22 @@ def role(build):
         world.master.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
-@pytest.mark.parametrize("schema", ["pg_temp", "evil"])
-def test_a_type_that_a_writer_makes_is_not_ours(build, role, schema):
+def test_a_type_that_a_writer_makes_is_not_ours(build, role):
     """Whoever writes a row decides how names without a schema are looked up in our function."""
     world = build(PLAIN, ["public.t"])
-    writer = role(world, f"writer_{schema}")
+    writer = role(world, "writer_of_types")
     world.master.execute(f"GRANT INSERT ON t TO {writer}; CREATE SCHEMA evil AUTHORIZATION {writer}")
-    session = world.session()
-    session.execute(f"SET ROLE {writer}")
-    session.execute(
-        f"CREATE FUNCTION {schema}.gain(value pg_catalog.text) RETURNS bool LANGUAGE plpgsql AS"
-        f" $$ BEGIN EXECUTE 'ALTER ROLE {writer} SUPERUSER'; RETURN true; END $$;"
-        f"CREATE DOMAIN {schema}.text AS pg_catalog.text CHECK ({schema}.gain(VALUE));"
-        f"SET search_path = {schema}, pg_catalog, public"
-    )
-    session.execute("INSERT INTO public.t VALUES (1, 'a')")
-    session.close()
+    for number, schema in enumerate(("pg_temp", "evil")):
+        session = world.session()
+        session.execute(f"SET ROLE {writer}")
+        session.execute(
+            f"CREATE FUNCTION {schema}.gain(value pg_catalog.text) RETURNS bool LANGUAGE plpgsql AS"
+            f" $$ BEGIN EXECUTE 'ALTER ROLE {writer} SUPERUSER'; RETURN true; END $$;"
+            f"CREATE DOMAIN {schema}.text AS pg_catalog.text CHECK ({schema}.gain(VALUE));"
+            f"SET search_path = {schema}, pg_catalog, public"
+        )
+        session.execute("INSERT INTO public.t VALUES (%s, 'a')", [number])
+        session.close()
     found = world.master.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [writer]).fetchone()
     assert found == (False,)
     world.catch_up()
@@ -121,26 +121,26 @@ WAITING = {
 }
 
 
-@pytest.mark.parametrize("statements", WAITING.values(), ids=WAITING)
-def test_who_waits_at_its_commit_comes_behind_what_it_waited_for(build, statements):
+def test_who_waits_at_its_commit_comes_behind_what_it_waited_for(build):
     """Whatever the session has said before (R1)."""
     world = build(f"{LATE}; {AT_COMMIT}", ["public.t"])
-    world.master.execute("INSERT INTO t VALUES (5, 'old')")
-    world.catch_up()
-    session, other = world.session(), world.session()
-    session.execute("BEGIN")
-    for statement in statements.split("; "):
-        session.execute(statement)
-    waits = Thread(target=lambda: session.execute("COMMIT"))
-    with other.transaction():
-        other.execute("DELETE FROM t WHERE v = 'old'")
-        waits.start()
-        blocked = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
-        while world.master.execute(blocked, [other.info.backend_pid]).fetchone() == (0,):
-            assert waits.is_alive()
-    waits.join()
-    world.catch_up()
-    assert world.differences() == {}
+    blocked = "SELECT count(*) FROM pg_stat_activity WHERE %s = ANY (pg_blocking_pids(pid))"
+    for case, statements in WAITING.items():
+        world.master.execute("DELETE FROM t; INSERT INTO t VALUES (5, 'old')")
+        world.catch_up()
+        with world.session() as session, world.session() as other:
+            session.execute("BEGIN")
+            for statement in statements.split("; "):
+                session.execute(statement)
+            waits = Thread(target=lambda session=session: session.execute("COMMIT"))
+            with other.transaction():
+                other.execute("DELETE FROM t WHERE v = 'old'")
+                waits.start()
+                while world.master.execute(blocked, [other.info.backend_pid]).fetchone() == (0,):
+                    assert waits.is_alive(), case
+            waits.join()
+        world.catch_up()
+        assert world.differences() == {}, case
 
 
 REKEYED = """
@@ -171,8 +171,6 @@ ATTACH = "ALTER TABLE t ATTACH PARTITION part FOR VALUES FROM (0) TO (10)"
 WAITS = "ADD PRIMARY KEY (id) DEFERRABLE INITIALLY DEFERRED"
 # The tables; the trigger that bears a name of ours; what makes us need that name.
 NAMED = {
-    "a last key": (
-        "CREATE TABLE t (id int, v text)", 'TRIGGER "W_{}" AFTER UPDATE ON t FOR EACH ROW', f"ALTER TABLE t {WAITS}"),
     "a last key, deferred": (
         "CREATE TABLE t (id int, v text)", 'CONSTRAINT TRIGGER "W_{}" AFTER UPDATE ON t FOR EACH ROW',
         f"ALTER TABLE t {WAITS}"),
@@ -278,17 +276,10 @@ def test_ddl_of_a_session_as_replica_is_seen(build):
     assert actions == [("I", ["1", "a"]), ("I", ["1"]), ("T", None), ("I", ["101", "a"])]
 
 
-DEFERRABLE = {
-    "a key": "ALTER TABLE t ADD UNIQUE (v) DEFERRABLE",
-    "a reference to it": "CREATE TABLE child (t int REFERENCES t DEFERRABLE)",
-}
-
-
-@pytest.mark.parametrize("change", DEFERRABLE.values(), ids=DEFERRABLE)
-def test_a_table_that_may_wait_at_its_commit_draws_a_last_key_from_then_on(build, change):
+def test_a_table_that_may_wait_at_its_commit_draws_a_last_key_from_then_on(build):
     world = build(PLAIN, ["public.t"])
     assert world.master.execute(COMMIT_MARKS).fetchone() == (0,)
-    world.master.execute(change)
+    world.master.execute("CREATE TABLE child (t int REFERENCES t DEFERRABLE)")
     assert world.master.execute(COMMIT_MARKS).fetchone() == (1,)
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
