@@ -34,21 +34,21 @@ def other(world, server):
     context.store.close()
 
 
-ACTS = {
-    "bootstrap": lambda context: bootstrap(context, SOURCE),
-    "publish": lambda context: publish(context, SOURCE, once=True),
-    "initial_update": lambda context: inhibit(context, SOURCE, ["zurich"]),
-    "cleanup": lambda context: cleanup(context, SOURCE),
-}
+ACTS = [
+    lambda context: bootstrap(context, SOURCE),
+    lambda context: publish(context, SOURCE, once=True),
+    lambda context: inhibit(context, SOURCE, ["zurich"]),
+    lambda context: cleanup(context, SOURCE),
+]
 
 
-@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS)
-def test_a_second_store_is_refused_and_changes_nothing(world, other, act):
+def test_a_second_store_is_refused_and_changes_nothing(world, other):
     queued = world.queued()
-    with pytest.raises(ConfigError, match="SLC-299: the source is captured for another control store") as refused:
-        act(other)
-    assert "trigger the DAG bootstrap with rebase" in refused.value.hint
-    assert world.queued() == queued != set()
+    for act in ACTS:
+        with pytest.raises(ConfigError, match="SLC-299: the source is captured for another control store") as refused:
+            act(other)
+        assert "trigger the DAG bootstrap with rebase" in refused.value.hint
+        assert world.queued() == queued != set()
     world.master.execute("INSERT INTO u VALUES (1)")
     world.catch_up()
     assert world.differences() == {}

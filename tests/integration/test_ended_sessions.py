@@ -21,27 +21,29 @@ ENDING = {
 }
 
 
-@pytest.mark.parametrize("query", ENDING)
-def test_a_session_of_a_stranger_is_not_ended_for_its_name(server, query):
+def test_a_session_of_a_stranger_is_not_ended_for_its_name(server):
     ours, his = server.create_database(superuser=False), server.create_database(superuser=False)
     with server.cluster.admin() as admin:
         admin.execute(f"GRANT CONNECT ON DATABASE {ours.database} TO {his.login}")
-    with connect(ours, "test", autocommit=True) as session, _named(ours, ours) as own, _named(ours, his) as stranger:
-        parts = migrations.parts_of_slave("public")
+    parts = migrations.parts_of_slave("public")
+    with connect(ours, "test", autocommit=True) as session:
         session.execute(composed("position/position_table", **parts))
         session.execute("CREATE TABLE public.state (backend_pid int)")
-        for pid in (one.info.backend_pid for one in (own, stranger)):
-            session.execute("INSERT INTO public.state VALUES (%s)", [pid])
         session.execute("INSERT INTO public.sluice_position (source, slave) VALUES ('flights', 'zurich')")
         parts["state"] = psycopg.sql.Identifier("public", "state")
-        found = session.execute(composed(query, **parts), ENDING[query]).fetchall()
-        if query.endswith("holder"):
-            assert found == [(own.info.backend_pid,)]
-        else:
-            assert found == [(True,)]
-            with pytest.raises(psycopg.OperationalError):
-                own.execute("SELECT")
-        stranger.execute("SELECT")
+        for query, values in ENDING.items():
+            with _named(ours, ours) as own, _named(ours, his) as stranger:
+                session.execute("DELETE FROM public.state")
+                for pid in (one.info.backend_pid for one in (own, stranger)):
+                    session.execute("INSERT INTO public.state VALUES (%s)", [pid])
+                found = session.execute(composed(query, **parts), values).fetchall()
+                if query.endswith("holder"):
+                    assert found == [(own.info.backend_pid,)], query
+                else:
+                    assert found == [(True,)], query
+                    with pytest.raises(psycopg.OperationalError):
+                        own.execute("SELECT")
+                stranger.execute("SELECT")
     server.drop_databases([ours, his])
 
 
