@@ -210,10 +210,9 @@ SOME = TableName("public", "t")
     [
         ({"tables": [SOME]}, SNAPSHOT, {"tables": ["public.t"]}),
         ({"keys": [KEYS]}, ONLINE, {"mode": "online", "key_ranges": [KEYS]}),
-        ({}, ONLINE, {"mode": "online"}),
         ({"resume": True}, EXTERNAL, {"mode": "external", "resume": True}),
     ],
-    ids=["tables", "keys", "blocks", "programs"],
+    ids=["tables", "keys", "programs"],
 )
 def test_what_waits_for_it_is_the_update_that_was_asked_for(updating, airflow, monkeypatch, wanted, mode, conf):
     """So rows that were to stay do, and get each change in between."""

@@ -28,7 +28,6 @@ BENCHES = [
         "publish", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_ratio", "queue_growth", "equal"}, id="publish"
     ),
     pytest.param("decode", 0.01, {"t_mb_per_s", "j_mb_per_s", "b_mb_per_s", "equal"}, id="decode"),
-    pytest.param("drain", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain"),
     pytest.param("drain log", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain-by-log"),
     pytest.param(
         "initial-update",

@@ -256,9 +256,8 @@ def test_only_a_queue_that_drains_take_rows_out_of_has_an_index(several):
     assert [keys_of_queues(world, name) for name in ("east", "west")] == [0, 1]
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
-def test_a_statement_that_waits_holds_up_neither_another_nor_a_drain(several, capture):
-    world = several(DDL, BOTH, TABLES, source={"capture": capture})
+def test_a_statement_that_waits_holds_up_neither_another_nor_a_drain(several):
+    world = several(DDL, BOTH, TABLES)
     world.at("east").execute("INSERT INTO t VALUES (1, 'east'); INSERT INTO heap VALUES (1, 'x')")
     world.until_quiet()
     world.at("east").execute("INSERT INTO heap VALUES (2, 'y')")
