@@ -16,7 +16,7 @@ from sluice.publish.retention import trim
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
-SEGMENTS = 60
+SEGMENTS = 24
 
 
 def writes(world):

@@ -92,7 +92,6 @@ def between_tasks(restart):
 
 
 BY = {
-    "after a chunk": (lambda restart: once("end", restart), "fast", "SLC-030: reading a chunk"),
     "in a chunk": (lambda restart: once("write", restart), "immediate", "SLC-030: reading a chunk"),
     "between two tasks": (between_tasks, "immediate", "SLC-083: the snapshot that is read is lost"),
 }
