@@ -53,9 +53,8 @@ def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(
     assert world.differences() == {}
 
 
-@by_both
-def test_what_a_sweep_shows_is_published_by_it_also_if_its_commit_did_not_wait_for_the_disk(gauss, read_by):
-    world = gauss(source={"decoding": {"read_by": read_by}})
+def test_what_a_sweep_shows_is_published_by_it_also_if_its_commit_did_not_wait_for_the_disk(gauss):
+    world = gauss(source={"decoding": {"read_by": "protocol"}})
     hasty = world.session()
     hasty.execute("SET synchronous_commit = off")
     publisher = world.publisher()
@@ -98,11 +97,11 @@ def test_long_transactions_and_many_short_ones_are_published_in_bounded_pieces(g
     monkeypatch.setattr(stream, "_BATCH_ROWS", 100)
     world = gauss(source={"decoding": {"read_by": read_by}, "segments": {"max_changes": 500}})
     world.master.execute("INSERT INTO t SELECT g, repeat('x', 50) FROM generate_series(1, 5000) AS g")
-    for number in range(300):
+    for number in range(50):
         world.master.execute("UPDATE t SET v = %s WHERE id <= 3", [str(number)])
     world.catch_up()
     assert world.differences() == {}
-    assert len(world.log()) == 5900
+    assert len(world.log()) == 5150
     assert world.position("zurich").segment > 2
 
 
@@ -169,10 +168,9 @@ def test_a_source_is_left_as_it_was(gauss):
         ("SELECT pg_drop_replication_slot(slot) FROM repl.repl_state", 457),
         ("SELECT pg_replication_slot_advance(slot, pg_current_wal_lsn()) FROM repl.repl_state", 457),
         ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v text)", 427),
-        ("ALTER TABLE t ALTER id TYPE int USING id * 100", 427),
         ("ALTER TABLE t DISABLE TRIGGER ALL; TRUNCATE t; ALTER TABLE t ENABLE TRIGGER ALL", 427),
     ],
-    ids=["dropped", "advanced", "made anew", "rewritten", "emptied unseen"],
+    ids=["dropped", "advanced", "made anew", "emptied unseen"],
 )
 def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(gauss, harm, code):
     world = gauss()
