@@ -57,9 +57,8 @@ def test_rows_are_looked_up_by_the_columns_that_are_named(searching, mode):
     assert there(world, "SELECT own, code, v FROM t ORDER BY 1") == [(1, "ee", "x"), (3, None, "y"), (4, "g", "x")]
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-def test_of_several_rows_none_is_taken_that_may_be_another(searching, mode):
-    world = searching(mode)
+def test_of_several_rows_none_is_taken_that_may_be_another(searching):
+    world = searching("one_to_one")
     world.reader("zurich").execute("UPDATE heap SET c = 'own' WHERE c = 'z'")
     world.master.execute("DELETE FROM heap WHERE c = 'x' AND a = 1")
     world.master.execute("INSERT INTO heap VALUES (1, NULL, 'x')")
@@ -90,11 +89,8 @@ CREATE TABLE heap (a own, b such, c own[], v text)
 """
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-def test_rows_are_looked_up_by_values_that_can_be_told_apart_and_not_sorted(build, mode):
+def test_rows_are_looked_up_by_values_that_can_be_told_apart_and_not_sorted(build):
     world = build(OF_ITS_OWN, ["public.heap"], slave={"tables": {"public.heap": {"searchable": ["a", "b", "c"]}}})
-    world.settings["replications"][0]["mode"] = mode
-    world.configure(lambda plain: None)
     world.master.execute("INSERT INTO heap SELECT n, n, ARRAY[n, NULL], 'x' FROM unnest('{a,b,c}'::own[]) AS n")
     world.master.execute("INSERT INTO heap VALUES ('d', NULL, '{}', 'x')")
     world.catch_up()
@@ -122,10 +118,12 @@ def test_what_is_odd_about_such_columns_is_told_by_check_and_when_they_are_used(
         assert warning in caplog.text
 
 
-@pytest.mark.parametrize("way", [{"searchable": ["b"]}, {"on_missing": "record"}], ids=lambda way: next(iter(way)))
-def test_files_are_not_written_row_by_row(lake, way):
+def test_files_are_not_written_row_by_row(lake):
     world = lake("CREATE TABLE heap (a int, b text)", ["public.heap"]).world
-    world.configure(lambda all_: [all_["slaves"][name].update(tables={"public.heap": way}) for name in world.slaves])
+    ways = {"zurich": {"searchable": ["b"]}, "geneva": {"on_missing": "record"}}
+    world.configure(
+        lambda all_: [all_["slaves"][name].update(tables={"public.heap": way}) for name, way in ways.items()]
+    )
     world.master.execute("INSERT INTO heap VALUES (1, 'b')")
     world.publish()
     for name in world.slaves:
