@@ -173,6 +173,21 @@ def _given_up(world, prepared):
         world.master.execute(f"ROLLBACK PREPARED '{prepared}'")
 
 
+def test_what_a_publisher_takes_while_others_look_at_the_slot_is_not_lost(build, monkeypatch):
+    world, recorded = by_log(build), log_slot.recorded
+
+    def overtaken(*given):
+        found = recorded(*given)
+        monkeypatch.setattr(log_slot, "recorded", recorded)
+        world.publish()
+        return found
+
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    monkeypatch.setattr(log_slot, "recorded", overtaken)
+    with closing(world.context.source(SOURCE)) as source:
+        assert source.capture.count_queued(9) == 0
+
+
 @pytest.mark.parametrize(
     "harm", ["pg_drop_replication_slot(slot)", "pg_replication_slot_advance(slot, pg_current_wal_lsn())"]
 )
