@@ -267,11 +267,10 @@ def expect_whole(at: SlotServer, parts: Mapping[str, sql.Composable], known: Rec
     if plugin != PLUGIN or not is_here:
         raise _lost(f"the slot {known.slot} is one of somebody else, by {plugin}")
     if status == "lost":
-        why = _ENDED.get(ended, ended) or "max_slot_wal_keep_size"
+        why = _ENDED.get(ended or "wal_removed", ended)
         raise _lost(f"the server has given up what the slot {known.slot} still needs ({why})")
-    if lsn is not None and lsn > known.place.lsn:
-        # A publisher that goes on meanwhile records what it took before it moves the slot.
-        known = recorded(at.master(), parts) or known
+    # A publisher that goes on meanwhile records what it took before it moves the slot.
+    known = recorded(at.master(), parts) or known
     if lsn is None or lsn > known.place.lsn:
         raise _lost(f"changes were taken out of the slot {known.slot}, which nobody published")
     if reader[0] is not None:
