@@ -295,9 +295,15 @@ SELECT known.committed FROM "REPL"."REPL_STATEMENTS" known WHERE known.id = :id 
 -- capture/statements/lock
 LOCK TABLE "APP"."T" IN EXCLUSIVE MODE WAIT 5
 /
+-- capture/statements/place
+UPDATE "REPL"."REPL_STATEMENTS" SET scn = :scn WHERE id = :id AND scn IS NULL
+/
 -- capture/statements/record
 INSERT INTO "REPL"."REPL_ITEMS" (repl_key, trans_key, tablename, db_action, db_schema, content, relid)
 VALUES ("REPL"."REPL_SEQ".NEXTVAL, :trans_key, :name, 'STATEMENT', :schema, :content, 0)
+/
+-- capture/statements/swept
+SELECT known.scn FROM "REPL"."REPL_STATEMENTS" known WHERE known.id = :id AND known.scn IS NOT NULL
 /
 -- capture/statements/take_out
 DELETE FROM "REPL"."REPL_ITEMS" item WHERE item.trans_key = :trans_key

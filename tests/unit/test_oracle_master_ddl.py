@@ -129,7 +129,7 @@ def test_each_of_two_commands_is_recorded_and_sent_as_it_was(monkeypatch):
     assert recorded == [55, 58]
     assert any('TRIGGER "REPL"."REPL_CAP7"' in one for one in session.said)
     known = {7: [RecordedTable(40, TABLE), RecordedTable(55, plain(WIDE)), RecordedTable(58, plain(NARROW))]}
-    changes = Changes(900, known, *READERS, {55, 58}, bool, PARTS["items"])
+    changes = Changes(900, known, *READERS, {55, 58}, bool, int, PARTS["items"])
     items = [Item(58, "1.2.3", key, 7, "ALTER", None, text, said) for key, _, text, said in NOTES]
     (first, second) = commands(changes.batch(items))
     assert first[:3] == ("A", 55, 55)
@@ -147,13 +147,13 @@ def test_a_table_whose_rows_are_not_known_behind_a_command_is_lost(monkeypatch):
     capture.poll_ddl()
     assert any(one.startswith(f"UPDATE {PARTS['tables']} SET lost = 'Y'") for one in session.said)
     known = {7: [RecordedTable(40, TABLE), RecordedTable(55, plain(computed))]}
-    changes = Changes(900, known, *READERS, {55}, bool, PARTS["items"])
+    changes = Changes(900, known, *READERS, {55}, bool, int, PARTS["items"])
     assert commands(changes.batch([Item(55, "1.2.3", 55, 7, "ALTER", None, note(computed), None)])) == []
 
 
 @pytest.mark.parametrize(("is_gone", "count"), [(True, 1), (False, 0)])
 def test_a_drop_is_sent_once_its_table_is_gone(is_gone, count):
-    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, *READERS, (), lambda _: is_gone, PARTS["items"])
+    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, *READERS, (), lambda _: is_gone, int, PARTS["items"])
     found = commands(changes.batch([Item(61, "1.2.3", 61, 7, "DROP", None, note(TABLE), "DROP TABLE")]))
     assert [(action, key, list(text)) for action, key, _, text in found] == [("X", 61, ["before"])] * count
 
@@ -177,7 +177,7 @@ def iter_of(*rows):
 
 def test_a_note_that_nobody_looked_at_is_no_earlier_one():
     """Keys of two tables are not committed in their order."""
-    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, *READERS, {60}, bool, PARTS["items"])
+    changes = Changes(900, {7: [RecordedTable(40, TABLE)]}, *READERS, {60}, bool, int, PARTS["items"])
     with pytest.raises(AlteredMeanwhile):
         changes.batch([Item(55, "1.2.3", 55, 7, "ALTER", None, note(WIDE), None)])
 
@@ -251,7 +251,7 @@ def test_a_table_that_is_renamed_is_watched_on_if_the_configuration_wants_its_na
     renamed = [given for said, given in zip(session.said, session.given, strict=True) if said == RENAME]
     assert renamed == [{"schema": "APP", "name": "U", "relation": 7}] * sent_on
     known = {7: [RecordedTable(40, TABLE), *[RecordedTable(55, now)] * sent_on]}
-    changes = Changes(900, known, *READERS, {55}, bool, PARTS["items"])
+    changes = Changes(900, known, *READERS, {55}, bool, int, PARTS["items"])
     found = commands(changes.batch([Item(55, "1.2.3", 55, 7, "ALTER", None, note(now), None)]))
     assert [text["after"]["table"] for _, _, _, text in found] == ["U"] * sent_on
 

@@ -8,7 +8,6 @@ from support.oracle_session import PARTS, TABLE, catalog_of, refusal, registered
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.errors import SluiceError
 from sluice.model.statement import UNPLACED, Statement, TransactionOutcome, TransactionRef
-from sluice.vendors.oracle.capture.queue.changes import Changes, Item
 from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.statements import master
 
@@ -130,8 +129,18 @@ def test_a_record_tells_what_became_of_a_commit(monkeypatch, held, incarnation, 
     assert capture.fate(TransactionRef(17, "token x", incarnation), end=True) is outcome
 
 
-def test_a_statement_is_sent_at_its_place_and_belongs_to_no_layout():
-    changes = Changes(900, {}, lambda *_: None, lambda *_: None, (), bool, PARTS["items"])
-    batch, notes = changes.batch([Item(61, "1.2.3", 61, 0, "STATEMENT", None, "{}", None)])
-    (row,) = batch.to_pylist()
-    assert (row["action"], row["layout"], row["new"], notes) == ("S", NO_LAYOUT, ["{}"], 0)
+@pytest.mark.parametrize(("first", "trans_key"), [([], "900/1.2.3"), ([(850,)], "850/1.2.3")])
+def test_a_statement_is_sent_at_its_place_and_known_again_if_it_is_swept_again(monkeypatch, first, trans_key):
+    text = Statement(17, UPDATE, "APP", reads=False, max_rows=2).to_json()
+    rows = [
+        (61, "1.2.3", 61, 0, "STATEMENT", None, text, None),
+        (62, "1.2.4", 62, 0, "STATEMENT", None, "forged", None),
+    ]
+    session, capture, _ = source(monkeypatch, capture__queue__sweep=rows, capture__statements__swept=first)
+    with capture.sweep(3, None) as sweep:
+        (batch,) = sweep.batches()
+    row, forged = batch.to_pylist()
+    assert (row["action"], row["layout"], row["new"], row["trans_key"]) == ("S", NO_LAYOUT, [text], trans_key)
+    assert (forged["action"], forged["trans_key"]) == ("S", "900/1.2.4")
+    placed = [given for given in session.given if given == {"id": 17, "scn": 900}]
+    assert len(placed) == (not first)

@@ -139,7 +139,7 @@ def test_a_source_is_claimed_by_one_store(monkeypatch):
 
 def test_images_are_read_by_the_columns_that_they_name(monkeypatch):
     known = {7: [RecordedTable(40, TABLE), RecordedTable(60, WIDER)]}
-    changes = Changes(900, known, *READERS, (), bool, PARTS["items"])
+    changes = Changes(900, known, *READERS, (), bool, int, PARTS["items"])
     late = image(ID="1", V="b", D="2024-02-29 12:00:00.000000000")
     # The older trigger fires for a while after the columns were recorded, and the newer one never before.
     items = [Item(61, "1.2.3", 61, 7, "INSERT", None, image(ID="1", V="a"), None)]
@@ -156,7 +156,7 @@ def test_images_are_read_by_the_columns_that_they_name(monkeypatch):
 def test_a_value_that_is_none_of_its_column_is_said_only_on_request(monkeypatch):
     spans = OracleColumn("S", "INTERVAL DAY(2) TO SECOND(6)", precision=2, scale=6)
     table = CapturedTable(NAME, 7, (*WIDER.columns, spans), ("ID",))
-    changes = Changes(900, {7: [RecordedTable(60, table)]}, *READERS, (), bool, PARTS["items"])
+    changes = Changes(900, {7: [RecordedTable(60, table)]}, *READERS, (), bool, int, PARTS["items"])
     for values, (day, span) in itertools.product(("", "1"), (("canary", "1 0"), ("2024-02-29 00:00:00", "1 canary"))):
         monkeypatch.setenv(VALUES_ENV, values)
         with pytest.raises(SluiceError, match="SLC-488") as error:
@@ -166,11 +166,11 @@ def test_a_value_that_is_none_of_its_column_is_said_only_on_request(monkeypatch)
 
 def test_notes_of_definitions_are_no_changes_and_wait_for_a_look(monkeypatch):
     note = Item(61, "1.2.3", 61, 7, "ALTER", None, None, "ALTER TABLE t ADD d DATE")
-    seen = Changes(900, {}, *READERS, {61}, bool, PARTS["items"])
+    seen = Changes(900, {}, *READERS, {61}, bool, int, PARTS["items"])
     batch, notes = seen.batch([note])
     assert (len(batch), notes) == (0, 1)
     with pytest.raises(AlteredMeanwhile):
-        Changes(900, {}, *READERS, {60}, bool, PARTS["items"]).batch([note])
+        Changes(900, {}, *READERS, {60}, bool, int, PARTS["items"]).batch([note])
     row = (61, "1.2.3", 61, 7, "DROP", None, None, "DROP TABLE")
     session, capture, _ = source(monkeypatch, **{"capture/queue/sweep": [row]})
     with capture.sweep(3, None) as sweep:

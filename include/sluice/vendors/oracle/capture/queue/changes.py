@@ -12,6 +12,7 @@ from sluice.errors import AlteredMeanwhile, SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
+from sluice.model.statement import Statement
 from sluice.vendors import table_commands
 from sluice.vendors.oracle.capture.commands import NotCarried, altered
 from sluice.vendors.oracle.capture.queue.longs import KeyValue
@@ -57,6 +58,8 @@ class Changes:
         known: recorded columns by the numbers of tables, in the order of their keys.
         polled: the notes of definitions that were compared with the catalog.
         is_gone: whether the table of a number was dropped.
+        swept: the change number of the sweep that has read a statement first. The control store knows a statement by
+            the name of its transaction from then on, also if that sweep did not get as far as the log.
     """
 
     def __init__(
@@ -67,6 +70,7 @@ class Changes:
         added: FetchAdded,
         polled: Collection[int],
         is_gone: Callable[[int], bool],
+        swept: Callable[[int], int],
         items: str,
     ) -> None:
         self.used: dict[int, Layout] = {}
@@ -77,6 +81,7 @@ class Changes:
         self._added = added
         self._polled = polled
         self._is_gone = is_gone
+        self._swept = swept
         self._items = items
         self._readers: dict[int, Callable[[Mapping[str, Cell], Mapping[str, Cell]], list[Cell]]] = {}
 
@@ -95,6 +100,7 @@ class Changes:
     def _change(self, item: Item) -> tuple[object, ...] | None:
         trans_key = transaction(self._scn, item.id)
         if item.action == _STATEMENT:
+            trans_key = transaction(self._first_swept(item.new or ""), item.id)
             return (item.last, trans_key, item.key, NO_LAYOUT, Action.STATEMENT.value, [item.new], None)
         new: list[Cell] | None
         old: list[Cell] | None = None
@@ -109,6 +115,13 @@ class Changes:
             return None
         self.used[table.number] = table.layout
         return (item.last, trans_key, item.key, table.number, action.value, new, old)
+
+    def _first_swept(self, text: str) -> int:
+        try:
+            return self._swept(Statement.from_json(text).id)
+        except ValueError:
+            # Whoever publishes it refuses it.
+            return self._scn
 
     def _command(self, item: Item) -> tuple[Action, RecordedTable, str] | None:
         """What is sent of a note; None if that is nothing: no column changed, or its table is LOST."""

@@ -85,7 +85,7 @@ class OracleSweep:
         longs = LongReader(self._session, shown, self._parts)
         added = AddedColumns(self._session, shown, self._parts)
         items = self._parts["items"]
-        self._changes = Changes(scn, known, longs.read, added.read, self._polled, self._is_gone, items)
+        self._changes = Changes(scn, known, longs.read, added.read, self._polled, self._is_gone, self._swept, items)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in order, `SWEPT` columns; for what is raised see `Changes.batch`."""
@@ -112,6 +112,15 @@ class OracleSweep:
 
     def _is_gone(self, relation: int) -> bool:
         return not execute(self._session, composed("capture/queue/named"), {"relation": relation})
+
+    def _swept(self, statement: int) -> int:
+        found = execute(self._session, composed("capture/statements/swept", **self._parts), {"id": statement})
+        if found:
+            return int(found[0][0])
+        scn = self._values["scn"]
+        with transaction(self._session):
+            changed(self._session, composed("capture/statements/place", **self._parts), {"id": statement, "scn": scn})
+        return scn
 
     def layouts(self) -> Mapping[int, Layout]:
         """The layouts that the batches given so far were written under."""
