@@ -140,17 +140,17 @@ def test_a_slave_is_loaded_in_blocks_under_writers_and_tables_are_dropped_and_al
     with closing(world.context.source(SOURCE)) as opened, opened.master.exported_snapshot() as (point, _):
         within, others = KeyRange(0, keyed, "`id` number", reached=("300",)), KeyRange(1, ided, "`id` uuid")
     master.execute("DELETE FROM keyed WHERE id > 300", "DROP TABLE ided")
-    alter = "SET STATEMENT lock_wait_timeout = 0 FOR ALTER TABLE keyed ADD later int"
+    alter = "SET lock_wait_timeout = 1", "ALTER TABLE keyed ADD later int"
     with source.read(master.info, point, ()) as reading:
         assert reading.shape(others) is None
         assert reading.shape(within).key_names == ("id",)
         with pytest.raises(pymysql.err.OperationalError, match="Lock wait timeout"):
-            master.execute(alter)
+            master.execute(*alter)
         rows, last = reading.block(within, columns, 10)
         # The end is one of the keys that are there by now, and the rows are those of the point.
         assert last is None
         assert b"".join(rows).count(b"\n") > 100
-        master.execute(alter)
+        master.execute(*alter)
         assert reading.shape(within)
         with pytest.raises(TransientError) as altered:
             reading.block(within, columns, 10)

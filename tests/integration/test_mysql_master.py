@@ -11,8 +11,9 @@ from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
-from sluice.vendors.mariadb.read import rows
+from sluice.vendors.mariadb.read import rows, session_snapshot
 from sluice.vendors.mariadb.session import connect
+from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.registry import master as master_of
 
 pytestmark = [
@@ -70,8 +71,8 @@ def test_what_is_not_told_as_rows_stops_the_publisher_and_rows_come_whatever_the
 def test_a_snapshot_waits_for_who_writes_its_table_alone_and_needs_one_right(binlog, master_server, monkeypatch):
     world, master = binlog(DDL, ["docs", "plain"], slaves=("zurich",), update=False)
     info = world.infos["master"]
-    monkeypatch.setattr(rows, "_HELD_S", 1)
-    monkeypatch.setattr(rows, "_PATIENCE_S", 0.1)
+    monkeypatch.setattr(session_snapshot, "_HELD_S", 1)
+    monkeypatch.setattr(rows, "PATIENCE_S", 0.1)
     with closing(connect(info, "test")) as session:
         place = str(end_of_log(session))
     with closing(master_server.session()) as writer, master_of("mariadb").read(info, place) as reading:
@@ -83,6 +84,13 @@ def test_a_snapshot_waits_for_who_writes_its_table_alone_and_needs_one_right(bin
                 reading.table(TableName(master.name, "plain"), ["n"])
             cursor.execute("COMMIT")
         assert list(reading.table(TableName(master.name, "plain"), ["n", "v"])) == [b"1\t\xc3\xa9\n" * 2]
+        # As for a block: the table is kept as it is until its rows are read.
+        within = KeyRange(0, TableName(master.name, "docs"), "`id` number")
+        assert master_of("mariadb").foresee(info, [within])[0].rows == 1
+        assert reading.shape(within).key_names == ("id",)
+        some, last = reading.block(within, ["id"], 5)
+        assert (list(some), last) == ([b"1\n"], None)
+        assert reading.shape(KeyRange(1, TableName(master.name, "nothing"), "`id` number")) is None
         master_server.execute(f"REVOKE LOCK TABLES ON `{master.name}`.* FROM {info.login}@'127.0.0.1'")
         with pytest.raises(SluiceError, match=r"(?s)SLC-581.*GRANT LOCK TABLES ON"):
             reading.table(TableName(master.name, "docs"), ["id"])

@@ -1,2 +1,2 @@
 -- How many rows of a range the server expects, by its statistics.
-EXPLAIN SELECT * FROM {table} WHERE {within}
+EXPLAIN FORMAT = TRADITIONAL SELECT * FROM {table} WHERE {within}

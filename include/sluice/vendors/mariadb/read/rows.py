@@ -11,19 +11,15 @@ they begin.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pymysql
 from pymysql.cursors import SSCursor
 
-from sluice import shell
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, TransientError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -33,22 +29,17 @@ from sluice.vendors.mariadb.capture.binlog.layouts import Layouts
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.capture.binlog.stream import Stream
-from sluice.vendors.mariadb.catalog.master_tables import PLAIN, MasterTable, described, kind_of
+from sluice.vendors.mariadb.catalog.master_tables import MasterTable, described
 from sluice.vendors.mariadb.charsets import Charsets
-from sluice.vendors.mariadb.errors import number_of, translated
+from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.master_types import MasterColumn
 from sluice.vendors.mariadb.read.key_order import key_order
 from sluice.vendors.mariadb.read.key_parts import KeyAltered, KeyPart, part_of
-from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified, quoted
+from sluice.vendors.mariadb.read.session_snapshot import PATIENCE_S, begun, begun_apart, differs, held
+from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat, another_key
 
 _FETCHED = 10_000
-_PATIENCE_S = 30.0
-# So many seconds a table is held, or is waited for: others wait meanwhile.
-_HELD_S = 3
-# The server's numbers for a table, and a database, that is not there; for one that others hold; for a missing right.
-_NO_TABLE = (1146, 1049)
-_LOCKED, _NO_RIGHT = 1205, (1044, 1142)
 _Row = tuple[str | None, ...]
 
 
@@ -156,7 +147,7 @@ class MariaReading:
         # The place of the session's snapshot.
         self._here = place
         if session.server.tells_snapshots:
-            self._here = _begun(session, place)
+            self._here = begun(session, place)
 
     def chunk(self, chunk: Chunk, columns: Sequence[str], form: RowFormat) -> MariaRows:
         """The rows of a chunk."""
@@ -171,7 +162,10 @@ class MariaReading:
         """A table with what happened to its rows since the place; to those of a chunk, if one is given."""
         if not self._session.server.tells_snapshots:
             with translated(f"reading {name}"):
-                self._here = self._begun_apart(name)
+                here = begun_apart(self._info, self._session, name, PATIENCE_S)
+            if here is None:
+                raise differs(name, "it is not there")
+            self._here = here
         return self._changed(name, columns, chunk)
 
     def _changed(self, name: TableName, columns: Sequence[str], chunk: Chunk | None = None) -> ChangedTable:
@@ -201,8 +195,11 @@ class MariaReading:
         with translated(f"reading {name}"):
             # Behind a block that was read nothing is held any more.
             is_told = self._session.server.tells_snapshots
-            self._here = _begun(self._session, self._place) if is_told else self._begun_apart(name)
-            if not _held(self._session, name):
+            here = begun(self._session, self._place) if is_told else begun_apart(self._info, self._session, name)
+            if here is None:
+                return None
+            self._here = here
+            if not held(self._session, name):
                 return None
             found = described(self._session, name)
             if found is None:
@@ -245,31 +242,6 @@ class MariaReading:
         condition = order.between(within, last)
         read_ = MariaRows(self._session, table, changed.columns[:count], came, went, condition, ends=True)
         return read_, last
-
-    def _begun_apart(self, name: TableName) -> LogPlace:
-        """Begin a snapshot while nobody writes to a table; its place, as far as that table goes."""
-        end = time.monotonic() + _PATIENCE_S
-        with closing(connect_to_master(self._info, "lock")) as beside:
-            execute(beside, f"SET SESSION lock_wait_timeout = {_HELD_S}")
-            while True:
-                try:
-                    execute(beside, composed("read/lock", table=qualified(name)))
-                    break
-                except pymysql.Error as error:
-                    if number_of(error) in _NO_TABLE:
-                        raise differs(name, "it is not there") from None
-                    if number_of(error) in _NO_RIGHT:
-                        raise _may_not_lock(name, self._info.login, error) from None
-                    if number_of(error) != _LOCKED:
-                        raise
-                    if time.monotonic() > end:
-                        raise _moved(
-                            f"others held {name} for {_PATIENCE_S:.0f} s by transactions or by locks"
-                        ) from None
-            execute(self._session, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-            here = end_of_log(beside)
-            execute(beside, "UNLOCK TABLES")
-        return here
 
     def _between(
         self, name: TableName, columns: Sequence[str], part: KeyPart | None
@@ -317,55 +289,6 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
     place = LogPlace.parsed(snapshot_id)
     with translated("reading the master"), closing(connect_to_master(info, f"read {snapshot_id}")) as session:
         yield MariaReading(info, session, place)
-
-
-def _begun(session: Connection, place: LogPlace) -> LogPlace:
-    """Begin a snapshot that shows at least what is in front of a place; its own place."""
-    end = time.monotonic() + _PATIENCE_S
-    while True:
-        execute(session, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
-        status = execute(session, "SHOW STATUS LIKE 'binlog_snapshot_%'")
-        found = {str(name).lower(): value for name, value in status}
-        here = LogPlace.of(found["binlog_snapshot_file"], int(found["binlog_snapshot_position"]))
-        if here >= place:
-            return here
-        # A commit is in the log for a moment before it can be seen.
-        execute(session, "ROLLBACK")
-        if time.monotonic() > end:
-            raise _moved(f"the master shows its rows up to {here} of its log, and not up to {place}")
-        time.sleep(0.01)
-
-
-def _held(session: Connection, name: TableName) -> bool:
-    """Keep a table as it is until the transaction ends; whether there is one. The catalog alone does not tell: it shows
-    nothing to who may not read the table, and leaves out what somebody is altering."""
-    try:
-        # A slave may stand at a point meanwhile: nobody is waited for long.
-        execute(session, f"SET SESSION lock_wait_timeout = {_HELD_S}")
-        execute(session, composed("read/hold", table=qualified(name)))
-    except pymysql.Error as error:
-        if number_of(error) not in _NO_TABLE:
-            raise
-        return False
-    return kind_of(session, name) in (None, PLAIN)
-
-
-def differs(name: TableName, why: str) -> TransientError:
-    """A table cannot be given as it was at a place."""
-    return _moved(f"{name} changed in another way than by rows since the place of the log that is read: {why}")
-
-
-def _moved(why: str) -> TransientError:
-    return TransientError(464, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
-
-
-def _may_not_lock(name: TableName, login: str, error: BaseException) -> ConfigError:
-    return ConfigError(
-        581,
-        f"the account {login} may not lock {name} for the moment in which its snapshot is taken: {error}",
-        f"nothing was read; as an administrator of the server: GRANT LOCK TABLES ON {quoted(name.schema)}.*, or run "
-        f"the script that {shell.sluice('grants', 'SOURCE')} prints",
-    )
 
 
 def _plain(value: str | bytes) -> str:

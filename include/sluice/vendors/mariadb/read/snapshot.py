@@ -17,7 +17,7 @@ from sluice.vendors.mariadb.catalog.master_tables import described
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.read.key_order import cut_evenly, key_order
 from sluice.vendors.mariadb.read.key_parts import numbered_by, written_as
-from sluice.vendors.mariadb.read.rows import differs
+from sluice.vendors.mariadb.read.session_snapshot import differs
 from sluice.vendors.mariadb.session import composed, execute, qualified, quoted
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import Unheld
