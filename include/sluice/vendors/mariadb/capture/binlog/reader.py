@@ -79,7 +79,8 @@ def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -
 
     Raises:
         SluiceError: SLC-460, the log does not have the place any more.
-        TransientError: the session broke off; SLC-462, another reader took its number.
+        TransientError: the session broke off; SLC-462, another reader took its number; SLC-582, the server does not
+            send what it has told to be there.
         Malformed: what is sent is no event.
     """
     with closing(connect_to_master(info, "binlog")) as session:
@@ -90,13 +91,17 @@ def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -
         number = secrets.randbelow(2**31) | 2**31
         _ask(session, begin, number)
         file, summed, at = begin.name, None, begin
-        patience = time.monotonic() + _PATIENCE_S
+        stands, patience = begin, time.monotonic() + _PATIENCE_S
         while True:
             packet = _packet(session, begin)
             if packet[:1] != b"\0":
                 if packet[:1] == bytes([_EOF]) and len(packet) < 9:
-                    if until is None or at >= until or time.monotonic() > patience:
+                    if until is None or at >= until:
                         return
+                    if stands != at:
+                        stands, patience = at, time.monotonic() + _PATIENCE_S
+                    if time.monotonic() > patience:
+                        raise _held_back(at, until)
                     time.sleep(0.01)
                     _ask(session, at, number)
                     continue
@@ -130,6 +135,14 @@ def _packet(session: Connection, begin: LogPlace) -> bytes:
                 462, "the server ended our reading of the binary log: another reader came with the same number", AGAIN
             ) from None
         raise purged(begin, error.__cause__) from None
+
+
+def _held_back(at: LogPlace, until: LogPlace) -> TransientError:
+    return TransientError(
+        582,
+        f"the master's binary log ends at {until}, and for {_PATIENCE_S:.0f} s it has sent nothing behind {at}",
+        "the run tries again by itself; it sends what is on its disk: see whether that is slow or full",
+    )
 
 
 def purged(place: LogPlace, error: BaseException | None) -> SluiceError:
