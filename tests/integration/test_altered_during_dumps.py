@@ -212,22 +212,22 @@ def test_the_databases_own_programs_give_way(world, monkeypatch):
     ends_normal(world)
 
 
-@pytest.mark.parametrize("what", ["chunk", "table", "block"])
-def test_a_table_is_locked_no_longer_than_its_rows_are_read(world, what):
+def test_a_table_is_locked_no_longer_than_its_rows_are_read(world):
     name, columns = TableName("public", "last"), ["id", "note"]
-    with closing(connect(world.infos["master"], "snapshot")) as holding:
-        holding.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-        with reading(world.infos["master"], exported(holding)[0]) as source, world.session() as altering:
-            if what == "chunk":
-                rows = source.chunk(Chunk(0, Leaf(name, name, 100, 1), 0, None), columns, BINARY)
-            elif what == "table":
-                rows = source.table(name, columns)
-            else:
-                rows, _ = source.block(KeyRange(0, name, relations.order(holding, name).sign), columns, 5000)
-            assert sum(map(len, rows))
-            assert rows.rows == 3000
-            altering.execute("SET lock_timeout = '20s'")
-            altering.execute("ALTER TABLE last ADD new int")
+    for what in ("chunk", "table", "block"):
+        with closing(connect(world.infos["master"], "snapshot")) as holding:
+            holding.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            with reading(world.infos["master"], exported(holding)[0]) as source, world.session() as altering:
+                if what == "chunk":
+                    rows = source.chunk(Chunk(0, Leaf(name, name, 100, 1), 0, None), columns, BINARY)
+                elif what == "table":
+                    rows = source.table(name, columns)
+                else:
+                    rows, _ = source.block(KeyRange(0, name, relations.order(holding, name).sign), columns, 5000)
+                assert sum(map(len, rows))
+                assert rows.rows == 3000
+                altering.execute("SET lock_timeout = '20s'")
+                altering.execute(f"ALTER TABLE last ADD new_of_{what} int")
 
 
 def test_who_is_to_wait_as_long_as_it_takes_does(world, monkeypatch):

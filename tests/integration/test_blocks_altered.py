@@ -26,12 +26,11 @@ DROP TABLE gone;
 """
 
 
-@pytest.mark.parametrize("at", [0, 2], ids=["before the first block", "in the middle of it"])
-def test_what_becomes_of_a_table_is_no_end_of_the_load(updating, at):
+def test_what_becomes_of_a_table_is_no_end_of_the_load(updating):
     """It happens behind the point of a round, whose blocks are put off."""
     world = updating(DDL, [f"public.{name}" for name in TABLES], {}, source={"blocks": {"rows": 300}})
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
-    told = []
+    told, at = [], 2
 
     def load(job):
         if len(told) == at:

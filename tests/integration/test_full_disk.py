@@ -58,8 +58,11 @@ def there_are(carried):
     return {path.name for path in carried.stored.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
-@pytest.mark.parametrize("resume", [True, False], ids=["goes on", "anew"])
+@pytest.mark.parametrize(
+    ("moment", "resume"),
+    [(MOMENTS["in mid chunk"], True), (MOMENTS["when all chunks are in"], False)],
+    ids=["in mid chunk", "when all chunks are in, and anew"],
+)
 def test_nothing_half_made_is_taken_for_whole_and_the_next_run_stores_all_of_it(carried, fills, moment, resume):
     carried = carried(ROWS, TABLES)
     world, there = carried.world, {}

@@ -29,7 +29,6 @@ class Hangs(RowByRow):
             {hangs}
         return row
 """
-HANGS = {"waits": "time.sleep(3600)", "computes": "while True: pass"}
 
 
 @pytest.fixture
@@ -67,11 +66,8 @@ def goes_on(world):
     assert world.standing().tolerated == 0, "something came twice"
 
 
-@pytest.mark.parametrize("hangs", HANGS.values(), ids=HANGS)
-def test_a_drain_stops_in_front_of_what_a_plugin_does_not_end_with_and_goes_on_once_it_is_mended(
-    hanging, airflow, hangs
-):
-    world = hanging(hangs)
+def test_a_drain_stops_in_front_of_what_a_plugin_does_not_end_with_and_goes_on_once_it_is_mended(hanging, airflow):
+    world = hanging("while True: pass")
     job, said = ended(world)
     assert job.returncode == 3, said
     assert "SLC-162: the plugin hanging:Hangs failed on 1 rows of public.t: TimeoutError: no answer for 2 s" in said
@@ -98,9 +94,8 @@ def test_a_process_that_a_plugin_keeps_from_all_else_is_ended_and_says_where_it_
     goes_on(world)
 
 
-@pytest.mark.parametrize("hangs", HANGS.values(), ids=HANGS)
-def test_a_drain_that_is_asked_to_end_does_not_wait_for_a_plugin(hanging, hangs):
-    world = hanging(hangs, patience=3600)
+def test_a_drain_that_is_asked_to_end_does_not_wait_for_a_plugin(hanging):
+    world = hanging("time.sleep(3600)", patience=3600)
     job = world.start("drain", "--slave", "zurich", "--once", plugins=world.plugins)
     while not (world.begun.exists() and world.position().ordinal == 3):
         assert job.poll() is None
