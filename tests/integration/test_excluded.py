@@ -50,14 +50,14 @@ def there(world, slave="zurich", schema="public"):
     return [name for (name,) in world.reader(slave).execute(wanted, [schema]) if not name.startswith("sluice_")]
 
 
-@pytest.fixture(params=["batch", "one_to_one"])
+@pytest.fixture
 def world(updating, request):
     """Zurich declines some tables."""
     made = updating(DDL, {"public.*": {}}, source={"initial_content": True})
 
     def decline(settings):
         settings["slaves"]["zurich"]["tables"] = dict(EXCLUDED)
-        settings["replications"][0]["mode"] = request.param
+        settings["replications"][0]["mode"] = getattr(request, "param", "batch")
 
     made.configure(decline)
     return made
@@ -77,6 +77,7 @@ def same(world, *tables):
     assert all(world.rows("master", f"public.{one}") == world.rows("zurich", f"public.{one}") for one in tables)
 
 
+@pytest.mark.parametrize("world", ["batch", "one_to_one"], indirect=True)
 def test_a_slave_gets_neither_table_nor_rows_nor_keys_of_what_it_declines(filled):
     assert there(filled) == sorted(GIVEN)
     assert there(filled, "geneva", "branch") == ["audit_log", "audit_open", "payroll", "plain", "staff"]
@@ -130,6 +131,7 @@ def test_tables_made_later_follow_the_entries_as_well(filled):
     assert there(filled) == sorted((*GIVEN, "later", "parted"))
 
 
+@pytest.mark.parametrize("world", ["one_to_one"], indirect=True)
 def test_a_table_that_gets_such_a_name_is_dropped_and_one_that_loses_it_waits_for_its_rows(filled):
     filled.master.execute(
         "INSERT INTO plain VALUES (7); ALTER TABLE plain RENAME TO audit_plain; INSERT INTO audit_plain VALUES (8)"
@@ -167,7 +169,7 @@ def test_a_table_that_goes_by_a_name_obeys_what_is_said_of_drops(filled):
         filled.drain("zurich")
 
 
-def test_statements_that_name_it_are_refused_for_the_slave(filled):
+def test_statements_that_name_it_are_refused_for_the_slave_and_what_was_kept_of_it_is_passed_over(filled):
     for text in ("UPDATE payroll SET salary = 1", "CREATE TABLE audit_x (id int)", "TRUNCATE public.audit_log"):
         with pytest.raises(SluiceError, match="SLC-103"):
             execute(filled, text)
@@ -175,6 +177,11 @@ def test_statements_that_name_it_are_refused_for_the_slave(filled):
     filled.catch_up()
     assert {one.status for one in awaited(filled.context, done.id, 0)} == {statement_results.StatementStatus.OK}
     assert filled.verify() == {"zurich": 0, "geneva": 0}
+    layout = Layout(1, TableName("public", "payroll"), (Column("id", "integer"),), (0,))
+    kept = RejectedChange(layout, None, "I", 1, 1, ["77"], None, unseen=True)
+    rejected_changes.keep(filled.context.store, filled.pair("zurich"), [kept])
+    assert retry_rejected.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
+    assert rejected_changes.kept(filled.context.store, filled.pair("zurich")) == []
 
 
 def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
@@ -202,7 +209,6 @@ def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
     assert SOURCE not in looked["slave zurich"].text
 
 
-@pytest.mark.parametrize("world", ["batch"], indirect=True)
 def test_blocks_are_loaded_of_what_it_gets(world):
     world.inhibit()
     assert world.dump(mode="online")["failed"] == {}
@@ -214,7 +220,6 @@ def test_blocks_are_loaded_of_what_it_gets(world):
     assert there(world) == sorted(GIVEN)
 
 
-@pytest.mark.parametrize("world", ["batch"], indirect=True)
 def test_what_is_carried_by_hand_has_nothing_of_it(world):
     world.configure(
         lambda settings: (
@@ -239,10 +244,9 @@ def test_what_is_carried_by_hand_has_nothing_of_it(world):
     assert there(world) == sorted(GIVEN)
 
 
-@pytest.mark.parametrize("vendor", ["parquet", "iceberg"])
-def test_files_have_none_of_what_is_excluded(lake, vendor):
+def test_files_have_none_of_what_is_excluded(lake):
     tables = ["public.payroll", "public.staff", "public.audit_log", "public.audit_open", "public.plain"]
-    there = lake(DDL, tables, vendor=vendor, update=False)
+    there = lake(DDL, tables, vendor="iceberg", update=False)
     world = there.world
     world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=EXCLUDED))
     world.update()
@@ -256,7 +260,6 @@ def test_files_have_none_of_what_is_excluded(lake, vendor):
         world.drain("zurich")
 
 
-@pytest.mark.parametrize("world", ["batch"], indirect=True)
 def test_an_older_version_is_that_of_the_tables_that_it_gets(world):
     def version(now):
         settings = {"messages": {"version": now}, "initial_files": {"versions": ["0.5"]}}
@@ -277,7 +280,6 @@ def test_an_older_version_is_that_of_the_tables_that_it_gets(world):
         world.dump("zurich", version="REPL_Ver_0.5")
 
 
-@pytest.mark.parametrize("world", ["batch"], indirect=True)
 def test_the_databases_own_programs_bring_all_tables_or_none(world, monkeypatch):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world.inhibit("zurich")
@@ -285,7 +287,6 @@ def test_the_databases_own_programs_bring_all_tables_or_none(world, monkeypatch)
         world.dump("zurich", mode="external")
 
 
-@pytest.mark.parametrize("world", ["batch"], indirect=True)
 def test_a_load_that_broke_off_goes_on_without_it(world):
     def breaking(job):
         load_here(job)
@@ -299,14 +300,6 @@ def test_a_load_that_broke_off_goes_on_without_it(world):
         assert world.dump()["rows"] == 23
     world.release()
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
-
-
-def test_what_was_kept_of_it_before_is_passed_over(filled):
-    layout = Layout(1, TableName("public", "payroll"), (Column("id", "integer"),), (0,))
-    kept = RejectedChange(layout, None, "I", 1, 1, ["77"], None, unseen=True)
-    rejected_changes.keep(filled.context.store, filled.pair("zurich"), [kept])
-    assert retry_rejected.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
-    assert rejected_changes.kept(filled.context.store, filled.pair("zurich")) == []
 
 
 def test_names_that_are_found_later_come_to_the_same(build, weak):
