@@ -41,9 +41,13 @@ def locked(world, how):
         session.rollback()
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 @pytest.mark.parametrize(
-    "how", ["SELECT FROM public.t FOR UPDATE", "LOCK TABLE public.t", "INSERT INTO public.t VALUES (2)"]
+    ("how", "mode"),
+    [
+        ("SELECT FROM public.t FOR UPDATE", "batch"),
+        ("LOCK TABLE public.t", "one_to_one"),
+        ("INSERT INTO public.t VALUES (2)", "one_to_one"),
+    ],
 )
 def test_a_lock_that_is_not_given_back_is_an_error_that_names_its_holder_and_is_tried_again(world, how, mode):
     world.configure(lambda settings: settings["replications"][0].update(mode=mode))

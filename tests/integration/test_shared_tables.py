@@ -135,14 +135,11 @@ def test_two_entries_of_one_database_keep_tables_apart_or_not(world):
 
 # How tables are watched by the two; how the hub sees them; whether they are one there.
 NAMED = {
-    "both by their names": (["public.t"], ["public.t"], {}, True),
     "a wildcard and a name": (["public.*"], ["public.t"], {}, True),
-    "two wildcards": (["public.*"], ["public.*"], {}, True),
     "only as it was loaded": (["public.t"], {"public.t": {"actions": "none"}}, {}, True),
     "excluded from one": (["public.t"], {"public.own": {}, "public.t*": {"exclude": True}}, {}, False),
     "under another name": (["public.t"], ["public.own"], {"tables": {"public.own": {"as": "t"}}}, True),
     "in another schema": (["public.t"], ["sales.t"], {"schemas": {"sales": "public"}}, True),
-    "apart": (["public.t"], ["sales.t"], {}, False),
     "a wildcard without that table": (["public.t"], ["sales.*"], {"schemas": {"sales": "public"}}, False),
 }
 

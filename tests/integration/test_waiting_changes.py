@@ -66,8 +66,9 @@ def spilled(monkeypatch):
     return files
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-@pytest.mark.parametrize("emptied", ["", EMPTIED], ids=["changed", "emptied"])
+@pytest.mark.parametrize(
+    ("mode", "emptied"), [("batch", EMPTIED), ("one_to_one", "")], ids=["emptied", "changed, one to one"]
+)
 def test_keys_that_rows_swap_in_a_transaction_of_many_parts_are_the_masters_in_the_end(
     build, spilled, mode, emptied, monkeypatch
 ):
