@@ -31,12 +31,15 @@ def test_who_has_such_a_role_is_let_in(world, roles, wanted):
     asks(world, roles, wanted)
 
 
-@pytest.mark.parametrize("roles", [["user"], []], ids=["another role", "none"])
-@pytest.mark.parametrize("slaves", [("zurich",), ()], ids=["for a slave", "for a source"])
 @pytest.mark.parametrize(
-    ("answered", "code"),
-    [("", "300: eva"), ("answer", "380: eva, who answered the question,")],
-    ids=["asks", "answers"],
+    ("roles", "slaves", "answered", "code"),
+    [
+        (["user"], ("zurich",), "", "300: eva"),
+        (["user"], (), "answer", "380: eva, who answered the question,"),
+        ([], (), "", "300: eva"),
+        ([], ("zurich",), "answer", "380: eva, who answered the question,"),
+    ],
+    ids=["asks for a slave", "answers for a source", "none, asks for a source", "none, answers for a slave"],
 )
 def test_who_has_none_is_refused_and_the_audit_trail_says_so(world, roles, slaves, answered, code):
     with pytest.raises(SluiceError, match=rf"SLC-{code} has .* and inhibit needs one of these: op, admin") as refused:

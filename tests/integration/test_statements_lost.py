@@ -50,13 +50,12 @@ def number(world) -> int:
     return world.reader("control").execute("SELECT max(id) FROM statement").fetchone()[0]
 
 
-@pytest.mark.parametrize("ended_by", ["pg_cancel_backend", "pg_terminate_backend"])
-def test_what_ends_before_its_commit_is_rolled_back_for_good(world, ended_by):
+def test_what_ends_before_its_commit_is_rolled_back_for_good(world):
     before = world.rows("master", "public.t")
     with ThreadPoolExecutor(1) as pool:
         issued = pool.submit(execute, world, "UPDATE t SET x = 0 WHERE pg_sleep(60) IS NOT NULL", varying=True)
         ask = (
-            f"SELECT {ended_by}(pid) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND application_name LIKE 'sluice statement%' AND query LIKE 'UPDATE%'"
         )
         while not world.master.execute(ask).fetchall():
@@ -91,8 +90,10 @@ def test_a_session_that_is_lost_before_its_commit_has_not_and_holds_nobody_up(wo
     assert world.rows("master", "public.t") == before
 
 
-@pytest.mark.parametrize(("delivered", "master"), [(True, StatementStatus.OK), (False, StatementStatus.FAILED)])
-@pytest.mark.parametrize("asked_by", ["the publisher", "the command"])
+@pytest.mark.parametrize(
+    ("delivered", "master", "asked_by"),
+    [(True, StatementStatus.OK, "the publisher"), (False, StatementStatus.FAILED, "the command")],
+)
 def test_what_cannot_be_found_out_at_once_is_found_out_later(
     world, cut, delivered, master, asked_by, monkeypatch, capsys
 ):

@@ -80,7 +80,7 @@ class Writer:
                     pass
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_random_histories_with_ddl_in_the_middle_give_equal_slaves(build, seed):
     tables = {f"public.{name}": {"old_images": "key"} for name in "tp"}
     world = build(SCHEMA, tables, slaves=("batches", "single"), slave={"max_batch": 40})
@@ -108,22 +108,21 @@ SHAPED = [
 ]
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 @pytest.mark.parametrize(("entry", "values"), SHAPED)
-def test_a_slave_that_sees_other_values_goes_by_the_same_key(build, entry, values, mode):
-    world = build(DDL, KEYED, slave={"tables": {"public.t": entry}})
-    world.settings["replications"][0]["mode"] = mode
+def test_a_slave_that_sees_other_values_goes_by_the_same_key(build, entry, values):
+    world = build(DDL, KEYED, slaves=("batches", "single"), slave={"tables": {"public.t": entry}})
+    world.settings["replications"][1]["mode"] = "one_to_one"
     world.configure(lambda plain: None)
     world.master.execute("INSERT INTO t SELECT g, 'v' || g FROM generate_series(1, 9) AS g")
-    world.publish()
-    world.drain()
+    world.catch_up()
     world.master.execute(
         "UPDATE t SET v = 'X' WHERE id < 9; UPDATE t SET id = 20 WHERE id = 1; DELETE FROM t WHERE id < 7"
     )
     world.publish()
-    assert world.drain()["tolerated"] == 0
-    there = world.reader("zurich").execute("SELECT * FROM t ORDER BY id").fetchall()
-    assert there == list(zip((7, 8, 9, 20), values, strict=True))
+    for slave in world.slaves:
+        assert world.drain(slave)["tolerated"] == 0
+        there = world.reader(slave).execute("SELECT * FROM t ORDER BY id").fetchall()
+        assert there == list(zip((7, 8, 9, 20), values, strict=True)), slave
 
 
 SEES = """
@@ -150,7 +149,6 @@ def test_a_number_that_the_database_gives_follows_row_by_row(build):
 # What the slave is to see of the table from then on; what it has in the end.
 MORE = [
     pytest.param({"where": "id > 3"}, "SELECT id, v FROM t WHERE id > 3", id="where"),
-    pytest.param({"searchable": ["v"]}, "SELECT id, v FROM t", id="searchable"),
     pytest.param({"exclude_columns": ["id"]}, "SELECT v FROM t", id="without the key"),
 ]
 
