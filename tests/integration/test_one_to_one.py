@@ -49,29 +49,33 @@ def changed(world):
     world.publish()
 
 
-def seen(world, columns):
-    return world.reader("zurich").execute(f"SELECT {columns} FROM seen ORDER BY number".encode()).fetchall()
+def seen(world, slave, columns):
+    return world.reader(slave).execute(f"SELECT {columns} FROM seen ORDER BY number".encode()).fetchall()
 
 
-@pytest.mark.parametrize(
-    ("settings", "ordinals"),
-    [
-        pytest.param({"mode": "one_to_one"}, [1, 1, 2, 3, 4, 4], id="each by itself"),
-        pytest.param({"mode": "one_to_one", "max_collected_statements": 6}, [2, 2, 2, 4, 4, 4], id="some together"),
-        pytest.param({}, [0] * 6, id="all in a batch, whose position comes last"),
-    ],
-)
-def test_a_trigger_of_the_slave_that_fires_always_sees_each_change_once_and_in_order(build, settings, ordinals):
-    world = build(DDL, TABLES)
-    configured(world, **settings)
-    world.reader("zurich").execute(SEES)
+# Each change by itself, some together, all in a batch, whose position comes last.
+WAYS = {
+    "zurich": ({"mode": "one_to_one"}, [1, 1, 2, 3, 4, 4]),
+    "geneva": ({"mode": "one_to_one", "max_collected_statements": 6}, [2, 2, 2, 4, 4, 4]),
+    "bern": ({}, [0] * 6),
+}
+
+
+def test_a_trigger_of_the_slave_that_fires_always_sees_each_change_once_and_in_order(build):
+    world = build(DDL, TABLES, slaves=tuple(WAYS))
+    for entry in world.settings["replications"]:
+        entry.update(WAYS[entry["slave"]][0])
+    world.configure(lambda plain: None)
+    for slave in WAYS:
+        world.reader(slave).execute(SEES)
     changed(world)
-    assert world.drain()["tolerated"] == 0
+    for slave, (_, ordinals) in WAYS.items():
+        assert world.drain(slave)["tolerated"] == 0
+        assert seen(world, slave, "what, v") == SEEN, slave
+        assert [ordinal for (ordinal,) in seen(world, slave, "ordinal")] == ordinals
+        transactions = world.reader(slave).execute("SELECT count(DISTINCT xmin::text) FROM seen").fetchone()
+        assert transactions == (len(set(ordinals)),)
     assert world.differences() == {}
-    assert seen(world, "what, v") == SEEN
-    assert [ordinal for (ordinal,) in seen(world, "ordinal")] == ordinals
-    transactions = world.reader("zurich").execute("SELECT count(DISTINCT xmin::text) FROM seen").fetchone()
-    assert transactions == (len(set(ordinals)),)
 
 
 @pytest.fixture
@@ -207,20 +211,22 @@ def test_a_replay_that_was_overtaken_commits_nothing_more(world, monkeypatch):
     assert world.differences() == {}
 
 
-@pytest.mark.parametrize("settings", [{"mode": "one_to_one"}, {}], ids=["one to one", "in batches"])
-def test_a_slave_that_is_set_back_under_a_drain_at_work_gets_nothing_from_it(build, settings):
+def test_a_slave_that_is_set_back_under_a_drain_at_work_gets_nothing_from_it(build):
     """What follows belongs on top of what was taken back (R3)."""
-    world = build(DDL, TABLES)
-    configured(world, **settings)
+    world = build(DDL, TABLES, slaves=("zurich", "geneva"))
+    world.settings["replications"][1]["mode"] = "one_to_one"
+    world.configure(lambda plain: None)
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
-    drain = world.drainer()
-    drain.deliver()
+    drains = {slave: world.drainer(slave) for slave in world.slaves}
+    for drain in drains.values():
+        drain.deliver()
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.publish()
-    world.reader("zurich").execute("UPDATE sluice_position SET ordinal = 0; DELETE FROM t")
-    with pytest.raises(FencedError, match=r"SLC-050: .*or set its position back"):
-        drain.deliver()
-    assert world.rows("zurich", "public.t").total() == 0
+    for slave, drain in drains.items():
+        world.reader(slave).execute("UPDATE sluice_position SET ordinal = 0; DELETE FROM t")
+        with pytest.raises(FencedError, match=r"SLC-050: .*or set its position back"):
+            drain.deliver()
+        assert world.rows(slave, "public.t").total() == 0
     world.catch_up()
     assert world.differences() == {}

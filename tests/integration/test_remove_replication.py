@@ -114,21 +114,22 @@ def test_what_cannot_be_removed_now_is_refused_and_stays(world):
     )
     with pytest.raises(SluiceError, match=r"SLC-387: .* source back"):
         remove_replication(world.context, pair, Extent.TABLES)
-    assert (world.standing("zurich").status, tables_of(world)) == ("NORMAL", {"parent", "child"})
-    replications.request(context.store, [pair], 77)
-    with pytest.raises(SluiceError, match=r"SLC-387: .* is INITIAL"):
-        remove_replication(context, pair)
-    assert world.position().ordinal >= 0
 
-
-def test_tables_with_rows_of_another_replication_stay(world):
     def shared(settings):
+        settings["sources"].pop("back")
         settings["sources"]["other"] = {"connection": "elsewhere", "tables": {"public.child": {}}, "prefix": "O_"}
         settings["replications"].append({"source": "other", "slave": "zurich"})
 
+    before = [*world.settings["replications"]]
     world.configure(shared)
     with pytest.raises(SluiceError, match=r"SLC-387: .* public.child has rows of"):
-        remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
+        remove_replication(world.context, pair, Extent.TABLES)
+    world.configure(lambda settings: settings.update(replications=before) or settings["sources"].pop("other"))
+    assert (world.standing("zurich").status, tables_of(world)) == ("NORMAL", {"parent", "child"})
+    replications.request(world.context.store, [pair], 77)
+    with pytest.raises(SluiceError, match=r"SLC-387: .* is INITIAL"):
+        remove_replication(world.context, pair)
+    assert world.position().ordinal >= 0
 
 
 def test_the_shell_asks_first_and_forgets_what_is_configured_no_more(world, monkeypatch, capsys):

@@ -30,29 +30,19 @@ def trimmed(world, keep=AT_ONCE, warn_bytes=10**9):
     return trim(world.context, SOURCE, keep=keep, warn_bytes=warn_bytes)
 
 
-def test_what_one_slave_still_needs_stays(world):
-    world.drain("zurich")
-    assert trimmed(world) == 0
-    world.drain("geneva")
-    assert world.differences() == {}
-
-
-def test_what_every_slave_has_goes_but_the_newest_segment(world):
+def test_what_every_slave_has_goes_in_time_but_the_newest_segment(world):
     before = world.context.files().names()
     world.drain("zurich")
+    assert trimmed(world) == 0, "one slave still needs it"
     world.drain("geneva")
+    assert world.differences() == {}
+    assert trimmed(world, keep=timedelta(hours=1)) == 0, "nothing goes before its time"
     assert trimmed(world) == 3
     assert world.context.files().names() == before[-1:]
     assert trimmed(world) == 0
     world.master.execute("INSERT INTO t VALUES (9)")
     world.catch_up()
     assert world.differences() == {}
-
-
-def test_nothing_goes_before_its_time(world):
-    world.drain("zurich")
-    world.drain("geneva")
-    assert trimmed(world, keep=timedelta(hours=1)) == 0
 
 
 def test_a_slave_that_needs_an_initial_update_anyway_holds_nothing_back(world):

@@ -50,7 +50,7 @@ def test_who_shuts_a_gate_that_is_shut_is_not_in_the_trail(world):
     assert [(who, event) for who, event, _ in audited(world)] == [("eva", "standby")]
 
 
-def test_a_paused_dag_is_standby_by_the_person_who_paused_it(world, airflow):
+def test_a_paused_dag_is_standby_by_the_person_who_paused_it_until_it_is_unpaused(world, airflow):
     airflow.pause("eva")
     ended = world.drain()
     assert ended["standby"] == "the drain DAG is paused by eva"
@@ -58,22 +58,23 @@ def test_a_paused_dag_is_standby_by_the_person_who_paused_it(world, airflow):
     assert (holds(world)[Hold.ADMIN].actor, holds(world)[Hold.ADMIN].reason) == ("eva", "the drain DAG was paused")
     world.drain()
     assert audited(world) == [("eva", "standby", "ADMIN: the drain DAG was paused")], "recorded once"
-
-
-def test_who_unpaused_it_last_is_not_taken_for_who_paused_it(world, airflow):
-    airflow.pause_unseen(last="eva")
-    assert world.drain()["standby"] == "the drain DAG is paused"
-    assert holds(world)[Hold.ADMIN].actor == "somebody"
-
-
-def test_unpausing_lifts_the_standby_and_delivers_although_the_source_was_idle_since(world, airflow):
-    airflow.pause("eva")
-    world.drain()
     airflow.paused = False
-    assert world.drain()["transactions"] == 1
+    assert world.drain()["transactions"] == 1, "the source was idle since"
     assert holds(world) == {}
     assert [event for _, event, _ in audited(world)] == ["standby", "activate"]
     assert world.differences() == {}
+
+
+def test_a_paused_dag_is_standby_even_if_nobody_tells_by_whom_or_only_who_unpaused_it(world, airflow):
+    airflow.pause_unseen(last="eva")
+    assert world.drain()["standby"] == "the drain DAG is paused"
+    assert holds(world)[Hold.ADMIN].actor == "somebody"
+    airflow.paused = False
+    world.drain()
+    airflow.pause("eva")
+    airflow.tells_who = False
+    assert world.drain()["standby"] == "the drain DAG is paused"
+    assert holds(world)[Hold.ADMIN].actor == "somebody"
 
 
 def test_a_running_drain_looks_at_the_gate_between_batches(world, airflow, monkeypatch):
@@ -106,13 +107,6 @@ def test_a_terminal_error_is_standby_with_its_text_until_somebody_unpauses(world
     airflow.paused = False
     assert world.drain()["transactions"] == 1
     assert holds(world) == {}
-
-
-def test_a_paused_dag_is_standby_even_if_nobody_tells_by_whom(world, airflow):
-    airflow.pause("eva")
-    airflow.tells_who = False
-    assert world.drain()["standby"] == "the drain DAG is paused"
-    assert holds(world)[Hold.ADMIN].actor == "somebody"
 
 
 def test_without_an_answer_the_gate_stays_as_it_was(world, airflow):

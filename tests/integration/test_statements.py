@@ -236,7 +236,7 @@ def test_a_statement_that_is_refused_is_kept_nowhere(world):
     assert control.execute("SELECT count(*) FROM statement").fetchone() == (0,)
 
 
-def test_who_issued_what_and_when_is_kept(world, monkeypatch):
+def test_who_issued_what_and_when_is_kept_and_items_shows_it(world, monkeypatch):
     monkeypatch.setenv("SLUICE_RUN", "anna")
     done = execute(world, "DELETE FROM t WHERE id = 1")
     row = world.reader("control").execute("SELECT actor, sql, at IS NOT NULL FROM statement").fetchone()
@@ -244,9 +244,6 @@ def test_who_issued_what_and_when_is_kept(world, monkeypatch):
     note = "SELECT actor, detail FROM audit WHERE event = 'statement'"
     assert world.reader("control").execute(note).fetchall() == [("anna", f"{done.id}: DELETE FROM t WHERE id = 1")]
 
-
-def test_items_shows_it(world):
-    done = execute(world, "DELETE FROM t WHERE id = 1")
     (action, content) = world.master.execute(
         "SELECT db_action, content FROM repl_items ORDER BY repl_key DESC LIMIT 1"
     ).fetchone()
