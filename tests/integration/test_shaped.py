@@ -265,10 +265,8 @@ def test_check_says_which_stylesheet_is_taken(checked, tmp_path):
     assert all(f"messages pass {name}" in one.text for name, one in said.items())
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build, mode):
+def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY, n int, v text)", ["public.t"])
-    world.configure(lambda settings: settings["replications"][0].update(mode=mode))
 
     def see(v):
         seen = {"public.t": {"compute": {"v": v}, "where": "id < 10"}}

@@ -38,6 +38,9 @@ def role(request, weak):
     return {} if request.param else {"elsewhere": {"master": weak}}
 
 
+POLLING = pytest.mark.parametrize("role", [False], indirect=True, ids=["polling"])
+
+
 def statuses(world):
     return dict(world.master.execute("SELECT tablename, status FROM repl_tables").fetchall())
 
@@ -84,6 +87,7 @@ def test_tables_that_come_and_go_hold_up_no_other_and_lose_no_row(updating, role
     assert world.rows("zurich", "public.later").total() == 1
 
 
+@POLLING
 def test_a_source_without_any_of_its_tables_can_be_filled(updating, role):
     world = updating("", ["public.later"], **role)
     # As the version before left it.
@@ -204,6 +208,7 @@ def test_a_name_counts_also_where_no_ddl_is_detected(build):
     assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
 
 
+@POLLING
 def test_an_entry_that_somebody_adds_waits_for_its_table(build, role):
     world = build(DDL, ["public.busy"], **role)
     world.master.execute("INSERT INTO repl_tables (schemaname, tablename, actions) VALUES ('public', 'u', 'iu')")
@@ -221,7 +226,7 @@ def test_an_entry_that_somebody_adds_waits_for_its_table(build, role):
     assert world.master.execute("SELECT count(*) > 0 FROM repl_debug_table").fetchone() == (True,)
 
 
-@pytest.mark.parametrize("bootstraps", [False, True])
+@pytest.mark.parametrize(("role", "bootstraps"), [(True, False), (False, True)], indirect=["role"])
 def test_a_renamed_table_is_captured_on_and_its_old_name_stands_for_a_new_table(build, role, bootstraps):
     world = build(DDL, ["public.busy"], **role)
     world.master.execute("ALTER TABLE busy RENAME TO old; INSERT INTO old VALUES (1, 'a')")
