@@ -113,12 +113,13 @@ def test_a_whole_forged_directory_is_refused_though_the_control_store_believes_i
     refused(signed, 242, f"{SIGNATURE} was made with another key")
 
 
-@pytest.mark.parametrize("wrong", ["nowhere", "oval", "ours.pub"])
-def test_a_private_key_that_is_none_ends_the_update_before_anything_is_stored(signed, keys, wrong):
-    signed.world.configure(lambda settings: settings["sources"][SOURCE]["initial_files"].update(sign_with=keys(wrong)))
-    with pytest.raises(SluiceError, match=rf"SLC-241: {keys(wrong)} is no private key of Ed25519"):
-        signed.store("zurich")
-    assert not signed.stored.exists()
+def test_a_private_key_that_is_none_ends_the_update_before_anything_is_stored(signed, keys):
+    for wrong in ("nowhere", "oval", "ours.pub"):
+        signing = {"sign_with": keys(wrong)}
+        signed.world.configure(lambda plain, to=signing: plain["sources"][SOURCE]["initial_files"].update(to))
+        with pytest.raises(SluiceError, match=rf"SLC-241: {keys(wrong)} is no private key of Ed25519"):
+            signed.store("zurich", force=True)
+        assert not signed.stored.exists()
 
 
 def test_a_private_key_that_others_may_read_ends_the_update_before_anything_is_stored_and_check_tells(signed, keys):
@@ -139,13 +140,14 @@ def test_a_private_key_that_others_may_read_ends_the_update_before_anything_is_s
     assert public.startswith("can be read")
 
 
-@pytest.mark.parametrize("wrong", ["nowhere", "oval.pub", "ours"])
-def test_a_public_key_that_is_none_is_named(signed, keys, wrong):
+def test_a_public_key_that_is_none_is_named(signed, keys):
     signed.store("zurich")
     signed.carry("zurich")
-    signed.world.configure(lambda settings: settings["slaves"]["zurich"]["initial_files"].update(signed_by=keys(wrong)))
-    with pytest.raises(ConfigError, match="is no public key of Ed25519"):
-        signed.receive("zurich")
+    for wrong in ("nowhere", "oval.pub", "ours"):
+        known = {"signed_by": keys(wrong)}
+        signed.world.configure(lambda plain, to=known: plain["slaves"]["zurich"]["initial_files"].update(to))
+        with pytest.raises(ConfigError, match="is no public key of Ed25519"):
+            signed.receive("zurich")
 
 
 def test_what_is_encrypted_can_be_signed_too(signed, tmp_path):

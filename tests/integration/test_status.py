@@ -19,10 +19,9 @@ from sluice.store import leases, replications
 pytestmark = [pytest.mark.postgres]
 
 
-@pytest.mark.parametrize("form", [["--json"], []])
-def test_the_status_is_shown_again_and_again_as_it_is_then(updating, form):
+def test_the_status_is_shown_again_and_again_as_it_is_then(updating):
     world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
-    command = [sys.executable, "-m", "sluice.cli", "status", "--every", "0.1", *form]
+    command = [sys.executable, "-m", "sluice.cli", "status", "--every", "0.1"]
     environment = {**os.environ, **world.environment(), "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def heeds() -> None:
