@@ -53,8 +53,9 @@ def stranger(server):
         session.close()
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-@pytest.mark.parametrize(("moment", "on"), [("before a run", "t"), ("between batches", "t"), ("between batches", "p")])
+@pytest.mark.parametrize(
+    ("mode", "moment", "on"), [("batch", "between batches", "p"), ("one_to_one", "before a run", "t")]
+)
 def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(
     build, weak, stranger, mode, moment, on
 ):
@@ -78,8 +79,7 @@ def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(
     assert world.differences() == {}
 
 
-@pytest.mark.parametrize("role", ["weak", "quiet"])
-@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize(("role", "made"), [("weak", "rule"), ("quiet", "trigger"), ("quiet", "trigger of a queue")])
 def test_what_others_let_act_always_runs_with_the_rights_of_no_drain(build, stranger, request, role, made):
     elsewhere = {"zurich": request.getfixturevalue(role)}
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere=elsewhere)
