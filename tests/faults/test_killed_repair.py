@@ -43,8 +43,7 @@ def killed(world, request: str, point: CrashPoint) -> None:
     assert ended.returncode == -signal.SIGKILL, ended.stderr
 
 
-@pytest.mark.parametrize(("point", "left"), [(CrashPoint.MERGED, 1200), (CrashPoint.COMMITTED, 700)])
-def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, monkeypatch, point, left):
+def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, monkeypatch):
     points_void_soon(monkeypatch)
     world = updating(DDL, ["public.t"], {}, slaves=["zurich"])
     world.update()
@@ -52,8 +51,9 @@ def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, monkeypatc
     slave = world.reader("zurich")
     slave.execute("UPDATE t SET n = 1 WHERE id <= 1200")
     with world.running():
-        killed(world, 'SOURCE, "zurich"', point)
-        assert slave.execute("SELECT count(*) FROM t WHERE n = 1").fetchone() == (left,)
+        for point, left in ((CrashPoint.MERGED, 1200), (CrashPoint.COMMITTED, 700)):
+            killed(world, 'SOURCE, "zurich"', point)
+            assert slave.execute("SELECT count(*) FROM t WHERE n = 1").fetchone() == (left,)
         world.master.execute("UPDATE t SET n = 2 WHERE id % 100 = 0")
         done = repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, patience_s=90)
     assert 0 < done["written"] <= left
