@@ -51,7 +51,6 @@ def dying(store):
             die()
 Store.begin = dying
 """,
-    "before the files are dealt with": "receive._clear_away = die",
     "when some of the files are gone": """
 def some(place):
     Path(place.url, "manifest.json").unlink()
@@ -80,18 +79,20 @@ def nothing(job):
     raise AssertionError("all of it is in")
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_nothing(carried, capsys, place):
+def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_nothing(carried, capsys):
     carried = carried(ROWS, TABLES)
     world = carried.world
     world.configure(lambda plain: plain["slaves"]["zurich"]["initial_files"].update(keep=False))
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     carried.store("zurich")
     copy = carried.carry("zurich")
-    kill(world, PLACES[place])
+    as_soon_as_it_is_noted, *later = PLACES.values()
+    kill(world, as_soon_as_it_is_noted)
     ended = update(world)
     assert ended[0] == "LOADED"
     world.master.execute("DELETE FROM rows WHERE id < 100")
+    for place in later:
+        kill(world, place)
     assert expected(world.context, SOURCE, "zurich")["files"] == 0
     done = carried.receive("zurich", load=nothing)
     assert (done["rows"], done["chunks"]) == (3401, 0)
