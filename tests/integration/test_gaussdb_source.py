@@ -185,16 +185,14 @@ def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(
     assert changes(world) == [("I", ["2", "b"], None)]
 
 
-def test_the_script_of_grants_is_one_that_the_server_takes(gauss, standing_in):
+def test_check_promises_no_ddl_and_says_that_the_kept_log_has_no_measure_and_a_server_takes_its_grants(
+    gauss, standing_in
+):
     world = gauss()
     script = grants(world.context, SOURCE)
     assert "REPLICATION" in script
     with standing_in.cluster.admin(world.infos["master"].database) as admin:
         admin.execute(script.encode())
-
-
-def test_check_promises_no_ddl_and_says_that_the_kept_log_has_no_measure(gauss):
-    world = gauss()
     found = {one.subject: one.text for one in findings(world.context)}
     assert found[f"source {SOURCE}"].startswith(
         "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand"

@@ -11,11 +11,12 @@ import pytest
 from support import traffic
 from support.sizes import BLOCK_BYTES
 from support.updating import background, load_here
-from support.world import CAPTURES
+from support.world import CAPTURES, SOURCE
 
 from sluice.changelog.manifest import Manifest
 from sluice.errors import TransientError
 from sluice.initial_update.chunks import plan
+from sluice.initial_update.release import abandon
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -105,7 +106,7 @@ def test_keys_drawn_before_the_snapshot_and_committed_after_it_are_told_apart_by
 
 
 @pytest.mark.usefixtures("small_chunks")
-def test_a_chunk_that_is_tried_again_loads_once(world):
+def test_a_chunk_is_loaded_once_whether_it_is_tried_again_or_shared_out_or_taken_over_from_a_lost_task(world):
     def twice(job):
         first, again = load_here(job), load_here(job)
         assert len(job.chunks) > 1
@@ -113,13 +114,6 @@ def test_a_chunk_that_is_tried_again_loads_once(world):
         assert not any(one.rows for one in again)
         return again
 
-    world.inhibit()
-    assert world.dump(load=twice)["rows"] == 4000
-    assert world.differences() == {}
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_tasks_share_out_the_chunks(world):
     def at_once(job):
         with ThreadPoolExecutor(6) as pool:
             tries = [pool.submit(load_here, job) for _ in range(6)]
@@ -128,13 +122,6 @@ def test_tasks_share_out_the_chunks(world):
         assert len([one for one in done if one.rows]) > len(job.slaves)
         return done
 
-    world.inhibit()
-    assert world.dump(load=at_once)["rows"] == 4000
-    assert world.differences() == {}
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_a_chunk_that_a_lost_task_held_is_loaded_by_another(world):
     def beside_a_lost_one(job):
         with ThreadPoolExecutor(1) as pool, world.session("zurich") as lost:
             lost.execute("BEGIN")
@@ -147,9 +134,11 @@ def test_a_chunk_that_a_lost_task_held_is_loaded_by_another(world):
             lost.execute("ROLLBACK")
             return loading.result(60)
 
-    world.inhibit()
-    assert world.dump(load=beside_a_lost_one)["rows"] == 4000
-    assert world.differences() == {}
+    for load in (twice, at_once, beside_a_lost_one):
+        world.inhibit()
+        assert world.dump(load=load)["rows"] == 4000, load
+        assert world.differences() == {}, load
+        abandon(world.context, SOURCE, world.slaves)
 
 
 def test_a_loader_whose_epoch_was_overtaken_is_fenced(world):
