@@ -100,9 +100,8 @@ def test_ddl_that_loses_rows_of_others_waits_for_a_decision(several, ddl, answer
     assert (keys(world) if there else None) == left
 
 
-@pytest.mark.parametrize("existing", ["overwrite_tables", "recreate_tables"])
-def test_a_create_leaves_a_table_alone_in_which_rows_of_others_are(several, existing):
-    world = hub(several, **{existing: True})
+def test_a_create_leaves_a_table_alone_in_which_rows_of_others_are(several):
+    world = hub(several, recreate_tables=True)
     for name in world.masters:
         world.at(name).execute("CREATE TABLE later (id int PRIMARY KEY)")
     world.at("west").execute("INSERT INTO later VALUES (2)")
