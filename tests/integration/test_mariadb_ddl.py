@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pymysql
 import pytest
-from support.mariadb import SERVERS
+from support.mariadb import ONE_SERVER, SERVERS
 
 from sluice.capture.grants import slave_grants
 from sluice.changelog.points import PointWait
@@ -254,7 +254,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
     assert world.verify() == {"zurich": 0}
 
 
-@SERVERS
+@ONE_SERVER
 def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, slave_server):
     world = maria(DDL, ["public.*"], slaves=("zurich",))
     database = world.infos["zurich"].database
@@ -280,7 +280,7 @@ def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, sla
     assert world.verify() == {"zurich": 0}
 
 
-@SERVERS
+@ONE_SERVER
 def test_an_alter_that_is_found_late_is_carried_out_once_in_front_of_the_rows_that_need_it(maria, weak, monkeypatch):
     """Nothing tells where it was: it is moved to a row, whose key it gets."""
     world = maria(DDL, ["public.t", "public.heap"], slaves=("zurich",), elsewhere={"master": weak})

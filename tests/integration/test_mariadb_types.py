@@ -38,8 +38,12 @@ INSERT INTO other VALUES (2000, E'\f\\f'), (2001, E'\v\\v');
 """
 
 
-@pytest.mark.parametrize("few", [0, 1_000], ids=["loaded", "by statements"])
-@SERVERS
+@pytest.mark.parametrize(
+    ("slave_server", "few"),
+    [("maria_server", 0), ("maria_server", 1_000), ("mysql_server", 0)],
+    indirect=["slave_server"],
+    ids=["mariadb, loaded", "mariadb, by statements", "mysql, loaded"],
+)
 def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_others(maria, monkeypatch, few):
     monkeypatch.setattr(bulk, "_FEW", few)
     tables = f"CREATE TABLE t (id int PRIMARY KEY, {COLUMNS}); {SIGNS}"
@@ -55,7 +59,8 @@ def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_ot
         else:
             world.update()
     assert of_maria(world, "zurich") == {base + place: row for base in (0, 100) for place, row in enumerate(rows)}
-    for number, (kind, values) in enumerate(UNFIT.items()):
+    # What is refused is so before a server sees it: that is asked once.
+    for number, (kind, values) in enumerate(UNFIT.items() if few else ()):
         name = NAMES[list(VALUES).index(kind)]
         for value in sorted(values):
             world.master.execute(f"UPDATE t SET {name} = %s WHERE id = {number}", [value])

@@ -34,6 +34,8 @@ _numbers = count(1)
 SERVERS = pytest.mark.parametrize(
     "slave_server", ["maria_server", "mysql_server"], ids=["mariadb", "mysql"], indirect=True
 )
+# For tests of what does not depend on which of the two it is.
+ONE_SERVER = pytest.mark.parametrize("slave_server", ["maria_server"], ids=["mariadb"], indirect=True)
 
 
 class MariaServer:
