@@ -117,11 +117,11 @@ CUT = st.builds(lambda good, size: good[: size % len(good)], WHOLE, st.integers(
 
 
 @pytest.mark.slow
-def test_two_thousand_malformed_conversations_neither_end_nor_grow_the_relay(relay):
+def test_a_thousand_malformed_conversations_neither_end_nor_grow_the_relay(relay):
     sizes = []
 
     @settings(
-        max_examples=2_000,
+        max_examples=1_000,
         deadline=None,
         database=None,
         phases=[Phase.generate],
@@ -137,8 +137,8 @@ def test_two_thousand_malformed_conversations_neither_end_nor_grow_the_relay(rel
         sizes.append(relay.resident())
 
     converse()
-    assert len(sizes) >= 1_800
-    assert sizes[-1] - sizes[500] < _ROOM
+    assert len(sizes) >= 900
+    assert sizes[-1] - sizes[300] < _ROOM
 
 
 def test_a_client_that_does_not_read_costs_little_memory_and_is_left(world, relay):
