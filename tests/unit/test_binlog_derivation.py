@@ -158,7 +158,6 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
         "ADD c float DEFAULT 0.1",
         "ADD c enum('a') DEFAULT 'A'",
         "ADD c int AS (id) STORED",
-        "ADD c int INVISIBLE",
         "ADD v int",
         "DROP none",
         "DROP id, DROP v, DROP n, DROP b, DROP at, DROP `long`, DROP m",

@@ -65,7 +65,7 @@ def issue(
         _expect_issued(session)
         _expect_logged(session)
         execute(session, "SELECT GET_LOCK(%(lock)s, 0)", {"lock": _lock(resources, statement.id)})
-        execute(session, composed("statements/records", **records))
+        execute(session, composed("statements/records", **records, collation=session.server.collation))
         expect_pinned(session)
         # A writer is waited for so long; and a client that is gone locks nobody out for longer.
         execute(session, f"SET SESSION innodb_lock_wait_timeout = {_PATIENCE_S}, lock_wait_timeout = {_PATIENCE_S}")
