@@ -149,7 +149,7 @@ HIDDEN = {
 BROUGHT_WITHIN = ["DELETE FROM t WHERE reborn(id) > 0", "UPDATE t SET id = reborn(id) + 20"]
 
 
-@pytest.mark.parametrize(("hidden", "statement"), zip(HIDDEN.values(), BROUGHT_WITHIN, strict=True), ids=HIDDEN)
+@pytest.mark.parametrize(("hidden", "statement"), [*zip(HIDDEN.values(), BROUGHT_WITHIN, strict=True)], ids=HIDDEN)
 def test_a_row_that_came_within_a_statement_is_not_lost_in_silence_where_rows_are_hidden(
     build, weak, server, hidden, statement
 ):
