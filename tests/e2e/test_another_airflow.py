@@ -11,6 +11,7 @@ from support import places
 from support.classes import SHORT_LIVED
 from support.launcher import wait_until
 from support.sparkserver import SERVER, await_port, started
+from support.sparkserver import java as java
 from support.stock import deployment, installed, without_the_product
 
 from sluice.airflow_api.client import AirflowApi
