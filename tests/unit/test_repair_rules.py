@@ -12,6 +12,7 @@ from sluice.model.names import TableName
 from sluice.model.row_difference import KINDS, without_keys
 from sluice.repair.rule_choice import chosen
 from sluice.repair.rules import Conflict
+from sluice.repair.run import RepairRequest
 
 TYPES = {
     "id": "integer",
@@ -70,10 +71,23 @@ def test_newest_refuses_a_column_without_an_order_that_both_sides_have(column):
 
 
 def test_newest_has_a_column_and_no_other_rule_has_one():
-    for named, column in (("newest", None), ("newest", ""), ("slave", "at"), (None, "at"), ("plugin", "at")):
-        with pytest.raises(SluiceError, match="SLC-627"):
+    for named, column, why in (
+        ("newest", None, "no column is named"),
+        ("newest", "", "no column is named"),
+        ("slave", "at", "the rule is slave, which has none"),
+        (None, "at", "the rule is source, which has none"),
+    ):
+        with pytest.raises(SluiceError, match=f"SLC-627: .*{why}"):
             chosen(named, column)
     assert [str(chosen("newest", "a\nb")), str(chosen(None, None))] == ["rule newest by a\n  b", "rule source"]
+
+
+def test_what_is_to_be_typed_again_has_the_same_rule_kinds_and_tables():
+    """By another rule it would undo what this one left."""
+    some = RepairRequest("east", "west", (LAYOUT.name,), 7, ("changed",), rule=chosen("newest", "changed at"))
+    like = " repair east west --table shop.t --kind changed --rule newest --column 'changed at'"
+    assert some.command.endswith(like)
+    assert RepairRequest("east", "west").command.endswith(" repair east west")
 
 
 def the_larger_team(layout):

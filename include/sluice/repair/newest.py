@@ -66,9 +66,13 @@ def newest(table: TableName, columns: Sequence[Column], column: str) -> Newest:
 
 def unusable(why: str) -> SluiceError:
     """A column cannot be compared, or none is named."""
-    return SluiceError(
-        627,
+    return unfit_column(
         f"the rule `newest` cannot be used: {why}",
         "nothing was changed in it; name a column that each change of a row makes larger, such as the time of it "
         "(`--column`, or `column` of the DAG), or tables that have it",
     )
+
+
+def unfit_column(fact: str, hint: str) -> SluiceError:
+    """A column and a rule do not go together."""
+    return SluiceError(627, fact, hint)

@@ -243,8 +243,9 @@ def _unusable(pair: Pair, report: int, why: str) -> SluiceError:
     return SluiceError(
         466,
         f"report {report} {why}",
-        f"nothing was changed; repair without a report, which compares first: "
-        f"{shell.sluice('repair', pair.source, pair.slave)}",
+        # No command: it would be one by another rule, if this repair has one.
+        "nothing was changed; repair in the same way, but without a report (`--from`, or `report` of the DAG), which "
+        "compares first",
     )
 
 

@@ -11,7 +11,7 @@ from sluice.errors import said
 from sluice.model.direction import RULES
 from sluice.model.names import Pair, TableName
 from sluice.repair import opposite
-from sluice.repair.newest import newest, unusable
+from sluice.repair.newest import newest, unfit_column, unusable
 from sluice.repair.rules import OfKinds, OneSide, Rule, Winner
 from sluice.repair.user_rule import user_rule
 
@@ -31,6 +31,12 @@ class RuleChoice:
 
     def __str__(self) -> str:
         return f"rule {self.name}" + (f" by {said(self.column)}" if self.column else "")
+
+    @property
+    def options(self) -> list[str]:
+        """The same as options of `./sluice repair`."""
+        rule = [] if self.name == Winner.SOURCE else ["--rule", str(self.name)]
+        return [*rule, *(["--column", self.column] if self.column else [])]
 
     @property
     def needs_both(self) -> bool:
@@ -57,7 +63,12 @@ def chosen(rule: str | None, column: str | None) -> RuleChoice:
         SluiceError: SLC-627, `newest` without a column, or a column without it.
     """
     if (rule == NEWEST) != bool(column):
-        raise unusable("no column is named" if rule == NEWEST else f"a column is named, and the rule is {rule}")
+        if rule == NEWEST:
+            raise unusable("no column is named")
+        raise unfit_column(
+            f"a column is named, and the rule is {rule or Winner.SOURCE}, which has none",
+            f"nothing was changed; leave the column out, or choose the rule {NEWEST}",
+        )
     return RuleChoice(rule or Winner.SOURCE, column or None)
 
 

@@ -81,6 +81,13 @@ class RepairRequest:
         """The replication."""
         return Pair(self.source, self.slave)
 
+    @property
+    def command(self) -> str:
+        """The command that compares anew, and repairs the same tables and kinds of rows by the same rule."""
+        words = [word for one in self.tables for word in ("--table", one)]
+        words += [word for one in self.kinds if set(self.kinds) != set(KINDS) for word in ("--kind", one)]
+        return shell.sluice("repair", self.source, self.slave, *words, *self.rule.options)
+
 
 @dataclass
 class _Done:
@@ -190,7 +197,7 @@ def _by_rule(
         raise SluiceError(
             628,
             f"rows were repaired ({settled}), and {more:,} rows differ that report {report} does not name",
-            f"what was repaired is correct; type again: {shell.sluice('repair', pair.source, pair.slave)}",
+            f"what was repaired is correct; type again: {request.command}",
         )
     others = sum(one.left for one in planned)
     would = f"; {others:,} rows were not chosen" if others else ""
@@ -326,8 +333,7 @@ def _differing_otherwise(
             469,
             f"rows were repaired, and rows differ: {error.fact}",
             (f"the report did not name {left:,} of them; " if left else "")
-            + f"look who else writes to the slave, then type again: "
-            f"{shell.sluice('repair', request.source, request.slave)}",
+            + f"look who else writes to the slave, then type again: {request.command}",
         ) from None
     return 0
 
