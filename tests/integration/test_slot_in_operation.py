@@ -52,7 +52,7 @@ def test_how_much_is_kept_is_shown_and_much_is_a_warning(world):
     assert "sluice_kept_log_left_bytes" not in kept
     with recorded() as lines:
         world.publish()
-    assert any("the master keeps much of its log" in line for _, line in lines)
+    assert any("the server keeps much of its log" in line for _, line in lines)
     # The server moves a slot's beginning from one checkpoint to another.
     for _ in range(3):
         world.master.execute("CHECKPOINT; SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 20000000))")

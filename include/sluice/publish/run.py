@@ -195,7 +195,7 @@ class _Run:
         self._recorded = now
         kept = self._database.capture.kept_log()
         if kept and kept.is_urgent(self._context.config.source(self._source).slot_retains_mb):
-            event("WARNING the master keeps much of its log", source=self._source, **asdict(kept))
+            event("WARNING the server keeps much of its log", source=self._source, **asdict(kept))
         slaves = self._context.config.slaves_of(self._source)
         history.record(self._context.store, [Pair(self._source, slave) for slave in slaves])
         if now - self._rolled > _ROLL_S:
