@@ -6,29 +6,26 @@ One standby is promoted for all of these tests; each has databases of its own on
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import psycopg
 import pytest
-from support.promoting import SLOT, Pair
+from support.promoting import SLOT, Pair, halted_checkpoints, list_only
 from support.waiting import until
 from support.world import CAPTURES, SOURCE, World
 
 from sluice.capture.reconcile import bootstrap
-from sluice.crash import CrashPoint
 from sluice.errors import SluiceError, StrangeSource, TransientError
 from sluice.log import recorded
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
-from sluice.publish import publisher
 from sluice.publish.publisher import PointRequest
 from sluice.state.replication import Event, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.capture.log import slot, slot_server
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
+from sluice.vendors.postgresql.source_session import SourceSession
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
 
@@ -42,18 +39,6 @@ def servers(server, tmp_path_factory):
     made = Pair(type(server), tmp_path_factory.mktemp("promoted"))
     yield made
     made.remove()
-
-
-@contextmanager
-def halted_checkpoints(server):
-    """A large server takes minutes for the checkpoint that follows a promotion; meanwhile it takes writes already."""
-    with server.cluster.admin() as admin:
-        (pid,) = admin.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").fetchone()
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 def refused(world):
@@ -82,19 +67,6 @@ def let_copy_again(servers, world):
     for _ in range(2):
         yield world.master.execute(copied).fetchone()[0]
         bootstrap(world.context, SOURCE)
-
-
-def list_only(world):
-    """Publish, and die before the master knows."""
-
-    def dies(point):
-        if point is CrashPoint.LISTED:
-            raise KeyboardInterrupt
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publisher, "reached", dies)
-        with pytest.raises(KeyboardInterrupt):
-            world.publisher().publish(None)
 
 
 @dataclass
@@ -144,7 +116,8 @@ def decoded(server, servers, copied, tmp_path_factory):
     path = tmp_path_factory.mktemp("world") / "world"
     world = World(server, path, DDL, ["public.t"], elsewhere={"master": servers.old})
     standby = replace(world.infos["master"], port=servers.new.cluster.port)
-    world.infos = {**world.infos, "standby": standby, "itself": world.infos["master"]}
+    other = replace(standby, database="postgres")
+    world.infos = {**world.infos, "standby": standby, "other": other, "itself": world.infos["master"]}
     world.master.execute("INSERT INTO t VALUES (1)")
     servers.wait_for_log()
     decode_on(world, "standby")
@@ -202,16 +175,38 @@ def test_what_the_standby_has_not_replayed_waits_and_is_said(servers, decoded, m
 def test_a_server_that_is_no_standby_or_has_not_the_slot_is_refused_and_slaves_stay_as_they_are(decoded):
     world = decoded
     world.master.execute("INSERT INTO t VALUES (7)")
-    for conn_id, code in (("itself", 552), (None, 555)):
+    lead = "UPDATE repl.repl_log SET slot = %s RETURNING (SELECT slot FROM repl.repl_log)"
+    # As another standby would not have it.
+    (name,) = world.master.execute(lead, ["moved_standby"]).fetchone()
+    for conn_id, code in (("standby", 555), ("other", 553), ("itself", 552), (None, 555)):
         decode_on(world, conn_id)
         world.let_leases_expire()
         with pytest.raises(SluiceError, match=f"SLC-{code}") as refused:
             world.publish()
         assert not isinstance(refused.value, StrangeSource | TransientError)
         assert f"SLC-{code}" in remarks(world)
+        world.master.execute(lead, [name])
     decode_on(world, "standby")
     world.catch_up()
     assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
+
+
+def test_a_standby_is_asked_again_where_the_session_at_the_master_is_another_one(decoded, monkeypatch):
+    infos, state = decoded.infos, "SELECT xmin::text, epoch FROM repl.repl_state"
+    with closing(SourceSession(infos["master"], "repl", "REPL_", standby=infos["standby"])) as session:
+        versions = [decoded.master.execute(state).fetchone()]
+        for _ in range(3):
+            session.slot_server.expect_follower(versions[0][1])
+            versions.append(decoded.master.execute(state).fetchone())
+            if len(versions) == 3:
+                session.open().close()
+        assert [len(set(versions)), versions[1] == versions[2]] == [3, True]
+        monkeypatch.setattr(slot, "_WAIT", "500ms")
+        late = decoded.session()
+        late.execute("BEGIN; INSERT INTO t VALUES (30)")
+        with pytest.raises(TransientError, match=r"SLC-408: the slot never_made .*as the standby at "):
+            slot.make_first(session.slot_server, "never_made")
+        late.execute("ROLLBACK")
 
 
 def test_a_source_changes_back_to_triggers_from_the_log_of_its_standby(servers, decoded):

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from support.waiting import until
 from support.world import World
 
+from sluice.crash import CrashPoint
+from sluice.publish import publisher
 from sluice.runtime import processes
 from sluice.runtime.postgres import Cluster
 
@@ -102,3 +108,28 @@ class Pair:
         """End both."""
         for one in (self.new, self.old):
             one.cluster.remove()
+
+
+@contextmanager
+def halted_checkpoints(server: Any) -> Iterator[None]:
+    """A large server takes minutes for the checkpoint that follows a promotion; meanwhile it takes writes already."""
+    with server.cluster.admin() as admin:
+        (pid,) = admin.execute("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'").fetchone()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def list_only(world: World) -> None:
+    """Publish, and die before the master knows."""
+
+    def dies(point: CrashPoint) -> None:
+        if point is CrashPoint.LISTED:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(publisher, "reached", dies)
+        with pytest.raises(KeyboardInterrupt):
+            world.publisher().publish(None)

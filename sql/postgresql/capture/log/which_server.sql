@@ -1,2 +1,2 @@
--- Whether this is a standby, and the identity that it shares with its master.
-SELECT pg_is_in_recovery(), system_identifier::text FROM pg_control_system()
+-- Whether this is a standby, the identity that it shares with its master, and the database.
+SELECT pg_is_in_recovery(), system_identifier::text, current_database() FROM pg_control_system()

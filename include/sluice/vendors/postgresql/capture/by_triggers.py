@@ -69,7 +69,7 @@ class TriggerCapture(QueueCapture):
         """Read ITEMS in one snapshot; before that, what the slot has of the time when the source was captured by it."""
         rest = self._changing_from_log()
         with translated("reading what is left in the slot"):
-            ended = rest is None or change_over.end_slot(self._at, self.resources, self.parts, rest)
+            ended = rest is None or change_over.end_slot(self._at, self.resources, self.parts, rest, epoch)
         if rest and not ended:
             with self._log.read_slot(epoch, max_changes, rest.shown, rest) as first:
                 yield FirstSweep(first)

@@ -212,14 +212,19 @@ def end_queue(connection: Connection, parts: Mapping[str, sql.Composable]) -> bo
     return connection.execute(composed("capture/log/end_queue", **parts)).rowcount > 0
 
 
-def end_slot(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable], found: CaptureState) -> bool:
+def end_slot(
+    at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable], found: CaptureState, epoch: int
+) -> bool:
     """Go on with the queue, and drop the slot, if nothing is left in it of what is published from there; whether that
     is so.
 
     Raises:
+        ConfigError: SLC-553, see `SlotServer.expect_follower`.
         StrangeSource: SLC-404, see `slot.catch_up`.
     """
     if found.phase is Phase.SLOT:
+        # In the slot of another server's standby nothing is left, either.
+        at.expect_follower(epoch)
         if not slot.is_published(at, resources, parts, found.ends):
             return False
         connection = at.master()

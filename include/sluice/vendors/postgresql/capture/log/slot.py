@@ -170,11 +170,7 @@ def make_first(at: SlotServer, name: str) -> int:
         making = composed(f"capture/log/{'make_failover_slot' if is_copied else 'make_slot'}", slot=sql.Literal(name))
         (lsn,) = at.made(lambda session: session.execute(making).fetchone()) or (0,)
     except psycopg.errors.QueryCanceled:
-        raise TransientError(
-            408,
-            f"the slot {name} cannot be made: transactions on this server stay open for longer than {_WAIT}",
-            f"see pg_stat_activity which, and end those that were forgotten; {AGAIN}",
-        ) from None
+        raise at.unmade(name, _WAIT) from None
     finally:
         # Within a transaction that failed, its end takes the setting back.
         if connection.info.transaction_status is not TransactionStatus.INERROR:
@@ -291,19 +287,18 @@ def expect_here(at: SlotServer, name: str, *, is_there: bool) -> None:
         is_there: whether that server has a slot of this name. A standby that was promoted has it.
     """
     on_standby = name.endswith(_ON_STANDBY)
-    if on_standby and at.is_standby and not is_there:
-        elsewhere = exists(at.master(), name)
-    else:
-        elsewhere = not on_standby if at.is_standby else on_standby and not is_there
+    # A standby that lacks it may be another one than before, and slaves that are INCONSISTENT have to be filled anew.
+    elsewhere = not is_there if on_standby else at.is_standby
     if elsewhere:
         named = "leads to a server that has none" if at.is_standby else "is not set"
         raise ConfigError(
             555,
             f"the slot {name} was made on {'a standby' if on_standby else 'the master'}, and `standby_connection` "
             f"{named}",
-            "nothing was published, and nothing is lost. Set it back. To read the log on another server, change over "
-            "to `capture: triggers` first, and then to `capture: log` with the other setting. If the old server is "
-            "gone, trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source",
+            "nothing was published, and nothing is lost as long as the slot is there. Set it back. To read the log on "
+            "another server, change over to `capture: triggers` first, and then to `capture: log` with the other "
+            "setting. If the slot is gone, trigger the DAG bootstrap with rebase, then initial_update for all slaves "
+            "of this source",
         )
 
 

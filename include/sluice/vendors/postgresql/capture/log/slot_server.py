@@ -14,8 +14,9 @@ from typing import TypeVar
 
 from psycopg import sql
 
+from sluice import shell
 from sluice.connections import ConnectionInfo
-from sluice.errors import AGAIN, ConfigError, TransientError
+from sluice.errors import AGAIN, ConfigError, TransientError, said
 from sluice.model.byte_size import size
 from sluice.vendors.postgresql.session import Connection, composed, connect
 from sluice.vendors.postgresql.statements import transaction_fate
@@ -50,7 +51,8 @@ class SlotServer:
         self._standby = standby
         self._session: Connection | None = None
         self._flushing: Connection | None = None
-        self._proven: Connection | None = None
+        # The sessions at the master and at its standby between which it was seen.
+        self._proven: tuple[Connection, Connection] | None = None
 
     @property
     def is_standby(self) -> bool:
@@ -127,7 +129,7 @@ class SlotServer:
         return max(flushed - self._replayed(), 0)
 
     def expect_follower(self, epoch: int) -> None:
-        """See, once a session, that what is written to the master arrives at the standby. Two servers that were
+        """See, once for two sessions, that what is written to the master arrives at the standby. Two servers that were
         promoted from copies of one master have the same name, and places of the log with the same numbers.
 
         Args:
@@ -137,7 +139,10 @@ class SlotServer:
             ConfigError: SLC-552 or SLC-553, it does not.
             TransientError: SLC-554, it has not arrived yet.
         """
-        if self._standby is None or self.open() is self._proven:
+        if self._standby is None:
+            return
+        pair = self.master(), self.open()
+        if pair == self._proven:
             return
         touched = self.master().execute(composed("capture/log/touch", **self._parts), {"epoch": epoch}).fetchone()
         if touched is None:
@@ -145,7 +150,7 @@ class SlotServer:
         self.catch_up()
         look = composed("capture/log/touched", **self._parts)
         if self.open().execute(look).fetchone() == touched:
-            self._proven = self.open()
+            self._proven = pair
         elif self.master().execute(look).fetchone() == touched:
             raise self._of_another("what was written to the master is not there")
 
@@ -160,7 +165,7 @@ class SlotServer:
         if self._standby is None:
             yield session
             return
-        if session is not self._proven:
+        if self._proven is None or session is not self._proven[1]:
             raise TransientError(
                 557,
                 f"the session at the standby at {self._address} was lost",
@@ -192,6 +197,22 @@ class SlotServer:
                     noting.execute(notes)
             return making.result()
 
+    def unmade(self, name: str, wait: str) -> TransientError:
+        """An error: to make a slot took longer than this."""
+        why, rights = f"transactions on this server stay open for longer than {wait}", ""
+        if self._standby is not None:
+            why = (
+                f"the master did not note within {wait}, as far as the standby at {self._address} knows, that all "
+                "transactions which were open have ended"
+            )
+            if self.master().execute(composed("capture/log/may_note")).fetchone() != (True,):
+                rights = f"let a superuser run the script of {shell.sluice('grants', 'SOURCE')}; "
+        return TransientError(
+            408,
+            f"the slot {name} cannot be made: {why}",
+            f"{rights}see pg_stat_activity of the master which are open, and end those that were forgotten; {AGAIN}",
+        )
+
     def close(self) -> None:
         """End the sessions; not the master's."""
         for session in (self._session, self._flushing):
@@ -212,11 +233,15 @@ class SlotServer:
 
     def _expect_standby(self, session: Connection) -> None:
         look = composed("capture/log/which_server")
-        is_standby, system = session.execute(look).fetchone() or (False, None)
+        is_standby, *ours = session.execute(look).fetchone() or (False,)
         if not is_standby:
             raise self._no_standby()
-        if self.master().execute(look).fetchone() != (False, system):
+        # If the master is a standby itself, the first write says it.
+        _, system, database = self.master().execute(look).fetchone() or (False, "", "")
+        if ours[0] != system:
             raise self._of_another("its system identifier is another one")
+        if ours[1] != database:
+            raise self._of_another(f"the master's database is {said(database)}")
 
     def _no_standby(self) -> ConfigError:
         return ConfigError(
@@ -231,8 +256,8 @@ class SlotServer:
         return ConfigError(
             553,
             f"`standby_connection` leads to {self._address}, which is no standby of this master: {why}",
-            "nothing was published, and nothing is lost. Mend the connection: let it lead to a server that replays the "
-            "log of the master that `connection` leads to",
+            "nothing was published, and nothing is lost. Mend the connection: let it lead to the same database of a "
+            "server that replays the log of the master that `connection` leads to",
         )
 
 
