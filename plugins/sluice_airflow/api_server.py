@@ -99,7 +99,7 @@ def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     """Those that the pages open: of the control store, of Airflow itself, and of what is looked at."""
     ids = [settings.control, settings.airflow_api, settings.spark]
     ids += [one for one in (relay.connection, relay.admin) if one] if (relay := settings.relay) else []
-    ids += [one.connection for one in settings.sources.values()]
+    ids += [conn_id for source in settings.sources.values() for conn_id in source.connections]
     ids += [conn_id for slave in settings.slaves.values() for conn_id in slave.connections]
     found = {}
     for conn_id in dict.fromkeys(ids):

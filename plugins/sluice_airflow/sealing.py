@@ -30,6 +30,8 @@ JOBS_THAT_ASK_AIRFLOW = frozenset(
 JOBS_OF_ALL_SLAVES = frozenset({"statement"})
 # They use the connections of roles that may only read, where there are some.
 JOBS_THAT_ONLY_READ = frozenset({"verify"})
+# They also read what a slave gives its master, as the source that it is.
+JOBS_IN_BOTH_DIRECTIONS = frozenset({"repair"})
 
 # DAGs run from the moment that the configuration names them, and people add connections afterwards.
 MISSING = 14
@@ -52,6 +54,8 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     if job in JOBS_THAT_ONLY_READ:
         read = [*([config.source(source)] if source else []), *map(config.slave, slaves)]
         ids += [one.reading_connection for one in read if one.reading_connection]
+    if job in JOBS_IN_BOTH_DIRECTIONS:
+        ids += [conn_id for one in config.sources.values() if one.connection in ids for conn_id in one.connections]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)
     return list(dict.fromkeys(ids))

@@ -11,12 +11,12 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from airflow.sdk import Asset
+from airflow.sdk import Asset, Connection
 from support.waiting import until
 
 from sluice.config.configuration import Config
 from sluice.connections import open_sealed
-from sluice_airflow import launch
+from sluice_airflow import api_server, launch
 from sluice_airflow.failures import JobCrashed, JobFailed, JobPostponed
 from sluice_airflow.operator import SluiceSparkOperator
 from sluice_airflow.sealing import needed_connections, seal_connections
@@ -304,11 +304,14 @@ def test_sealing_inside_a_task(deployment):
     assert open_sealed(seal_connections(["test_master"]))["test_master"].login == "u"
 
 
-def test_a_comparison_alone_is_given_the_connections_of_roles_that_may_only_read():
+def test_each_is_given_the_connections_that_it_opens_and_a_comparison_alone_those_that_may_only_read(monkeypatch):
     used = {"connection": "m", "reading_connection": "mr", "standby_connection": "ms"}
     settings = Config.model_validate(
         {
-            "sources": {"flights": {**used, "tables": {"public.t": None}}},
+            "sources": {
+                "flights": {**used, "tables": {"public.t": None}},
+                "back": {"connection": "z", "standby_connection": "zs", "tables": {"public.t": None}},
+            },
             "slaves": {"zurich": {"connection": "z", "reading_connection": "zr"}, "geneva": {"connection": "g"}},
             "replications": [{"source": "flights", "slave": "zurich"}, {"source": "flights", "slave": "geneva"}],
         }
@@ -316,4 +319,7 @@ def test_a_comparison_alone_is_given_the_connections_of_roles_that_may_only_read
     asked = ("flights", ["zurich", "geneva"])
     assert {"m", "z", "g", "mr", "zr"} <= set(needed_connections(settings, "verify", *asked))
     assert not {"mr", "zr"} & set(needed_connections(settings, "repair", *asked))
-    assert {"m", "ms"} <= set(needed_connections(settings, "publish", "flights"))
+    assert "zs" not in needed_connections(settings, "verify", *asked)
+    assert {"m", "ms", "zs"} <= set(needed_connections(settings, "repair", *asked)), "a repair looks at both directions"
+    monkeypatch.setattr(api_server.Connection, "get_connection_from_secrets", lambda one: Connection(conn_id=one))
+    assert {"m", "ms", "z", "zs"} <= api_server._connections(settings).keys(), "pages look at all"
