@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
+from threading import Timer
 
 import pytest
 from support.world import SOURCE
@@ -10,6 +12,7 @@ from support.world import SOURCE
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
+from sluice.vendors.mariadb.capture.binlog import events, reader
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log
 from sluice.vendors.mariadb.read import rows, session_snapshot
 from sluice.vendors.mariadb.session import connect
@@ -68,14 +71,20 @@ def test_what_is_not_told_as_rows_stops_the_publisher_and_rows_come_whatever_the
         source.master.columns([TableName(master.name, "shapes")])
 
 
-def test_a_snapshot_waits_for_who_writes_its_table_alone_and_needs_one_right(binlog, master_server, monkeypatch):
+def test_a_snapshot_waits_for_who_writes_its_table_and_the_log_is_read_until_its_end_is_sent(binlog, master_server, monkeypatch):
     world, master = binlog(DDL, ["docs", "plain"], slaves=("zurich",), update=False)
     info = world.infos["master"]
     monkeypatch.setattr(session_snapshot, "_HELD_S", 1)
     monkeypatch.setattr(rows, "PATIENCE_S", 0.1)
     with closing(connect(info, "test")) as session:
-        place = str(end_of_log(session))
-    with closing(master_server.session()) as writer, master_of("mariadb").read(info, place) as reading:
+        end = end_of_log(session)
+    behind = replace(end, offset=end.offset + 1)
+    with monkeypatch.context() as impatient, pytest.raises(TransientError, match=rf"SLC-582.*{behind}.*{end}"):
+        impatient.setattr(reader, "_PATIENCE_S", 0)
+        list(reader.read(info, end, behind))
+    Timer(0.3, master.execute, ["DELETE FROM docs WHERE id = 2", "UPDATE docs SET j = '[]'"]).start()
+    assert [one.event.kind for one in reader.read(info, end, behind)][-1] == events.XID
+    with closing(master_server.session()) as writer, master_of("mariadb").read(info, str(end)) as reading:
         with writer.cursor() as cursor:
             for one in (f"USE {master.name}", "BEGIN", "UPDATE plain SET n = 9"):
                 cursor.execute(one)

@@ -212,7 +212,9 @@ class BinlogCapture(NoSuccessors):
             if begin.file != end.file or row.seen_from(server(session)).incarnation != row.incarnation:
                 return True
             watched = Watched(row.wanted, self._resources)
-            if any(self._is_of_interest(one.event, watched, session.server) for one in read(self._session.info, begin)):
+            # Up to that end, which it is not sent at once: what is passed over here is not looked at again.
+            log = read(self._session.info, begin, end)
+            if any(self._is_of_interest(one.event, watched, session.server) for one in log):
                 return True
             self._looked = end
             return False

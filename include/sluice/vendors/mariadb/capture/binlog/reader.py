@@ -21,7 +21,8 @@ _END_AT_END = 1
 # That we know GTIDs, so that none is sent as a statement.
 _CAPABILITY = 4
 _OFFSET_BITS = 32
-_PATIENCE_S = 30.0
+# How long an end that the server told is waited for, and the time between two looks.
+_PATIENCE_S, _PAUSE_S = 30.0, 0.05
 _EOF = 0xFE
 # The number of the error that a log cannot be read.
 _UNREADABLE = 1236
@@ -83,28 +84,38 @@ def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -
             send what it has told to be there.
         Malformed: what is sent is no event.
     """
+    at, patience = begin, time.monotonic() + _PATIENCE_S
+    while True:
+        stands = at
+        for one in _sent(info, at):
+            yield one
+            if one.event.end:
+                at = LogPlace.of(one.file, one.event.end)
+        if until is None or at >= until:
+            return
+        if at != stands:
+            patience = time.monotonic() + _PATIENCE_S
+        elif time.monotonic() > patience:
+            raise _held_back(at, until)
+        time.sleep(_PAUSE_S)
+
+
+def _sent(info: ConnectionInfo, begin: LogPlace) -> Iterator[Read]:
+    """The events that the server has to send now. Behind the last one it ends the session."""
     with closing(connect_to_master(info, "binlog")) as session:
         for name in ("master", "source"):
             execute(session, f"SET @{name}_binlog_checksum = @@GLOBAL.binlog_checksum")
         execute(session, f"SET @mariadb_slave_capability = {_CAPABILITY}")
         # One server knows no two readers of one number: a number that nobody is likely to have.
         number = secrets.randbelow(2**31) | 2**31
-        _ask(session, begin, number)
-        file, summed, at = begin.name, None, begin
-        stands, patience = begin, time.monotonic() + _PATIENCE_S
+        asked = begin.offset.to_bytes(4, "little") + _END_AT_END.to_bytes(2, "little") + number.to_bytes(4, "little")
+        session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
+        file, summed = begin.name, None
         while True:
             packet = _packet(session, begin)
             if packet[:1] != b"\0":
                 if packet[:1] == bytes([_EOF]) and len(packet) < 9:
-                    if until is None or at >= until:
-                        return
-                    if stands != at:
-                        stands, patience = at, time.monotonic() + _PATIENCE_S
-                    if time.monotonic() > patience:
-                        raise _held_back(at, until)
-                    time.sleep(0.01)
-                    _ask(session, at, number)
-                    continue
+                    return
                 raise Malformed(f"the server has sent {packet[:1]!r} in place of an event")
             found = events.event(packet[1:], summed=summed)
             if found.kind == events.FORMAT:
@@ -113,13 +124,6 @@ def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -
                 file, _ = events.rotated(found.data)
                 continue
             yield Read(file, found)
-            if found.end:
-                at = LogPlace.of(file, found.end)
-
-
-def _ask(session: Connection, begin: LogPlace, number: int) -> None:
-    asked = begin.offset.to_bytes(4, "little") + _END_AT_END.to_bytes(2, "little") + number.to_bytes(4, "little")
-    session._execute_command(COMMAND.COM_BINLOG_DUMP, asked + begin.name.encode())
 
 
 def _packet(session: Connection, begin: LogPlace) -> bytes:
