@@ -71,7 +71,9 @@ def test_what_is_not_told_as_rows_stops_the_publisher_and_rows_come_whatever_the
         source.master.columns([TableName(master.name, "shapes")])
 
 
-def test_a_snapshot_waits_for_who_writes_its_table_and_the_log_is_read_until_its_end_is_sent(binlog, master_server, monkeypatch):
+def test_a_snapshot_waits_for_who_writes_its_table_and_the_log_is_read_until_its_end_is_sent(
+    binlog, master_server, monkeypatch
+):
     world, master = binlog(DDL, ["docs", "plain"], slaves=("zurich",), update=False)
     info = world.infos["master"]
     monkeypatch.setattr(session_snapshot, "_HELD_S", 1)
@@ -79,9 +81,10 @@ def test_a_snapshot_waits_for_who_writes_its_table_and_the_log_is_read_until_its
     with closing(connect(info, "test")) as session:
         end = end_of_log(session)
     behind = replace(end, offset=end.offset + 1)
-    with monkeypatch.context() as impatient, pytest.raises(TransientError, match=rf"SLC-582.*{behind}.*{end}"):
+    with monkeypatch.context() as impatient:
         impatient.setattr(reader, "_PATIENCE_S", 0)
-        list(reader.read(info, end, behind))
+        with pytest.raises(TransientError, match=r"SLC-582"):
+            list(reader.read(info, end, behind))
     Timer(0.3, master.execute, ["DELETE FROM docs WHERE id = 2", "UPDATE docs SET j = '[]'"]).start()
     assert [one.event.kind for one in reader.read(info, end, behind)][-1] == events.XID
     with closing(master_server.session()) as writer, master_of("mariadb").read(info, str(end)) as reading:
@@ -93,6 +96,10 @@ def test_a_snapshot_waits_for_who_writes_its_table_and_the_log_is_read_until_its
                 reading.table(TableName(master.name, "plain"), ["n"])
             cursor.execute("COMMIT")
         assert list(reading.table(TableName(master.name, "plain"), ["n", "v"])) == [b"1\t\xc3\xa9\n" * 2]
+        rows_of_plain = reading.table(TableName(master.name, "plain"), ["n"])
+        master.execute("ALTER TABLE plain ENGINE = InnoDB, ALGORITHM = COPY")
+        with pytest.raises(TransientError, match=r"SLC-464.*definition has changed"):
+            list(rows_of_plain)
         # As for a block: the table is kept as it is until its rows are read.
         within = KeyRange(0, TableName(master.name, "docs"), "`id` number")
         assert master_of("mariadb").foresee(info, [within])[0].rows == 1
@@ -101,7 +108,7 @@ def test_a_snapshot_waits_for_who_writes_its_table_and_the_log_is_read_until_its
         assert (list(some), last) == ([b"1\n"], None)
         assert reading.shape(KeyRange(1, TableName(master.name, "nothing"), "`id` number")) is None
         master_server.execute(f"REVOKE LOCK TABLES ON `{master.name}`.* FROM {info.login}@'127.0.0.1'")
-        with pytest.raises(SluiceError, match=r"(?s)SLC-581.*GRANT LOCK TABLES ON"):
+        with pytest.raises(SluiceError, match=rf"(?s)SLC-581.*GRANT LOCK TABLES ON .* TO '{info.login}'@'"):
             reading.table(TableName(master.name, "docs"), ["id"])
 
 

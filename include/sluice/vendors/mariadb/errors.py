@@ -40,6 +40,8 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
     ),
     1205: (36, LockTimeout, f"another session holds the lock; {AGAIN}. SHOW ENGINE INNODB STATUS says which one"),
     1213: (34, RolledBack, AGAIN),
+    # The snapshot of a session is older than the table.
+    1412: (464, TransientError, f"somebody altered a table while it was read; {AGAIN}"),
     1317: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
     3024: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
     1969: (37, TransientError, f"the statement was cancelled; {AGAIN}"),

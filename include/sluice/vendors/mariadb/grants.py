@@ -42,8 +42,8 @@ def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[s
     Raises:
         ConfigError: SLC-542, the connection has no login.
     """
-    rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, _all_of(resources.schema))]
-    return _script(info.login, [*rights, *((_READ, _all_of(one), _LOCKED) for one in sorted(schemas))])
+    rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, all_of(resources.schema))]
+    return _script(info.login, [*rights, *((_READ, all_of(one), _LOCKED) for one in sorted(schemas))])
 
 
 def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], tables: Collection[TableName]) -> str:
@@ -57,17 +57,17 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
     Raises:
         ConfigError: SLC-542, there is no login.
     """
-    rights = [(f"{_KEPT}, LOCK TABLES", _all_of(schema))]
-    rights += [(_FILLED, _all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
+    rights = [(f"{_KEPT}, LOCK TABLES", all_of(schema))]
+    rights += [(_FILLED, all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
     return _script(info.login, rights, f"CREATE DATABASE IF NOT EXISTS {quoted(schema)}")
 
 
 def for_altering(schemas: Collection[str]) -> str:
     """The end of the script of `for_slave`, where ALTERs of the master are carried out."""
-    return ";\n".join(_given("ALTER", _all_of(one)) for one in sorted(schemas))
+    return ";\n".join(_given("ALTER", all_of(one)) for one in sorted(schemas))
 
 
-def _all_of(schema: str) -> Sql:
+def all_of(schema: str) -> Sql:
     """A database and no other: `_` and `%` would stand for any signs in a grant."""
     plain = schema.replace("\\", "\\\\").replace("_", "\\_").replace("%", "\\%")
     return Sql(f"{quoted(plain)}.*")

@@ -12,10 +12,11 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, TransientError
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace
-from sluice.vendors.mariadb.capture.binlog.server import end_of_log
+from sluice.vendors.mariadb.capture.binlog.server import account, end_of_log
 from sluice.vendors.mariadb.catalog.master_tables import PLAIN, kind_of
 from sluice.vendors.mariadb.errors import number_of
-from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified, quoted
+from sluice.vendors.mariadb.grants import all_of
+from sluice.vendors.mariadb.session import Connection, composed, connect_to_master, execute, qualified
 
 PATIENCE_S = 30.0
 # So many seconds a table is held, or is waited for: others wait meanwhile.
@@ -54,7 +55,8 @@ def begun_apart(info: ConnectionInfo, session: Connection, name: TableName, pati
     """
     end = time.monotonic() + patience_s
     with closing(connect_to_master(info, "lock")) as beside:
-        execute(beside, f"SET SESSION lock_wait_timeout = {_HELD_S}")
+        # A client that is gone holds it no longer, either.
+        execute(beside, f"SET SESSION lock_wait_timeout = {_HELD_S}, wait_timeout = {_HELD_S}")
         while True:
             try:
                 execute(beside, composed("read/lock", table=qualified(name)))
@@ -63,7 +65,7 @@ def begun_apart(info: ConnectionInfo, session: Connection, name: TableName, pati
                 if number_of(error) in _NO_TABLE:
                     return None
                 if number_of(error) in _NO_RIGHT:
-                    raise _may_not_lock(name, info.login, error) from None
+                    raise _may_not_lock(beside, name, error) from None
                 if number_of(error) != _LOCKED or not patience_s:
                     raise
                 if time.monotonic() > end:
@@ -97,10 +99,10 @@ def moved(why: str) -> TransientError:
     return TransientError(464, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
 
 
-def _may_not_lock(name: TableName, login: str, error: BaseException) -> ConfigError:
+def _may_not_lock(session: Connection, name: TableName, error: BaseException) -> ConfigError:
     return ConfigError(
         581,
-        f"the account {login} may not lock {name} for the moment in which its snapshot is taken: {error}",
-        f"nothing was read; as an administrator of the server: GRANT LOCK TABLES ON {quoted(name.schema)}.*, or run "
-        f"the script that {shell.sluice('grants', 'SOURCE')} prints",
+        f"the account may not lock {name} for the moment in which its snapshot is taken: {error}",
+        f"nothing was read; as an administrator of the server: GRANT LOCK TABLES ON {all_of(name.schema)} "
+        f"TO {account(session)}, or run the script that {shell.sluice('grants', 'SOURCE')} prints",
     )

@@ -70,10 +70,15 @@ def _settings(session: Connection) -> list[str]:
     return [str(one) for one in found]
 
 
+def account(session: Connection) -> str:
+    """The account of a session, as a GRANT names it."""
+    ((found,),) = execute(session, "SELECT CURRENT_USER()")
+    name, _, host = str(found).rpartition("@")
+    return f"'{name}'@'{host}'"
+
+
 def _missing(right: str, session: Connection) -> ConfigError:
-    ((account,),) = execute(session, "SELECT CURRENT_USER()")
-    name, _, host = str(account).rpartition("@")
-    return _unfit(f"the account may not read it: {right} is missing", f"GRANT {right} ON *.* TO '{name}'@'{host}'")
+    return _unfit(f"the account may not read it: {right} is missing", f"GRANT {right} ON *.* TO {account(session)}")
 
 
 def _unfit(why: str, hint: str) -> ConfigError:
