@@ -42,10 +42,11 @@ def text(raw: bytes, decimal: Callable[[int, int], Reads]) -> str:
     if not raw:
         # So the server keeps NULL that was not refused.
         return "null"
-    return _value(raw[0], raw, 1, decimal, 0)
+    # Parts of it are looked at, and not copied: each one begins an inner document of its own.
+    return _value(raw[0], memoryview(raw), 1, decimal, 0)
 
 
-def _value(kind: int, data: bytes, at: int, decimal: Callable[[int, int], Reads], depth: int) -> str:
+def _value(kind: int, data: memoryview, at: int, decimal: Callable[[int, int], Reads], depth: int) -> str:
     if kind in _OBJECT | _ARRAY:
         return _container(kind, data[at:], decimal, depth + 1)
     if kind == _LITERAL:
@@ -63,7 +64,7 @@ def _value(kind: int, data: bytes, at: int, decimal: Callable[[int, int], Reads]
     raise ValueError(f"a document has a value of the kind {kind}, which is not known")
 
 
-def _container(kind: int, data: bytes, decimal: Callable[[int, int], Reads], depth: int) -> str:
+def _container(kind: int, data: memoryview, decimal: Callable[[int, int], Reads], depth: int) -> str:
     if depth > _DEEPEST:
         raise ValueError("a document is too deep")
     wide = 4 if kind in _LARGE else 2
@@ -89,7 +90,7 @@ def _opaque(kind: int, raw: bytes, decimal: Callable[[int, int], Reads]) -> str:
     if kind == _DECIMAL:
         return decimal(raw[0], raw[1])(raw, 2)[0]
     if kind in (_TIMESTAMP, _DATE, _TIME, _DATETIME):
-        return f'"{_moment(kind, int.from_bytes(_exactly(raw, 0, 8), "little", signed=True))}"'
+        return f'"{_moment(kind, int.from_bytes(_exactly(memoryview(raw), 0, 8), "little", signed=True))}"'
     return f'"base64:type{kind}:{base64.b64encode(raw).decode()}"'
 
 
@@ -130,7 +131,7 @@ def quoted(value: str) -> str:
     return _WRITTEN(value)
 
 
-def _size(data: bytes, at: int) -> tuple[int, int]:
+def _size(data: memoryview, at: int) -> tuple[int, int]:
     """How long a text is, in up to five bytes; and where it begins."""
     size = 0
     for place in range(5):
@@ -141,12 +142,12 @@ def _size(data: bytes, at: int) -> tuple[int, int]:
     raise ValueError("a document has a length without an end")
 
 
-def _number(data: bytes, at: int, size: int) -> int:
+def _number(data: memoryview, at: int, size: int) -> int:
     return int.from_bytes(_exactly(data, at, size), "little")
 
 
-def _exactly(data: bytes, at: int, size: int) -> bytes:
+def _exactly(data: memoryview, at: int, size: int) -> bytes:
     found = data[at : at + size]
     if len(found) != size:
         raise IndexError("it is cut off")
-    return found
+    return bytes(found)
