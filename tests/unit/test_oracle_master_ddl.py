@@ -168,6 +168,11 @@ def test_a_column_that_went_unnoted_is_noted_by_the_publisher_and_once(monkeypat
     session, capture, _ = source(monkeypatch, **{**answers, "capture__registry__carries_ddl": [("N",)]})
     capture.poll_ddl()
     assert not any("REPL_DEFINITION" in one for one in session.said)
+    # Somebody alters a table without end.
+    answers["capture__queue__noted"] = iter_of(*([(key,)] for key in range(9)))
+    session, capture, _ = source(monkeypatch, **answers)
+    with pytest.raises(AlteredMeanwhile):
+        capture.poll_ddl()
 
 
 def iter_of(*rows):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from sluice.apply.table_order import loading_order
-from sluice.errors import SluiceError
+from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError
 from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -37,6 +37,8 @@ from sluice.vendors.protocol.sweep import Purge
 
 # The catalog is compared once in so many seconds, and whenever a definition was noted.
 _POLL_S = 60.0
+# So often tables are looked at, one time after the other, while somebody alters them.
+_LOOKS = 5
 
 
 class QueueCapture(NoSuccessors):
@@ -122,7 +124,11 @@ class QueueCapture(NoSuccessors):
         return []
 
     def poll_ddl(self) -> None:
-        """Compare the watched tables with the catalog: when a definition was noted, and once a minute."""
+        """Compare the watched tables with the catalog: when a definition was noted, and once a minute.
+
+        Raises:
+            AlteredMeanwhile: SLC-492, somebody altered them all the time.
+        """
         with translated("looking for tables that changed"):
             self._poll(always=False)
 
@@ -132,7 +138,7 @@ class QueueCapture(NoSuccessors):
             return
         session, watching = self._session.open(), self._watching()
         drops: set[TableName] = set()
-        while True:
+        for _ in range(_LOOKS):
             record_noted(session, self._parts, self._resources.schema)
             known = registry.registered(session, self._parts)
             there, unclear = self._found(known, watching)
@@ -141,6 +147,10 @@ class QueueCapture(NoSuccessors):
             if (since := self._noted()) == noted:
                 break
             noted = since
+        else:
+            raise AlteredMeanwhile(
+                492, f"watched tables were altered in each of {_LOOKS} looks at them", f"nothing is lost, and {AGAIN}"
+            )
         watching.let_go({name: one for name, one in known.items() if name not in unclear}, there)
         for name, table in there.items():
             if table != (one := known[name]).recorded.table or not one.is_up_to_date:
