@@ -85,6 +85,9 @@ def test_a_command_is_known_by_the_columns_in_front_of_it_and_behind_it(after, s
         ([ID, TEXT], [ID, TEXT, replace(PRICE, default="1.005")], None),
         ([ID, TEXT], [ID, TEXT, replace(PRICE, scale=0, default="1.5")], None),
         ([ID, TEXT], [ID, TEXT, replace(PRICE, scale=-2, default="150")], None),
+        # The server keeps so many digits of base 2, or 38 of base 10.
+        ([ID, TEXT], [ID, TEXT, OracleColumn("F", "FLOAT", precision=10, default="1.2345")], None),
+        ([ID, TEXT], [ID, TEXT, OracleColumn("N", "NUMBER", default="0." + "7" * 39)], None),
         ([ID, TEXT], [ID, TEXT, replace(TEXT, name="W", default="'" + "x" * 2000)], None),
         ([ID, TEXT], [ID, replace(TEXT, name="W")], "ALTER TABLE t ADD w VARCHAR2(9)"),
         ([ID, TEXT], [ID, replace(TEXT, name="W")], None),

@@ -3,7 +3,8 @@
 One command of Oracle drops columns, renames one, or adds and modifies some, and never two of these: so the names in
 front and behind tell which one it was. The values that rows have behind it are known, or the command is not carried.
 
-Source: SQL Language Reference, "ALTER TABLE", "drop_column_clause", "rename_column_clause", "modify_column_clauses".
+Source: SQL Language Reference, "ALTER TABLE", "drop_column_clause", "rename_column_clause", "modify_column_clauses";
+"Data Types", "FLOAT Data Type".
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ _KEPT = {
     ("LONG RAW", "BLOB"),
 }
 _NUMBERS = ("NUMBER", "FLOAT")
+_MOST_DIGITS = 38
 
 
 class NotCarried(Exception):
@@ -132,4 +134,11 @@ def _exact(column: OracleColumn, number: Decimal) -> str:
     scale = column.scale
     if scale is not None and (len(behind) > max(scale, 0) or (number and not whole.endswith("0" * -min(scale, 0)))):
         raise ValueError(f"it has more digits than {column.declared}")
+    if len((whole + behind).strip("-0")) > _digits(column):
+        raise ValueError(f"the server rounds it as a {column.declared}")
     return f"{whole}.{behind}" if behind else whole
+
+
+def _digits(column: OracleColumn) -> int:
+    """How many digits are kept for certain. A FLOAT counts those of base 2."""
+    return int(column.precision * 0.30103) if column.type == "FLOAT" and column.precision else _MOST_DIGITS
