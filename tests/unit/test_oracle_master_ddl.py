@@ -43,8 +43,9 @@ def test_a_note_is_read_as_it_was_written():
     assert noted(7, note(table)) == table
     virtual = replace(DAY, name="V", virtual=True, default="SYSDATE")
     assert noted(7, note(with_columns(ID, virtual))) == with_columns(ID)
-    for text in ("", '<col name="ID">22</col>', note(table).replace("&quot;schema", "schema")):
-        with pytest.raises(ValueError, match=r"it lacks|fields"):
+    hidden = note(with_columns(key=()))
+    for text in ("", '<col name="ID">22</col>', note(table).replace("&quot;schema", "schema"), hidden):
+        with pytest.raises(ValueError, match=r"it lacks|fields|it has no columns"):
             noted(7, text)
 
 
@@ -105,6 +106,7 @@ def test_a_command_is_not_sent_if_values_behind_it_are_not_known(before, after, 
 def test_columns_that_went_are_told_from_all_else():
     assert only_drops(TABLE, with_columns(ID))
     assert not only_drops(TABLE, TABLE)
+    assert not only_drops(replace(TABLE, key=()), with_columns(key=()))
     assert not only_drops(TABLE, with_columns(ID, DAY))
     assert not only_drops(TABLE, with_columns(replace(ID, not_null=False)))
 

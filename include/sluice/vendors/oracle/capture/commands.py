@@ -78,7 +78,7 @@ def only_drops(before: CapturedTable, after: CapturedTable) -> bool:
     """Whether a table lacks some of its columns, and is as it was otherwise."""
     left = {one.name for one in after.columns}
     kept = replace(before, columns=tuple(one for one in before.columns if one.name in left))
-    return kept == plain(after) != before
+    return bool(left) and kept == plain(after) != before
 
 
 def _renamed(before: CapturedTable, after: CapturedTable, statement: str | None) -> dict[str, str]:

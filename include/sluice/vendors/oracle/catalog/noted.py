@@ -30,6 +30,9 @@ def noted(relation: int, text: str) -> CapturedTable:
         raise ValueError(f"it lacks {error}") from None
     deferrable = any(how == "DEFERRABLE" for how, _, _ in keyed)
     plain = tuple(one for one in columns if not one.virtual)
+    if not plain:
+        # The catalog hides them from a user that may not read the table: they did not go.
+        raise ValueError("it has no columns")
     return CapturedTable(name, relation, plain, tuple(column for _, _, column in keyed), deferrable)
 
 
