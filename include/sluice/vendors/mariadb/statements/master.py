@@ -173,10 +173,7 @@ def _expect_alone(session: Connection, table: MasterTable, found: Portable, watc
     if isinstance(made, Select):
         return made
     named = {"schema": name.schema, "table": name.table}
-    acting = _beside(session, name)
-    if not shows_triggers(session, name):
-        acting.append(f"triggers, which the server shows to accounts with TRIGGER on `{name.schema}` alone")
-    if acting:
+    if acting := _beside(session, name):
         raise acts_beside(acting)
     counting = {str(column) for (column,) in execute(session, composed("statements/counting"), named)}
     if isinstance(made, Insert) and _numbers(made, counting):
@@ -186,7 +183,10 @@ def _expect_alone(session: Connection, table: MasterTable, found: Portable, watc
 
 def _beside(session: Connection, name: TableName) -> list[str]:
     named = {"schema": name.schema, "table": name.table}
-    return [f"{why} of {name}" for (why,) in execute(session, composed("statements/beside"), named)]
+    acting = [f"{why} of {name}" for (why,) in execute(session, composed("statements/beside"), named)]
+    if not shows_triggers(session, name):
+        acting.append(f"triggers of {name}, which the server shows to accounts with TRIGGER on `{name.schema}` alone")
+    return acting
 
 
 def _numbers(made: Insert, counting: set[str]) -> bool:
