@@ -9,7 +9,16 @@ from contextlib import contextmanager
 
 import oracledb
 
-from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
+from sluice.errors import (
+    AGAIN,
+    VALUES_ENV,
+    AlteredMeanwhile,
+    LockTimeout,
+    RolledBack,
+    SluiceError,
+    TransientError,
+    UnclassifiedError,
+)
 
 # Errors whose text may quote a value of a row.
 _TELLING = {"ORA-00001", "ORA-01722", "ORA-12899", "ORA-01438"}
@@ -121,3 +130,8 @@ def explained(error: oracledb.Error, doing: str) -> SluiceError:
         f"{doing}: {message} [error {code or 'without a code'}]",
         "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )
+
+
+def altered_meanwhile(fact: str) -> AlteredMeanwhile:
+    """A table was altered, and the command is not known yet: another look comes at once."""
+    return AlteredMeanwhile(492, fact, "nothing is lost, and it is tried again")

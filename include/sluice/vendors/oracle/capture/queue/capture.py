@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 
 from sluice.apply.table_order import loading_order
-from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError
+from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -25,7 +25,7 @@ from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.capture.watched_tables import WatchedTables, is_as_wanted
 from sluice.vendors.oracle.catalog.recorded import layout_of
 from sluice.vendors.oracle.catalog.tables import described, eligible, expect_seen_whole, moves_rows
-from sluice.vendors.oracle.errors import translated
+from sluice.vendors.oracle.errors import altered_meanwhile, translated
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.refusals import expect_no_loop
 from sluice.vendors.oracle.session import changed, execute, longest_name
@@ -148,9 +148,7 @@ class QueueCapture(NoSuccessors):
                 break
             noted = since
         else:
-            raise AlteredMeanwhile(
-                492, f"watched tables were altered in each of {_LOOKS} looks at them", f"nothing is lost, and {AGAIN}"
-            )
+            raise altered_meanwhile(f"watched tables were altered in each of {_LOOKS} looks at them")
         watching.let_go({name: one for name, one in known.items() if name not in unclear}, there)
         for name, table in there.items():
             if table != (one := known[name]).recorded.table or not one.is_up_to_date:

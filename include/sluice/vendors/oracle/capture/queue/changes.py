@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from sluice.changelog.schema import NO_LAYOUT, SWEPT
-from sluice.errors import AlteredMeanwhile, SluiceError
+from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -20,6 +20,7 @@ from sluice.vendors.oracle.capture.queue.row_images import Cell, cells, reader
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.noted import noted
 from sluice.vendors.oracle.catalog.recorded import RecordedTable
+from sluice.vendors.oracle.errors import altered_meanwhile
 from sluice.vendors.oracle.visibility import transaction
 
 _ROWS = {"INSERT": Action.INSERT, "UPDATE": Action.UPDATE, "DELETE": Action.DELETE}
@@ -126,10 +127,8 @@ class Changes:
     def _command(self, item: Item) -> tuple[Action, RecordedTable, str] | None:
         """What is sent of a note; None if that is nothing: no column changed, or its table is LOST."""
         if item.action == _ALTER and item.relation and item.key not in self._polled:
-            raise AlteredMeanwhile(
-                492,
-                f"a table was altered between a look at it and the sweep that read the note with key {item.key}",
-                "nothing is lost, and it is tried again",
+            raise altered_meanwhile(
+                f"a table was altered between a look at it and the sweep that read the note with key {item.key}"
             )
         tables = self._known.get(item.relation, ())
         former = [one for one in tables if one.number < item.key]
