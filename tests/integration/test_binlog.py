@@ -42,6 +42,7 @@ INSERT INTO pairs SELECT seq % 7, seq, seq FROM seq_1_to_100;
 INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100
 """
 TABLES = ["keyed", "pairs", "heap"]
+PART = ["BEGIN", "SAVEPOINT S", "INSERT slow SET a = 1", "INSERT heap SET a = 1", "ROLLBACK TO s", "COMMIT"]
 FULL = [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
 # The job of the DAG without Spark, which takes long to start.
 PUBLISH = """
@@ -183,9 +184,9 @@ def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publishe
 
 
 def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_sent_in(binlog, maria_server):
-    ddl = DDL + ";\nCREATE TABLE été (id int PRIMARY KEY);\nINSERT INTO été VALUES (1)"
+    ddl = f"{DDL};\nCREATE TABLE été (id int);\nINSERT INTO été VALUES (1);\nCREATE TABLE slow (a int) ENGINE MyISAM"
     world, master = binlog(ddl, [*TABLES, "été"], slaves=("zurich",))
-    master.execute("SET STATEMENT max_statement_time = 5 FOR TRUNCATE keyed", "TRUNCATE --\x01\n heap")
+    master.execute("SET STATEMENT max_statement_time = 5 FOR TRUNCATE keyed", "TRUNCATE --\x01\n heap", *PART)
     other = maria_server.create_account()
     for info, charset, statements in (
         (master.info, "latin1", ["TRUNCATE été", "BEGIN", "DELETE FROM pairs", "SAVEPOINT é", "COMMIT"]),
@@ -200,7 +201,6 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
     assert not any(world.rows("zurich", f"public.{one}") for one in (*TABLES, "été"))
     master.execute(
         "CREATE TABLE parent (id int PRIMARY KEY)",
-        "CREATE TABLE slow (a int, b text) ENGINE = MyISAM",
         "CREATE TABLE shelf (a int, b text) PARTITION BY LIST (a) (PARTITION p VALUES IN (0, 1), PARTITION q DEFAULT)",
     )
     refused = [

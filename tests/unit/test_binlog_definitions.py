@@ -9,8 +9,10 @@ import pytest
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import Does
+from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
-from sluice.vendors.mariadb.capture.binlog.events import Query
+from sluice.vendors.mariadb.capture.binlog.events import Malformed, Query
+from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood
 from sluice.vendors.mariadb.charsets import Charsets
 
@@ -139,7 +141,7 @@ def test_quotes_are_read_by_the_mode_of_the_session():
     ("text", "bound"),
     {
         "BEGIN": Bound.BEGINS,
-        "SAVEPOINT `s`": Bound.BEGINS,
+        "SAVEPOINT `s`": Bound.SAVES,
         "/* x */ commit /* y */": Bound.COMMITS,
         "ROLLBACK": Bound.ROLLS_BACK,
         "ROLLBACK TO `s`": Bound.ROLLS_BACK_PART,
@@ -247,3 +249,25 @@ def test_bytes_that_are_cut_off_or_forged_are_read_or_refused(read):
 )
 def test_an_alter_in_two_phases_counts_where_it_ends(flags, provisional):
     assert events.is_provisional(events.GTID, bytes(12) + bytes.fromhex(flags)) is provisional
+
+
+def test_what_is_behind_a_savepoint_is_taken_back_if_it_is_certain_which_rows_those_are():
+    def meets(*texts, taken=0, counts=True):
+        for one in texts:
+            if one == "row":
+                rows.put(1, 1, 1, "I", [], None)
+            else:
+                saved.meets(understood_as(one), taken, rows, counts=counts)
+        return len(rows.last)
+
+    rows, saved = BatchRows(), Savepoints()
+    assert meets("row", "SAVEPOINT `s`", "row", "SAVEPOINT `t`", "row", "ROLLBACK TO `T`") == 2
+    assert meets("ROLLBACK TO SAVEPOINT s", "row", "SAVEPOINT s", "row", "ROLLBACK TO s") == 2
+    for given, why in (({"taken": 3}, "long"), ({"counts": False}, "not certain")):
+        with pytest.raises(Malformed, match=why):
+            meets("ROLLBACK TO s", **given)
+    with pytest.raises(Malformed):
+        meets("ROLLBACK TO u")
+    # The server may take both names for the same.
+    with pytest.raises(Malformed):
+        meets("SAVEPOINT `ś`", "ROLLBACK TO s")

@@ -33,6 +33,7 @@ class Bound(Enum):
     """A statement about a transaction, and not about tables."""
 
     BEGINS = "it begins or goes on"
+    SAVES = "what follows may be taken back"
     COMMITS = "it ends"
     ROLLS_BACK = "it ends, and does not count"
     ROLLS_BACK_PART = "a part of it does not count"
@@ -48,6 +49,7 @@ class Definition:
         writes: it changes rows, and the log does not tell which.
         mentioned: whatever may be a table in one that writes.
         bound: it is about a transaction.
+        savepoint: the name of one that it sets, or goes back to.
         creates: it makes the last of its tables.
         renames: it is a RENAME TABLE, which may be about temporary tables.
         rest: of a CREATE or an ALTER of one table, all that follows its name; None if that is not certain.
@@ -61,6 +63,7 @@ class Definition:
     creates: bool = False
     renames: bool = False
     rest: tuple[Token, ...] | None = field(default=None, compare=False)
+    savepoint: str = field(default="", compare=False)
 
 
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
@@ -86,7 +89,7 @@ def definition(schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool
     if not tokens:
         return Definition()
     if (bound := _bound(tokens)) is not None:
-        return Definition(bound=bound)
+        return Definition(bound=bound, savepoint=tokens[-1].text)
     first, parser = tokens[0], Parser(schema, tokens, 1)
     if first.is_word("ANALYZE"):
         writes = not parser.takes("TABLE", "TABLES", "LOCAL", "NO_WRITE_TO_BINLOG")
@@ -131,7 +134,7 @@ def _bound(tokens: list[Token]) -> Bound | None:
         one = {"BEGIN": Bound.BEGINS, "COMMIT": Bound.COMMITS, "ROLLBACK": Bound.ROLLS_BACK}
         return next((bound for word, bound in one.items() if first.is_word(word)), None)
     if first.is_word("SAVEPOINT") and count == 2 and tokens[1].is_name:
-        return Bound.BEGINS
+        return Bound.SAVES
     if first.is_word("RELEASE") and count == 3 and tokens[1].is_word("SAVEPOINT"):
         return Bound.BEGINS
     if first.is_word("ROLLBACK") and tokens[1].is_word("TO") and count in (3, 4):

@@ -37,6 +37,7 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
     unreadable,
 )
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
+from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
 from sluice.vendors.mariadb.capture.binlog.values import Image, images
 from sluice.vendors.mariadb.server import MARIADB, server_of
@@ -77,7 +78,7 @@ class Stream:
         until: LogPlace,
         most: int | None = None,
     ) -> None:
-        self.end = begin
+        self.end = self._file = begin
         self.born = born
         self._layouts, self._wanted = layouts, wanted
         self._schemas = schemas
@@ -94,8 +95,8 @@ class Stream:
         self.records: TableName | None = None
         self.server = MARIADB
         self._issued: Issued | None = None
+        self._saved = Savepoints()
         self._last: int | None = None
-        self._file = begin
         self.used: dict[int, Layout] = {}
         self.transactions: list[int] = []
         self.taken, self.more = 0, False
@@ -189,7 +190,7 @@ class Stream:
         kind, data = one.event.kind, one.event.data
         self._is_alone, self._is_provisional = events.stands_alone(kind, data), events.is_provisional(kind, data)
         self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
-        self._issued = None
+        self._issued, self._saved = None, Savepoints()
 
     @property
     def _has_changes(self) -> bool:
@@ -239,8 +240,8 @@ class Stream:
             self._committed(found)
         elif said.bound is Bound.ROLLS_BACK:
             self._rolled_back(found)
-        elif said.bound is Bound.ROLLS_BACK_PART:
-            raise Malformed("a part of a transaction is rolled back")
+        elif said.bound in (Bound.SAVES, Bound.ROLLS_BACK_PART):
+            self._saved.meets(said, self.taken, self._rows, counts=self._issued is None)
         else:
             self._defined(said, query)
 
