@@ -1,5 +1,7 @@
-"""Savepoints of a transaction of the log. It goes back to one of them there if it wrote to a table without transactions:
-then the log has the rows that do not count, too."""
+"""Savepoints of a transaction in the log.
+
+If it also wrote to a table without transactions, the log has what it took back, and that it did so.
+"""
 
 from __future__ import annotations
 
