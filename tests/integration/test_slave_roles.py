@@ -75,7 +75,7 @@ def world(updating, weak, quiet):
     elsewhere = dict(zip(ROLES, (weak, quiet), strict=False))
     told_apart = {"public.parent", "public.child", "public.region", "public.city"}
     tables = {name: {"load_in_blocks": name in told_apart} for name in (*traffic.TABLES, *TABLES)}
-    source = {"blocks": {"rows": 500, "patience_s": 30}}
+    source = {"blocks": {"rows": 1000, "patience_s": 30}}
     return updating(traffic.DDL + DDL, tables, {}, slaves=ROLES, elsewhere=elsewhere, source=source)
 
 

@@ -159,6 +159,11 @@ def background(*jobs: Callable[[], object], pause_s: float = 0.05) -> Iterator[N
         thread.start()
     try:
         yield
+    except BaseException as ended:
+        # Whoever waited in vain for what a job was to do.
+        for error in errors:
+            ended.add_note(f"a job in the background had failed: {error!r}")
+        raise
     finally:
         over.set()
         for thread in threads:
