@@ -204,7 +204,7 @@ FROM sys.dba_objects made
 WHERE made.object_id = :relation AND made.object_type = 'TABLE' AND made.object_name NOT LIKE 'BIN$%'
 /
 -- capture/queue/noted
-SELECT item.repl_key FROM "REPL"."REPL_ITEMS" item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP')
+SELECT item.repl_key FROM "REPL"."REPL_ITEMS" item WHERE item.db_action IN ('CREATE', 'ALTER', 'DROP') AND item.relid <> 0
 /
 -- capture/queue/purge
 DELETE FROM "REPL"."REPL_ITEMS" item WHERE item.repl_key = :1 AND item.trans_key = :2
