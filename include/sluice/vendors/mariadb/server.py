@@ -38,6 +38,8 @@ class Server:
         log_settings: the variables that decide what is in its log.
         identity: the variable that no two servers with one log have in common.
         tells_snapshots: whether a session can ask for the place in the log of its snapshot.
+        issues_statements: whether a transaction can end by itself whose client is gone, so that a statement for every
+            node locks nobody out for long.
         collations: the table with the numbers of collations.
         has_documents: whether JSON is a type of its own, which writes texts anew.
         logs_actions: whether the log has what foreign keys with CASCADE and SET NULL change.
@@ -61,6 +63,7 @@ class Server:
     log_settings: tuple[str, ...]
     identity: str
     tells_snapshots: bool
+    issues_statements: bool
     collations: str
     has_documents: bool
     lettered_shapes: bool
@@ -126,6 +129,7 @@ MARIADB = Server(
     log_settings=(*_LOG_SETTINGS, "log_bin_compress"),
     identity="server_id",
     tells_snapshots=True,
+    issues_statements=True,
     collations="information_schema.collation_character_set_applicability",
     has_documents=False,
     lettered_shapes=True,
@@ -149,6 +153,7 @@ MYSQL = Server(
     log_settings=(*_LOG_SETTINGS, *_OF_MYSQL, "innodb_native_foreign_keys"),
     identity="server_uuid",
     tells_snapshots=False,
+    issues_statements=False,
     collations="information_schema.collations",
     has_documents=True,
     lettered_shapes=False,

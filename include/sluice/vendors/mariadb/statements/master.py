@@ -111,7 +111,7 @@ def _lock(resources: Resources, number: int) -> str:
 
 
 def _expect_issued(session: Connection) -> None:
-    if not session.server.tells_snapshots:
+    if not session.server.issues_statements:
         raise SluiceError(
             597,
             f"statements for every node cannot be issued on a master on {session.server.name}",

@@ -43,9 +43,9 @@ _ALL = {*"IUD"}
 _SIX_DIGITS = ("TIMESTAMP(6)", "TIMESTAMP(6) WITH TIME ZONE", "TIMESTAMP(6) WITH LOCAL TIME ZONE")
 
 
-def understood(text: str) -> Portable:
+def understood(text: str, schema: str = "") -> Portable:
     """A statement, as far as its text tells. Raises SluiceError SLC-577."""
-    found = portable(text, "")
+    found = portable(text, schema)
     expect_no_odd_text(found)
     return found
 
@@ -58,8 +58,7 @@ def issue(
     commits: Callable[[Statement, TransactionRef], None],
 ) -> None:
     """See `sluice.vendors.protocol.capture.Capture.issue`."""
-    found = portable(statement.sql, statement.schema)
-    expect_no_odd_text(found)
+    found = understood(statement.sql, statement.schema)
     number = {"id": statement.id}
     with translated("issuing a statement"), closing(connect(info, f"statement-{statement.id}")) as session:
         session.outputtypehandler = whole_values
