@@ -127,6 +127,33 @@ class Server:
         return made.database
 
 
+class FailuresAtOnce:
+    """Tells of a failure when it happens, briefly: who waits may wait for an hour yet, or stop before the end."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.getplugin("terminalreporter")
+        if report.failed and terminal:
+            said = "\n".join(report.longreprtext.splitlines()[-15:])
+            terminal.write_line(f"\n{report.when} of {report.nodeid} failed\n{said}")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Failures are told by the process that others report to."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        config.pluginmanager.register(FailuresAtOnce(config))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A process that ends in a test fails that test, and no other."""
+    from support.spreading import OnceEach
+
+    return OnceEach(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Where processes share the files, the slow ones first, then the large ones: what begins last has to be short."""
     if "PYTEST_XDIST_WORKER" in os.environ:

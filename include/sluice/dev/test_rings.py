@@ -8,6 +8,7 @@ A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 from xml.etree import ElementTree
+
+import psutil
 
 from sluice import paths
 from sluice.dev.packages import require
@@ -38,6 +41,8 @@ SMOKE = "smoke"
 # Tests wait for servers, and for time, for about a third of their time.
 _WAITING = 1
 _NO_TESTS = 5
+# More than all but the last ring take on a slow machine.
+_CI_SECONDS = 70 * 60
 _LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
 
 
@@ -106,11 +111,15 @@ def _conclude(counts: Mapping[str, Count], seconds: float) -> int:
         print(_line("all", seconds, total))
     for skipped in total.skipped:
         print(f"skipped: {skipped}")
-    strict = os.environ.get("CI", "").lower() in ("1", "true") and bool(total.skipped)
+    strict = _strict() and bool(total.skipped)
     if strict:
         print("CI: a skipped test counts as a failure")
     print(total, flush=True)
     return int(total.failed > 0 or total.passed == 0 or strict)
+
+
+def _strict() -> bool:
+    return os.environ.get("CI", "").lower() in ("1", "true")
 
 
 def _line(what: str, seconds: float, count: Count) -> str:
@@ -167,14 +176,30 @@ def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = F
             # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
             command += ["--numprocesses", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
         with _printed([", ".join(rings)], later=later) as out:
-            code = subprocess.run(
-                command, cwd=paths.PROJECT, env=_environment(), stdout=out, stderr=out, check=False
-            ).returncode
+            code = _ended(command, out)
         counts = read_report(report, rings[-1])
     # An interrupted or broken run has no failed test, and is no success.
     if code not in (0, _NO_TESTS) and not any(count.failed for count in counts.values()):
         counts.setdefault(rings[-1], Count()).failed += 1
     return counts
+
+
+def _ended(command: Sequence[str], out: IO[bytes] | None) -> int:
+    """Run pytest; in CI, which would cut it off without a word, all its processes tell where they stand and end."""
+    process = subprocess.Popen(command, cwd=paths.PROJECT, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
+    try:
+        return process.wait(_CI_SECONDS if _strict() else None)
+    except subprocess.TimeoutExpired:
+        print(f"\n===== no end after {_CI_SECONDS} s", flush=True)
+        runner = psutil.Process(process.pid)
+        tests = [*runner.children(), runner]
+        # pytest lets this signal print the stacks.
+        for each in tests:
+            each.send_signal(signal.SIGABRT)
+        _, alive = psutil.wait_procs(tests, timeout=10)
+        for each in alive:
+            each.kill()
+        return process.wait()
 
 
 def _environment() -> dict[str, str]:
