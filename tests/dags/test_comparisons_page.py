@@ -99,7 +99,7 @@ def choose_a_rule(page, world, pictures):
     column.fill("changed at")
     shot(page, pictures, "rule")
     page.get_by_role("button", name="Repair").click()
-    expect(asked).to_contain_text("Give flights and zurich of two rows the newer one?")
+    expect(asked).to_contain_text("Where flights and zurich differ, write the newer row over the older one?")
     shot(page, pictures, "rule-question")
     asked.get_by_role("button", name="No, go back").click()
 

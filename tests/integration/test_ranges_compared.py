@@ -256,7 +256,7 @@ def test_as_many_keys_are_drawn_as_suffice_and_all_if_there_are_too_few_or_none(
     assert (difference.different, tasks > 1) == (0, table != "heap")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     table=st.sampled_from(["narrow", "wide", "named", "exact", "two"]),
     gone=st.sets(st.integers(1, ROWS), max_size=30),

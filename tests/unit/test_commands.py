@@ -7,7 +7,7 @@ import importlib.util
 import os
 import re
 import subprocess
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -243,6 +243,16 @@ def test_rings_run_together_and_the_end_has_the_time_of_each(names, runs, ended,
     end = capsys.readouterr().out.split("=====\n")[-1].splitlines()
     assert [line.split()[0] for line in end[:-1]] == ended
     assert all(re.search(r"\d\.\d s ", line) for line in end[:-1])
+
+
+@pytest.mark.parametrize(("room", "processes"), [("max", 3), (str(13 << 30), 2), (str(1 << 30), 1)])
+def test_as_many_processes_test_as_there_is_room_for(room, processes, tmp_path, monkeypatch):
+    limit = tmp_path / "memory.max"
+    limit.write_text(room)
+    monkeypatch.setattr(test_rings, "_LIMITS", (limit,))
+    monkeypatch.setattr(test_rings.psutil, "virtual_memory", lambda: SimpleNamespace(total=24 << 30))
+    monkeypatch.setattr(test_rings.os, "cpu_count", lambda: 2)
+    assert test_rings.workers() == processes
 
 
 def test_ci_runs_all_rings():

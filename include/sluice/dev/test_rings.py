@@ -16,7 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -40,6 +40,9 @@ QUICK_RINGS = (LINT, "unit", "dags")
 SMOKE = "smoke"
 # Tests wait for servers, and for time, for about a third of their time.
 _WAITING = 1
+# A process of tests, with its servers and their data, which are in memory, takes up to five.
+_PROCESS_BYTES = 6 << 30
+_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _NO_TESTS = 5
 # More than all but the last ring take on a slow machine.
 _CI_SECONDS = 70 * 60
@@ -103,6 +106,7 @@ def _at_once(steps: Sequence[Callable[[], Mapping[str, Count]]]) -> list[Mapping
 
 def _conclude(counts: Mapping[str, Count], seconds: float) -> int:
     total = Count()
+    print(f"{workers()} processes at most, {os.cpu_count()} cores, {_memory() / (1 << 30):.1f} GB of memory")
     print("=====")
     for ring in (ring for ring in RINGS if ring in counts):
         total.add(counts[ring])
@@ -156,9 +160,18 @@ def _printed(title: Sequence[str], *, later: bool) -> Iterator[IO[bytes] | None]
 
 
 def workers() -> int:
-    """How many processes test side by side."""
+    """How many processes test side by side: what cores and memory suffice for."""
     cores = os.cpu_count() or 1
-    return cores + _WAITING if cores > 1 else 1
+    return max(1, min(cores + _WAITING if cores > 1 else 1, _memory() // _PROCESS_BYTES))
+
+
+def _memory() -> int:
+    """Bytes that the machine has, or gives to a container that we are in."""
+    found = [psutil.virtual_memory().total]
+    for limit in _LIMITS:
+        with suppress(OSError, ValueError):
+            found.append(int(limit.read_text()))
+    return min(found)
 
 
 def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = False) -> dict[str, Count]:
