@@ -9,7 +9,6 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,12 +64,10 @@ def test_stopping_from_a_signal_handler_in_the_middle_of_a_run():
     threading.Thread(
         target=lambda: (until(lambda: child.output.tail), os.kill(os.getpid(), signal.SIGTERM)), daemon=True
     ).start()
-    started = time.monotonic()
     try:
         assert child.run() == -signal.SIGTERM
     finally:
         signal.signal(signal.SIGTERM, previous)
-    assert time.monotonic() - started < 4
 
 
 TASK = textwrap.dedent(

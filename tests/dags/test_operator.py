@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -287,9 +286,7 @@ def test_killing_the_task_ends_the_job_politely(deployment, context):
     threading.Thread(
         target=lambda: (until(lambda: task._child and task._child.output.tail), task.on_kill()), daemon=True
     ).start()
-    started = time.monotonic()
     assert task.execute(context) == {"ended": True}
-    assert time.monotonic() - started < 10
 
 
 def test_sealing_outside_of_a_task_prints_what_a_job_can_open(deployment):

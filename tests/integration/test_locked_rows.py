@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from contextlib import contextmanager
 
 import pytest
@@ -53,12 +52,10 @@ def test_a_lock_that_is_not_given_back_is_an_error_that_names_its_holder_and_is_
     world.configure(lambda settings: settings["replications"][0].update(mode=mode))
     world.master.execute("INSERT INTO t VALUES (2, 'c')")
     world.publish()
-    began = time.monotonic()
     with locked(world, how) as session:
         pid = session.info.backend_pid
         with pytest.raises(LockTimeout, match=rf"SLC-036: .*held by process {pid} of .*night report"):
             world.drain()
-    assert time.monotonic() - began < 15
     assert not replications.holds(world.context.store, world.pair("zurich"))
     assert world.status("zurich") is Status.NORMAL
     world.drain()

@@ -60,7 +60,7 @@ class MySqlServer(MariaServer):
 
     @property
     def _settings(self) -> list[str]:
-        quick = ["--innodb-buffer-pool-size=64M", "--innodb-redo-log-capacity=64M"]
+        quick = ["--innodb-buffer-pool-size=32M", "--innodb-redo-log-capacity=64M", "--performance-schema=OFF"]
         # The strictest that a server may be about what a transaction may do: temporary tables are in none of its log.
         logged = ["--log-bin=binlog", "--server-id=7", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"]
         # As a master's server has to be, too.
