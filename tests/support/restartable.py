@@ -8,6 +8,7 @@ import signal
 import psutil
 import pytest
 
+from sluice.runtime import processes
 from sluice.runtime.postgres import Cluster
 
 # What `pg_ctl restart` sends: fast ends every session, immediate does not even write a checkpoint.
@@ -33,7 +34,7 @@ class Restartable:
         """As `pg_ctl stop -m MODE`."""
         self._port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
         os.kill(leader.pid, MODES[mode])
-        psutil.wait_procs([leader], 30)
+        assert not processes.alive_after(30, [leader])
 
     def start(self):
         """On the port where it was."""
@@ -64,7 +65,7 @@ class Fragile:
             os.kill(process.pid, signal.SIGSTOP)
         for process in every:
             os.kill(process.pid, signal.SIGKILL)
-        psutil.wait_procs(every, 20)
+        assert not processes.alive_after(20, every)
         self.start()
 
     def start(self):

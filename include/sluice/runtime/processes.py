@@ -149,9 +149,28 @@ def family(services: Iterable[Service]) -> list[psutil.Process]:
 def end(processes: Sequence[psutil.Process], number: signal.Signals, grace_s: float) -> None:
     """Send the signal, wait, and kill what is still there."""
     _send(processes, number)
-    _, deaf = psutil.wait_procs(processes, timeout=grace_s)
+    deaf = alive_after(grace_s, processes)
     _send(deaf, signal.SIGKILL)
-    psutil.wait_procs(deaf, timeout=5)
+    alive_after(5, deaf)
+
+
+def alive_after(seconds: float, processes: Sequence[psutil.Process]) -> list[psutil.Process]:
+    """Wait until they have ended, but no longer; those that have not.
+
+    Zombies have: in a container whose first process reaps no orphans they stay for ever.
+    """
+    deadline = time.monotonic() + seconds
+    while (alive := [process for process in processes if _runs(process)]) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    _reap()
+    return alive
+
+
+def _runs(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def began(pid: int) -> str:
