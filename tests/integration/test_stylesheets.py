@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 
 import pyarrow as pa
 import pytest
@@ -165,6 +166,18 @@ def test_a_stylesheet_that_fails_or_loops_or_reaches_out_is_named_and_goes_on_wi
         failing.made(pa.array([*GIVEN, [number, ""]], ROWS))
     monkeypatch.setattr(extensions, "PATIENCE_S", 60)
     assert failing.made(pa.array(GIVEN, ROWS)).rows.to_pylist() == GIVEN
+
+
+def test_a_loop_ends_though_alarms_are_ignored_by_whoever_started_us(monkeypatch):
+    monkeypatch.setattr(extensions, "PATIENCE_S", 3)
+    before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        with pytest.raises(SluiceError, match="SLC-162: .*no answer for 3 s"):
+            made(LOOPS + f'<xsl:template match="row[col=3]">{CALLS.format("twice")}</xsl:template>')
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        signal.signal(signal.SIGALRM, before)
 
 
 PLANES = Layout(

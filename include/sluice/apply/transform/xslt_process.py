@@ -118,6 +118,9 @@ def serve(most_memory: int) -> None:
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory))
+    # Whoever started us may have been told to ignore it, which would be handed on.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
     made: Callable[[Any], Any] | None = None
     for line in sys.stdin.buffer:
         patience, request = json.loads(line)
