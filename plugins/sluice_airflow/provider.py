@@ -32,6 +32,15 @@ _TYPES = [
         },
     },
     {
+        "connection-type": "oracle",
+        "hook-name": "Oracle",
+        "hook-class-name": "sluice_airflow.provider.Oracle",
+        "ui-field-behaviour": {
+            "relabeling": {"schema": "Service name"},
+            "placeholders": {"port": "1521", "extra": '{"protocol": "tcps"}'},
+        },
+    },
+    {
         "connection-type": "http",
         "hook-name": "HTTP",
         "hook-class-name": "sluice_airflow.provider.Http",
@@ -59,6 +68,15 @@ class MySql(BaseHook):
     default_conn_name = "mysql_default"
     conn_type = "mysql"
     hook_name = "MySQL"
+
+
+class Oracle(BaseHook):
+    """The same."""
+
+    conn_name_attr = "oracle_conn_id"
+    default_conn_name = "oracle_default"
+    conn_type = "oracle"
+    hook_name = "Oracle"
 
 
 class Http(BaseHook):

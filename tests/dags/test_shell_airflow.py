@@ -59,7 +59,7 @@ def stored(conn_id: str) -> tuple[object, ...] | None:
 def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(address):
     api = AirflowApi(ConnectionInfo("http", "127.0.0.1", address, "http", "admin", CANARY))
     offered = {one["connection_type"]: one for one in api.ask("/ui/connections/hook_meta")}
-    assert offered.keys() >= {"postgres", "mysql", "http", "spark", "spark_connect", "fs"}
+    assert offered.keys() >= {"postgres", "mysql", "oracle", "http", "spark", "spark_connect", "fs"}
     assert offered["postgres"]["hook_name"] == "Postgres"
     assert offered["postgres"]["standard_fields"]["url_schema"]["title"] == "Database"
     assert offered["http"]["standard_fields"]["url_schema"]["title"] == "Schema (http or https)"
@@ -211,6 +211,8 @@ def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, 
     monkeypatch.setenv("TOKEN", "t")
     assert sluice("connect", "shop", "sc://spark1:15003/;use_ssl=true", "--password-env", "TOKEN")[0] == 0
     assert stored("shop") == ("spark_connect", "spark1", 15003, None, None, "t", {"use_ssl": True})
+    assert sluice("connect", "shop", "oracle://eva@db1/SHOP?protocol=tcps", "--password-env", "TOKEN")[0] == 0
+    assert stored("shop") == ("oracle", "db1", 1521, "SHOP", "eva", "t", {"protocol": "tcps"})
     assert sluice("connect", "shop", "http://h:1")[0] == 0
     assert stored("shop")[5] is None, "the password of another connection was kept"
 
@@ -266,6 +268,8 @@ def test_a_connection_says_whether_it_answers(sluice, monkeypatch):
     [
         ("postgresql://eva:secret@db1/shop", "has no password"),
         ("postgresql://eva@db1/shop?password=secret", "has no password"),
+        ("oracle://eva@db1/SHOP?wallet_password=secret", "has no password"),
+        ("oracle://eva@db1", "no service"),
         ("sc://h/;token=secret", "has no token"),
         ("postgresql://db1", "no user and no database"),
         ("ftp://h", "nothing is reached by ftp://"),

@@ -173,7 +173,7 @@ def test_a_loop_ends_though_alarms_are_ignored_by_whoever_started_us(monkeypatch
     before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     try:
-        with pytest.raises(SluiceError, match="SLC-162: .*no answer for 3 s"):
+        with pytest.raises(SluiceError, match=r"SLC-162: .*no answer for 3 s"):
             made(LOOPS + f'<xsl:template match="row[col=3]">{CALLS.format("twice")}</xsl:template>')
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})

@@ -15,12 +15,17 @@ from sluice.libpq import PORT
 
 EXAMPLES = (
     "postgresql://USER@HOST:PORT/DATABASE?sslmode=require",
-    "mysql://USER@HOST:PORT?sslmode=require (MariaDB)",
+    "mysql://USER@HOST:PORT?sslmode=require (MariaDB, MySQL)",
+    "oracle://USER@HOST:PORT/SERVICE?protocol=tcps",
     "http://USER@HOST:PORT",
     "sc://HOST:PORT (Spark Connect; /;use_ssl=true)",
     "spark://HOST:PORT, local[*] or yarn (spark-submit)",
     "file:///DIRECTORY (a slave of files)",
 )
+
+
+_NO_PASSWORD = "an address has no password: it is asked for, read from stdin, or by --password-env"
+_PASSWORDS = {"password", "sslpassword", "ssl_key_password", "wallet_password"}
 
 
 @dataclass(frozen=True)
@@ -66,13 +71,15 @@ def _parsed(text: str) -> Address:
         hours = {name: int(value) for name, value in parse_qsl(more)}
         return Address("fs", extra={"path": unquote(path), **hours}, secret="")
     parts = urlsplit(text)
-    if parts.password is not None:
-        raise ValueError("an address has no password: it is asked for, read from stdin, or by --password-env")
+    if parts.password is not None or _PASSWORDS & dict(parse_qsl(parts.query)).keys():
+        raise ValueError(_NO_PASSWORD)
     login = unquote(parts.username) if parts.username else None
     if scheme in ("postgresql", "postgres"):
         return _database(parts, login)
     if scheme in ("mysql", "mariadb"):
         return _mysql(parts, login)
+    if scheme == "oracle":
+        return _oracle(parts, login)
     host = parts.hostname
     if not host:
         raise ValueError("this address has no host")
@@ -92,24 +99,28 @@ def _parsed(text: str) -> Address:
 
 
 def _mysql(parts: Any, login: str | None) -> Address:
-    extra = dict(parse_qsl(parts.query))
-    if {"password", "ssl_key_password"} & extra.keys():
-        raise ValueError("an address has no password: it is asked for, read from stdin, or by --password-env")
     if not parts.hostname or not login:
         raise ValueError("this address has no host, or no user")
     # Databases are named by `schema` and `schemas` of the slave.
     database = unquote(parts.path.lstrip("/")) or None
-    return Address("mysql", parts.hostname, parts.port or 3306, database, login, extra)
+    return Address("mysql", parts.hostname, parts.port or 3306, database, login, dict(parse_qsl(parts.query)))
+
+
+def _oracle(parts: Any, login: str | None) -> Address:
+    service = unquote(parts.path.lstrip("/"))
+    _expect(host=parts.hostname, user=login, service=service)
+    return Address("oracle", parts.hostname, parts.port or 1521, service, login, dict(parse_qsl(parts.query)))
 
 
 def _database(parts: Any, login: str | None) -> Address:
     extra = dict(parse_qsl(parts.query))
-    if {"password", "sslpassword"} & extra.keys():
-        raise ValueError("an address has no password: it is asked for, read from stdin, or by --password-env")
     # As libpq has it: a directory of sockets has slashes, which a host before the path cannot have.
     host = extra.pop("host", None) or parts.hostname
     database = unquote(parts.path.lstrip("/"))
-    missing = [name for name, value in {"host": host, "user": login, "database": database}.items() if not value]
-    if missing:
-        raise ValueError(f"this address has no {' and no '.join(missing)}")
+    _expect(host=host, user=login, database=database)
     return Address("postgres", host, parts.port or PORT, database, login, extra)
+
+
+def _expect(**found: str | None) -> None:
+    if missing := [name for name, value in found.items() if not value]:
+        raise ValueError(f"this address has no {' and no '.join(missing)}")
