@@ -90,6 +90,30 @@ def test_a_table_of_the_slaves_own_stays_though_its_master_has_one_of_that_name(
     assert tables_of(world) == {"payroll"}
 
 
+def test_a_table_stays_of_which_no_comparison_says_that_all_of_its_rows_are_the_masters(world):
+    zurich, geneva = world.reader("zurich"), world.reader("geneva")
+    merging = {"public.parent": {"on_existing_rows": "merge"}}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=merging))
+    zurich.execute("INSERT INTO parent VALUES (70)")
+    world.update("zurich")
+    assert world.verify("zurich", initial=True) == {"zurich": 0}
+    # What was merged once stays the slave's own, and the entry may lead elsewhere now: nobody compared that table.
+    entries = {"public.child": {"as": "rented"}}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=entries))
+    zurich.execute("CREATE TABLE rented (id int PRIMARY KEY)")
+    # A sample of no row finds nothing, whatever a comparison of all rows had found.
+    geneva.execute("INSERT INTO branch.parent VALUES (70)")
+    with pytest.raises(SluiceError, match="SLC-090"):
+        world.verify("geneva")
+    world.reader("control").execute("DELETE FROM comparison WHERE slave = 'geneva' AND \"table\" = 'public.child'")
+    assert world.verify("geneva", percent=1e-7) == {"geneva": 0}
+    for slave in world.slaves:
+        remove_replication(world.context, world.pair(slave), Extent.TABLES)
+    assert tables_of(world) == {"parent", "child", "rented"}
+    assert tables_of(world, "geneva", "branch") == {"parent", "child"}
+    assert zurich.execute("TABLE parent").fetchall() == [(1,), (70,)]
+
+
 def test_our_tables_stay_where_another_replication_needs_them(world):
     session = world.reader("zurich")
     session.execute("INSERT INTO sluice_position VALUES ('other', 'zurich', 4, 9)")

@@ -41,7 +41,7 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
         elif extent is Extent.TABLES:
             goes = (
                 "the control store forgets it, and its position on the slave is dropped, with the tables that the last "
-                "comparison found equal to their master's; others stay"
+                "comparison of all rows found equal to their master's; others stay"
             )
         else:
             goes = "the control store forgets it, and its position on the slave is dropped; the tables stay"

@@ -15,14 +15,14 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen
 from sluice.state.replication import UNDER_WAY
-from sluice.store import activities, leases, removal, replications, watched_tables
+from sluice.store import comparisons, leases, removal, replications, watched_tables
 from sluice.vendors.registry import vendor
 
 
 class Extent(StrEnum):
     """What a replication is taken out of. STORE: of the control store alone, where the slave is gone, or configured no
-    more. POSITION: also its position out of the slave. TABLES: the slave's tables, too, which the last comparison found
-    equal to their master's.
+    more. POSITION: also its position out of the slave. TABLES: the slave's tables, too, which the last comparison of
+    all rows found equal to their master's.
     """
 
     STORE = "store"
@@ -33,7 +33,7 @@ class Extent(StrEnum):
 _DETAILS = {
     Extent.STORE: "the slave was left as it is",
     Extent.POSITION: "its tables on the slave stay",
-    Extent.TABLES: "its tables on the slave were dropped, which the last comparison had found equal",
+    Extent.TABLES: "its tables on the slave were dropped, which a comparison of all rows had found equal",
 }
 
 
@@ -116,9 +116,10 @@ def unfit(context: Context, pair: Pair, extent: Extent) -> SluiceError | None:
 
 
 def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
-    """The slave's tables that are this replication's: the last comparison found each equal to its master's.
+    """The slave's tables that are this replication's: the last comparison of all rows found each equal to its master's.
 
-    A name does not show that. The slave may have had a table of its own before its master got one of that name.
+    A name does not show that. The slave may have had a table of its own before its master got one of that name, and a
+    table that is merged into may have rows of its own.
 
     Raises:
         SluiceError: SLC-387, something else needs one.
@@ -129,10 +130,10 @@ def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
     mapper, patterns = context.mapper(pair), context.config.source(pair.source).patterns
     known = {TableName(*name) for name in context.config.source(pair.source).watched}
     known |= watched_tables.recorded(context.store, pair.source)
-    last = activities.comparisons(context.store, pair.source)
-    equal = {table for (slave, table), one in last.items() if slave == pair.slave and one.different == 0}
+    equal = comparisons.proven(context.store, pair)
     filled = [name for name in known if chosen(patterns, name) and not mapper.excludes(name)]
-    found = sorted({mapper.table(name) for name in filled if str(name) in equal})
+    # The configuration may lead elsewhere by now.
+    found = sorted({mapper.table(name) for name in filled if equal.get(str(name)) == mapper.table(name)})
     for name in found:
         if others := shared_tables.others(context, pair, name):
             raise _refused(pair, f"{name} has rows of {others[0]}", "let its tables stay")

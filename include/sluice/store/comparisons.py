@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, func, select
-from sqlalchemy.dialects.postgresql import array
+from sqlalchemy.dialects.postgresql import array, distinct_on
 
 from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Layout
@@ -91,6 +91,28 @@ def is_whole() -> ColumnElement[bool]:
     """Whether all rows of a table were compared, or a sample of all, and not those of some keys."""
     some: ColumnElement[bool] = comparison.c.body.has_any(array(["within", "only"]))
     return ~some
+
+
+def proven(store: Store, pair: Pair) -> dict[str, TableName]:
+    """The tables whose last comparison of all rows found the same ones on both sides, and none of the slave's own; what
+    the slave called each, by the master's name.
+
+    A later one of some rows takes that back if it found others, and gives it to no table: it says nothing of the rest.
+    """
+    body, own = comparison.c.body, func.coalesce(comparison.c.body["own"].as_integer(), 0)
+    all_rows = is_whole() & (func.coalesce(body["percent"].as_float(), 100) >= 100)
+    telling = all_rows | (comparison.c.different > 0) | (own > 0)
+    last = (
+        # A report that does not tell the slave's own rows is not one of none.
+        select(body["on_slave"], all_rows & (comparison.c.different == 0) & (body["own"].as_integer() == 0))
+        .add_columns(comparison.c.table)
+        .where(comparison.c.source == pair.source, comparison.c.slave == pair.slave, telling)
+        .ext(distinct_on(comparison.c.table))
+        .order_by(comparison.c.table, comparison.c.point.desc())
+    )
+    with store.begin() as connection:
+        found = connection.execute(last).all()
+    return {table: TableName(*on_slave) for on_slave, equal, table in found if equal}
 
 
 def shape_of(layout: Layout) -> str:

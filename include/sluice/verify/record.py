@@ -68,6 +68,7 @@ def record(
         "key": job.view.layout.key_names,
         "columns": found.columns,
         "counts": counts,
+        "own": found.own,
         "ranges": found.ranges,
         "share_moved": round(found.share_moved, 6),
     }
