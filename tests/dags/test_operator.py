@@ -317,6 +317,25 @@ def test_each_is_given_the_connections_that_it_opens_and_a_comparison_alone_thos
     assert {"m", "z", "g", "mr", "zr"} <= set(needed_connections(settings, "verify", *asked))
     assert not {"mr", "zr"} & set(needed_connections(settings, "repair", *asked))
     assert "zs" not in needed_connections(settings, "verify", *asked)
-    assert {"m", "ms", "zs"} <= set(needed_connections(settings, "repair", *asked)), "a repair looks at both directions"
     monkeypatch.setattr(api_server.Connection, "get_connection_from_secrets", lambda one: Connection(conn_id=one))
     assert {"m", "ms", "z", "zs"} <= api_server._connections(settings).keys(), "pages look at all"
+
+
+def test_a_repair_is_given_every_way_that_could_go_back_though_each_role_has_a_connection_of_its_own():
+    """Whether two connections are of one database is not known before both are looked up."""
+    names = ("east", "west", "north", "alone")
+    standby = {"standby_connection": "west_standby"}
+    sources = {name: {"connection": f"{name}_m", "tables": {"public.t": None}} for name in names}
+    sources["west"] |= standby
+    ways = [("east", "west", True), ("west", "east", True), ("west", "north", True), ("alone", "north", False)]
+    settings = Config.model_validate(
+        {
+            "sources": sources,
+            "slaves": {name: {"connection": f"{name}_s"} for name in names},
+            "replications": [{"source": one, "slave": other, "block_loop": own} for one, other, own in ways],
+        }
+    )
+    given = set(needed_connections(settings, "repair", "east", ["west"]))
+    assert {"east_m", "east_s", "west_m", "west_s", "west_standby", "north_s"} <= given
+    assert not {"alone_m", "alone_s"} & given, "what is not needed, is not given"
+    assert "west_m" not in needed_connections(settings, "repair", "alone", ["north"])

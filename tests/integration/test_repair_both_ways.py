@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import closing
 from copy import deepcopy
 
 import pytest
 from support.several import harm
 from support.updating import background, compare_here
 
+from sluice.config.configuration import Config
+from sluice.connections import SEALED_ENV, seal
+from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.repair.chosen_rows import numbers
@@ -42,13 +46,14 @@ def world(several):
     return made
 
 
-def mend(world, pair=PAIR, *jobs, rule=None, column=None, **more):
+def mend(world, pair=PAIR, *jobs, rule=None, column=None, context=None, **more):
     """A repair, beside which both directions run."""
     more |= {"rule": chosen(rule, column)}
     run = [lambda name=name: world.publish(name) for name in ("east", "west")]
     run += [lambda one=one: world.drain(one.source, one.slave) for one in (PAIR, BACK)]
     with background(*run, *jobs, pause_s=0.02):
-        return repair(world.context, RepairRequest(*vars(pair).values(), (T,), **more), compare_here, patience_s=60)
+        request = RepairRequest(*vars(pair).values(), (T,), **more)
+        return repair(context or world.context, request, compare_here, patience_s=60)
 
 
 HARM = (
@@ -135,6 +140,28 @@ def test_a_row_that_somebody_changes_before_it_is_written_is_left_until_both_sid
     ends = east.execute("SELECT v FROM t WHERE id IN (1, 2, 102) ORDER BY id").fetchall()
     assert ends == [("newer",), ("east",), ("newer",)]
     assert found["changing"] == 0
+
+
+def test_a_way_back_by_other_connections_is_seen_and_a_job_that_was_not_given_them_changes_nothing(world, monkeypatch):
+    """Each database has two connections, for instance of two roles."""
+    settings, infos = deepcopy(world.settings), dict(world.infos)
+    for name in ("east", "west"):
+        settings["sources"][name]["connection"] = f"{name}_m"
+        infos[f"{name}_m"] = infos[name]
+    monkeypatch.setenv(SEALED_ENV, seal(infos))
+    config = Config.model_validate(settings)
+    world.at("west").execute("INSERT INTO t VALUES (2001, 'on its way')")
+    for missing in ("west_m", "east"):
+        given = Context(config, {name: info for name, info in infos.items() if name != missing})
+        with closing(given.store), pytest.raises(SluiceError, match=f"SLC-014: .*{missing}"):
+            mend(world, context=given)
+    given = Context(config, infos)
+    with closing(given.store):
+        found = mend(world, context=given)
+    assert found.get("deleted", found.get("to_slave")) == 0
+    world.until_quiet()
+    assert world.rows("east") == world.rows("west")
+    assert world.at("west").execute("SELECT v FROM t WHERE id = 2001").fetchone() == ("on its way",)
 
 
 def the_row_that_is_there(layout):

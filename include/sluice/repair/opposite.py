@@ -25,6 +25,20 @@ def opposites(context: Context, pair: Pair) -> list[Pair]:
     ]
 
 
+def expect_known(context: Context, pair: Pair) -> None:
+    """See that this job can tell which replications go back, or bring rows that do not travel on: a pair whose way back
+    is not seen would be repaired in one direction, and rows that are on their way would be lost.
+
+    Raises:
+        ConfigError: SLC-014, a connection was not handed to it.
+    """
+    if not context.config.replication(pair.source, pair.slave).block_loop:
+        return
+    for one in (each for each in context.config.replications if each.block_loop):
+        context.connection(context.config.source(one.source).connection)
+        context.connection(context.config.slave(one.slave).connection)
+
+
 def unfit_both_ways(context: Context, pair: Pair, found: list[Pair]) -> SluiceError | None:
     """The error of two databases whose rows cannot be repaired in both directions; None if they can be."""
     config, why = context.config, ""

@@ -169,6 +169,7 @@ def _one_way(
 
 def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
     """A repair in both directions, if there are two, or if the rule needs both."""
+    opposite.expect_known(context, request.pair)
     opposites = opposite.opposites(context, request.pair)
     strict = request.rule.needs_both
     if not strict and (not opposites or opposite.unfit_both_ways(context, request.pair, opposites)):
