@@ -230,3 +230,34 @@ def test_what_does_not_go_both_ways_is_refused(world):
             mend(world, rule=rule, report=report)
         report = comparisons.last(world.context.store, PAIR)
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)
+
+
+def test_rows_of_a_third_master_are_on_a_way_that_a_repair_does_not_see(several):
+    """The north's row has come to one side, and is on its way to the other: it is no row that the other has deleted."""
+    world = several(DDL, {pair: {"block_loop": True} for pair in itertools.permutations(("east", "north", "west"), 2)})
+    all_ways, report = deepcopy(world.settings["replications"]), None
+    north, told = world.at("north"), r"SLC-604: .*public\.t of north\b.*\nHINT: nothing was changed in it"
+    north.execute("INSERT INTO t VALUES (7, 'the north')")
+    world.publish("north")
+    world.drain("north", "west")
+    for rule, others in (("source", ("west", "east")), ("slave", ("west",)), ("slave", ("east",))):
+        ways = [one for one in all_ways if one["source"] != "north" or one["slave"] in others]
+        world.configure(lambda plain, ways=ways: plain.update(replications=ways))
+        with pytest.raises(SluiceError, match=told):
+            mend(world, rule=rule, report=report)
+        report = comparisons.last(world.context.store, PAIR)
+    world.configure(lambda plain: plain.update(replications=all_ways))
+    world.until_quiet()
+    assert world.rows("east") == world.rows("west") == world.rows("north")
+    # What a third one brings without `block_loop` is captured like rows of users, and travels on.
+    world.pairs = [PAIR, BACK, Pair("north", "west")]
+    ways = [one | {"block_loop": one["source"] != "north"} for one in all_ways]
+    ways = [one for one in ways if Pair(one["source"], one["slave"]) in world.pairs]
+    world.configure(lambda plain: plain.update(replications=ways))
+    north.execute("INSERT INTO t VALUES (8, 'the north')")
+    world.publish("north")
+    world.drain("north", "west")
+    harm(world, "east", "DELETE FROM t WHERE id = 7")
+    found = mend(world, rule="slave")
+    assert (found["to_slave"], found["to_source"]) == (0, 1)
+    assert world.at("east").execute("SELECT id FROM t ORDER BY id").fetchall() == [(7,), (8,)]

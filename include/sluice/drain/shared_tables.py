@@ -67,15 +67,21 @@ def others(context: Context, pair: Pair, slave_table: TableName, known: Known | 
         return []
     feeds = list(_feeds(context))
     ours = next(one for one in feeds if one.pair == pair)
-    has = known or partial(recorded, context.store)
     return [
         f"{name} of {other.pair.source}"
-        for other in feeds
-        if other.pair != pair and other.ends == ours.ends
-        for name, by in other.bringing(slave_table)
-        if not (by.wildcard and name not in has(other.pair.source))
-        and not _covered(feeds, ours, slave_table, other, name)
+        for other, name in _beside(feeds, ours, slave_table, known or partial(recorded, context.store))
+        if not _covered(feeds, ours, slave_table, other, name)
     ]
+
+
+def beside(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[Pair, TableName]]:
+    """All other replications into a slave's table, each with its master's table.
+
+    Also those of rows that this one has as well: they may bring them earlier, or later.
+    """
+    feeds = list(_feeds(context))
+    ours = next(one for one in feeds if one.pair == pair)
+    return [(other.pair, name) for other, name in _beside(feeds, ours, slave_table, partial(recorded, context.store))]
 
 
 def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known: Known | None = None) -> list[str]:
@@ -116,6 +122,17 @@ def _feeds(context: Context) -> Iterator[_Feed]:
         source, slave = context.config.source(one.source), context.config.slave(one.slave)
         ends = context.database_id(source.connection), context.database_id(slave.connection)
         yield _Feed(Pair(one.source, one.slave), *ends, source.patterns, slave.mapper)
+
+
+def _beside(
+    feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, known: Known
+) -> Iterator[tuple[_Feed, TableName]]:
+    """The other replications into a slave's table, with each table that they bring there and that exists."""
+    for other in feeds:
+        if other.pair != ours.pair and other.ends == ours.ends:
+            for name, by in other.bringing(slave_table):
+                if not (by.wildcard and name not in known(other.pair.source)):
+                    yield other, name
 
 
 def _covered(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other: _Feed, name: TableName) -> bool:

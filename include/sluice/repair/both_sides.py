@@ -211,6 +211,7 @@ class BothSides:
             why = f"no source in the slave's database watches {table.on_slave}"
             raise opposite.unlike(self._pair, table.table, why)
         expect_given(context, back, table.on_slave)
+        opposite.expect_two_alone(context, self._pair, back, table.table, table.on_slave)
         order = sorted([(self._pair, Winner.SOURCE), (back, Winner.SLAVE)], key=lambda one: one[0])
         with ExitStack() as stack:
             held: dict[Pair, tuple[Point, VersionedRepair]] = {}

@@ -6,6 +6,7 @@ from sluice import shell
 from sluice.apply.mapping.table_view import TableView
 from sluice.config.configuration import Config
 from sluice.context import Context
+from sluice.drain import shared_tables
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen
@@ -92,6 +93,30 @@ def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:
         raise unlike(pair, table, why)
     ours = back.ours
     expect_spelled_alike(pair, there, [ours.columns[place].type for place in ours.key])
+
+
+def expect_two_alone(context: Context, pair: Pair, back: Pair, table: TableName, on_slave: TableName) -> None:
+    """See that no third database brings rows into a table that do not travel on.
+
+    It sends them to each side, and the two streams do not tell whether a row that one side lacks is still on its way.
+    What comes without `block_loop` is captured where it is written, and is in that side's stream as rows of users are.
+
+    Raises:
+        SluiceError: SLC-604, one does.
+    """
+    found = {
+        f"{name} of {one.source} (to {one.slave})"
+        for into, where in ((pair, on_slave), (back, table))
+        for one, name in shared_tables.beside(context, into, where)
+        if context.config.replication(one.source, one.slave).block_loop
+    }
+    if found:
+        raise SluiceError(
+            604,
+            f"rows of {table} cannot be repaired in both directions between {pair.source} and {pair.slave}: rows of "
+            f"others come there, too, and may be on their way to one of the two: {', '.join(sorted(found))}",
+            'nothing was changed in it; name other tables; for this one see repair.md, "With a third master"',
+        )
 
 
 def unlike(pair: Pair, table: TableName, why: str) -> SluiceError:
