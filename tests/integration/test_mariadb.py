@@ -50,7 +50,8 @@ HARM = """
 DELETE FROM {}.priced WHERE MOD(price * 8, 3) = 1;
 UPDATE {}.priced SET note = NULL WHERE MOD(price * 8, 3) = 2;
 INSERT INTO {}.priced SELECT CONCAT(name, ' '), price, 'extra' FROM {}.priced WHERE price < 20;
-UPDATE {}.priced SET name = 'E' WHERE name = 'é' AND price < 20
+UPDATE {}.priced SET name = 'E' WHERE name = 'é' AND price < 20;
+INSERT INTO {}.priced VALUES (CONCAT('a', CHAR(0)), 1, 'extra: no text of the master has that')
 """
 FITTING = CHANGES.replace("0044-03-15 BC", "0044-03-15").replace("-infinity", "1000-01-01")
 

@@ -86,3 +86,15 @@ def test_housekeeping_deletes_the_rows_and_leaves_the_counts(world):
     assert comparisons.rows_of(store, table.id) == []
     (left,) = comparisons.tables_of(store, table.report, world.pair("zurich"))
     assert left.different == table.different
+
+
+def test_a_row_is_kept_whatever_its_texts_have_and_a_value_that_cannot_be_is_no_crash(world):
+    report, pair, store = compared(world)[0].report, world.pair("zurich"), world.context.store
+    odd = ("a\0", "a\u2400", "\ufdd00", r"\u0000")
+    rows = [RowDifference("changed", odd, odd, odd, (*odd[1:], None)), RowDifference("extra", ("a\u2400", "a"))]
+    values = {"compared": 2, "different": 2, "sample": [("extra", "a\0")], "body": {"ranges": [[["a\0"], None]]}}
+    comparisons.record(store, report, pair, "public.odd", values, rows)
+    table = next(one for one in comparisons.tables_of(store, report, pair) if one.ranges == [[["a\0"], None]])
+    assert [row for _, row in comparisons.rows_of(store, table.id)] == rows
+    with pytest.raises(SluiceError, match=r"SLC-558: the control store cannot hold a value"):
+        comparisons.record(store, report, pair, "public.odder", {**values, "sample": ["\ud800"]})

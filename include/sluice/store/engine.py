@@ -16,6 +16,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.libpq import parameters, state_of_refusal
 from sluice.paths import FILES, PROJECT
+from sluice.store import json_text
 from sluice.store.tables import identity
 from sluice.tls import remarks, trouble
 
@@ -60,6 +61,8 @@ class Store:
             pool_timeout=_POOL_S if patience_s is None else patience_s,
             connect_args=self._how,
             hide_parameters=True,
+            json_serializer=json_text.dumps,
+            json_deserializer=json_text.loads,
         )
         self._is_known = False
 
@@ -69,7 +72,8 @@ class Store:
 
         Raises:
             TransientError: SLC-060 if the store cannot be reached, SLC-066 if its tables do not exist yet.
-            SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up.
+            SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up, SLC-558 if it cannot hold a
+                value.
             ConfigError: SLC-059 if a newer Sluice made its tables.
         """
         try:
@@ -83,6 +87,13 @@ class Store:
                 yield connection
         except (exc.OperationalError, exc.TimeoutError) as error:
             raise self._unanswered(error) from None
+        except exc.DataError as error:
+            # What follows its first line may be a row's value.
+            raise SluiceError(
+                558,
+                f"the control store cannot hold a value: {str(error.orig).splitlines()[0]}",
+                "nothing of it was written; let its database have the encoding UTF8; if it has that, report this",
+            ) from None
         except (exc.ProgrammingError, exc.InternalError) as error:
             if isinstance(error.orig, UndefinedTable | UndefinedColumn):
                 # DAGs may come up unpaused: a drain may run before anybody has made the tables, and waits for them.
