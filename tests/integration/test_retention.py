@@ -8,13 +8,16 @@ from datetime import timedelta
 import pytest
 from support.world import SOURCE
 
+from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
+from sluice.publish import publisher
 from sluice.publish.retention import trim
 from sluice.state.replication import Event
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 AT_ONCE = timedelta(0)
+DOWN = "the master is down"
 
 
 @pytest.fixture
@@ -43,6 +46,30 @@ def test_what_every_slave_has_goes_in_time_but_the_newest_segment(world):
     world.master.execute("INSERT INTO t VALUES (9)")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_what_a_purge_that_was_missed_has_still_to_read_stays_and_goes_after_it(world, monkeypatch):
+    """The master goes down before the purge of a sweep, and comes back when every slave has what was listed of it."""
+    world.master.execute("INSERT INTO t SELECT generate_series(10, 12)")
+    for number in (13, 14):
+        world.master.execute("INSERT INTO t VALUES (%s)", [number])
+
+    def goes_down(at):
+        if at is CrashPoint.LISTED and world.context.manifest(SOURCE).end().segment == 6:
+            raise RuntimeError(DOWN)
+
+    monkeypatch.setattr(publisher, "reached", goes_down)
+    with pytest.raises(RuntimeError, match=DOWN):
+        world.publisher().publish(16)
+    monkeypatch.undo()
+    for slave in world.slaves:
+        world.drain(slave)
+    went = trimmed(world)
+    world.catch_up()
+    assert (went, world.queued(), world.differences()) == (4, set(), {})
+    world.master.execute("INSERT INTO t VALUES (15)")
+    world.catch_up()
+    assert trimmed(world) == 2
 
 
 def test_a_slave_that_needs_an_initial_update_anyway_holds_nothing_back(world):

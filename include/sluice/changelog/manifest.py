@@ -180,18 +180,23 @@ class Manifest:
             return list({one.name: one for one in layouts}.values())
 
     def trimmable(self, durable: int, keep: timedelta) -> list[Segment]:
-        """Segments that every slave has made durable, and whose time is over; the newest always stays, and
-        whatever comes after one that stays: times may be out of order, if the clock was set."""
-        newest, young = (
-            select(of(segment.c.number)).where(segment.c.source == self._source) for of in (func.max, func.min)
-        )
-        young = young.where(segment.c.trimmed_at.is_(None), segment.c.published_at >= func.clock_timestamp() - keep)
+        """Segments that every slave has made durable, and whose time is over, in order.
+
+        Those of the newest sweep always stay: if its purge was missed, it is made up for by what they name. So does
+        whatever comes after one that stays: times may be out of order, if the clock was set.
+        """
+        kept = segment.c.source == self._source, segment.c.trimmed_at.is_(None)
+        tail = select(segment.c.snapshot).where(segment.c.source == self._source)
+        tail = tail.order_by(segment.c.number.desc()).limit(1)
+        first = select(func.min(segment.c.number)).where(*kept)
+        swept = first.where(segment.c.snapshot == tail.scalar_subquery())
+        young = first.where(segment.c.published_at >= func.clock_timestamp() - keep)
         old = (
             self._all()
             .where(
                 segment.c.trimmed_at.is_(None),
                 segment.c.last_ordinal <= durable,
-                segment.c.number < func.least(newest.scalar_subquery(), young.scalar_subquery()),
+                segment.c.number < func.least(swept.scalar_subquery(), young.scalar_subquery()),
             )
             .order_by(segment.c.number)
         )
