@@ -15,6 +15,7 @@ from sluice.initial_update.inhibit import inhibit
 from sluice.model.names import Pair, TableName
 from sluice.monitor.check import findings
 from sluice.publish.run import publish
+from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Status
 from sluice.store import replications
 from sluice.verify.run import VerifyRequest, verify
@@ -22,6 +23,7 @@ from sluice.verify.run import VerifyRequest, verify
 pytestmark = [pytest.mark.postgres]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, n int NOT NULL DEFAULT 0); CREATE TABLE own (id int PRIMARY KEY)"
+PAIR = Pair("east", "hub")
 INTO_HUB = {("east", "hub"): {}, ("west", "hub"): {}}
 
 
@@ -89,6 +91,29 @@ def test_both_are_filled_where_rows_of_others_stay(world):
     world.at("east").execute("DELETE FROM t WHERE id = 1")
     world.until_quiet()
     assert (keys(world), statuses(world)) == ([2, 3, 4], [Status.NORMAL] * 2)
+
+
+def test_a_repair_takes_no_rows_that_others_have_brought(world):
+    def by_another_entry(settings):
+        settings["slaves"]["part"] = {"connection": "hub", "on_existing_rows": "merge"}
+        settings["replications"][1]["slave"] = "part"
+
+    def mend(**asked):
+        jobs = partial(publish, world.context, "east", once=True), partial(drain, world.context, PAIR, once=True)
+        with background(*jobs):
+            return repair(world.context, RepairRequest(*vars(PAIR).values(), **asked), compare_here, patience_s=60)
+
+    world.configure(by_another_entry)
+    world.at("hub").execute("DELETE FROM t WHERE id = 1")
+    for asked in ({"dry_run": True}, {}, {"kinds": ("missing",)}):
+        with pytest.raises(SluiceError, match=r"SLC-467: .*public.t on slave hub .*public.t of west") as caught:
+            mend(**asked)
+        assert "on_existing_rows: merge" in caught.value.hint
+        assert "initial_update" not in caught.value.hint, "SLC-230 refuses that"
+    assert keys(world) == [2, 3]
+    world.configure(merging)
+    found = mend()
+    assert (found["deleted"], found["written"], keys(world)) == (0, 1, [1, 2, 3])
 
 
 def test_what_a_load_left_unfinished_is_not_made_anew_over_rows_of_others(world):

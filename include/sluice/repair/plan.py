@@ -10,6 +10,7 @@ from sluice.apply.mapping.slave_key import masters_columns
 from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
+from sluice.drain import shared_tables
 from sluice.errors import FencedError, SluiceError, said
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
@@ -143,6 +144,22 @@ def expect_given(context: Context, pair: Pair, table: TableName) -> None:
         raise unrepairable(pair, table, f"{skipped.actor} skipped it there")
 
 
+def expect_alone(context: Context, pair: Pair, table: TableName) -> None:
+    """See that no other replication brings rows into the slave's table, which a comparison with this master calls
+    extra: once deleted, they would not come again.
+
+    Raises:
+        SluiceError: SLC-467, one does.
+    """
+    if found := shared_tables.others(context, pair, context.mapper(pair).table(table)):
+        error = unrepairable(pair, table, f"there are rows of others in it: {', '.join(found)}")
+        error.hint = (
+            f"nothing was changed in it; name other tables, or set `on_existing_rows: merge` for it on slave "
+            f"{pair.slave}, and compare again"
+        )
+        raise error
+
+
 def expect_unchanged(context: Context, pair: Pair, began: ReplicationState) -> None:
     """See that nothing else fills the slave since a repair began. Raises FencedError SLC-470."""
     now = replications.get(context.store, pair)
@@ -206,6 +223,10 @@ def _table(
     context: Context, pair: Pair, report: TableReport, kinds: Collection[str], chosen: RowNumbers | None
 ) -> TablePlan:
     expect_given(context, pair, report.table)
+    # An older report may call rows extra that are the slave's own by now.
+    own = context.mapper(pair).filled(report.table) is Filled.MERGE
+    if not own:
+        expect_alone(context, pair, report.table)
     if chosen is None:
         rows = comparisons.rows_of(context.store, report.id)
         if len(rows) + report.more < report.different:
@@ -216,8 +237,6 @@ def _table(
         raise unrepairable(pair, report.table, "its rows have no key on the slave")
     if any(None in row.key for _, row in rows):
         raise unrepairable(pair, report.table, "a row of the slave has NULL in its key")
-    # An older report may call rows extra that are the slave's own by now.
-    own = context.mapper(pair).filled(report.table) is Filled.MERGE
     asked = set(kinds) - ({"extra"} if own else set())
     if chosen is not None and any(row.kind not in asked for _, row in rows):
         raise unrepairable(pair, report.table, "a chosen row that is extra may be the slave's own (`on_existing_rows`)")
