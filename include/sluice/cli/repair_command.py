@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from sluice.cli import airflow_commands
 from sluice.cli.context import context as cli_context
-from sluice.errors import SluiceError, said
+from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
 from sluice.repair import chosen_rows, rule_choice
-from sluice.repair.plan import plan
+from sluice.repair.plan import in_one_line, plan
 from sluice.store import comparisons
 
 
@@ -67,7 +67,7 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     planned = plan(context, pair, number, tables, rows.kinds or KINDS, numbers)
     for one in planned:
         for row, text in zip(one.numbers, one.statements(), strict=True):
-            print(f"{text} -- row {row} of {said(str(one.report.table))}")
+            print(f"{text} -- row {row} of {in_one_line(str(one.report.table))}")
     count = sum(len(one.rows) for one in planned)
     more = sum(one.more for one in planned)
     beyond = f"; {more:,} more rows differ, which it does not name" if more else ""

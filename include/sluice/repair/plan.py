@@ -11,7 +11,7 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.drain import shared_tables
-from sluice.errors import FencedError, SluiceError, said
+from sluice.errors import MOST_SAID, FencedError, SluiceError, shortened
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
@@ -56,16 +56,33 @@ class TablePlan:
 
 
 def statement(table: TableName, key: Sequence[str], row: RowDifference) -> str:
-    """What a repair of a row does, as SQL."""
+    """What a repair of a row does, as SQL in one line that people may paste.
+
+    It is a comment if a name or a value could be more there than it is here: by a line of its own, by a quote that
+    follows a backslash, which not every server takes for the end, or because the text is cut off inside of it.
+    """
+    text = _sql(table, key, row)
+    shown = in_one_line(text)
+    if shown == text and "\\" not in text and len(text) <= MOST_SAID:
+        return text
+    return shortened(f"-- {shown}")
+
+
+def in_one_line(text: str) -> str:
+    """A text of others behind which a line goes on; the same if all of it is printable."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:
     name = f"{_quoted(table.schema)}.{_quoted(table.table)}"
     pairs = zip(key, row.key, strict=True)
     where = " AND ".join(f"{_quoted(column)} = {_literal(value)}" for column, value in pairs)
     if row.kind == "extra":
-        return said(f"DELETE FROM {name} WHERE {where};")
+        return f"DELETE FROM {name} WHERE {where};"
     if row.kind == "missing":
-        return said(f"INSERT INTO {name} SELECT :row; -- {where}")
+        return f"INSERT INTO {name} SELECT :row; -- {where}"
     values = ", ".join(f"{_quoted(column)} = :{_quoted(column)}" for column in row.columns)
-    return said(f"UPDATE {name} SET {values} WHERE {where};")
+    return f"UPDATE {name} SET {values} WHERE {where};"
 
 
 def unfit(context: Context, pair: Pair) -> SluiceError | None:
