@@ -18,7 +18,8 @@ from sluice.model.names import Pair, TableName
 from sluice.repair.chosen_rows import numbers
 from sluice.repair.rule_choice import chosen
 from sluice.repair.run import RepairRequest, repair
-from sluice.store import comparisons, trail
+from sluice.state.replication import Event
+from sluice.store import comparisons, replications, trail
 from sluice.vendors.postgresql.load.versioned_keys import PostgresVersionedRepair
 
 pytestmark = [pytest.mark.postgres]
@@ -207,15 +208,22 @@ def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
     ] == [2, 7]
 
 
+# With its HINT. None names an initial update without what it does: it may be the slave's rows that are to win.
+FILLS_EAST = r"makes the rows of east those of west: .* initial_update .*\"source\": \"west\", \"slaves\": \[\"east\"\]"
 REFUSED = (
     (lambda plain: None, "plugin", r"SLC-629: .*public\.t: its entry in the slave's `tables` has no `repair_rule`"),
     (
         lambda plain: plain["slaves"]["west"].update(tables={"public.t": {"compute": {"v": "upper(v)"}}}),
         None,
-        r"SLC-626: .*one of the two changes rows",
+        r"SLC-626: .*one of the two changes rows.*\n.*name other tables, or make both replications carry it alike$",
     ),
     (lambda plain: plain["slaves"]["east"].update(schemas={"public": "p"}), None, r"SLC-626: .*becomes p\.t"),
     (lambda plain: plain["sources"]["west"]["tables"].pop("public.t"), "slave", r"SLC-626: .*watches public\.t"),
+    (
+        lambda plain: plain["slaves"]["east"].update(tables={"public.t": {"exclude": True}}),
+        "slave",
+        rf"SLC-467: .*on slave east .*excludes it\n.*{FILLS_EAST}, .*public\.t",
+    ),
     (lambda plain: plain["replications"].pop(), "slave", r"SLC-625: .*no replication goes from the database of"),
 )
 
@@ -230,6 +238,10 @@ def test_what_does_not_go_both_ways_is_refused(world):
             mend(world, rule=rule, report=report)
         report = comparisons.last(world.context.store, PAIR)
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)
+    world.configure(lambda plain: plain.update(original))
+    replications.happen(world.context.store, BACK, Event.REQUEST)
+    with pytest.raises(SluiceError, match=rf"SLC-465: slave east is .*\n.*{FILLS_EAST}"):
+        mend(world, rule="slave", report=report)
 
 
 def test_rows_of_a_third_master_are_on_a_way_that_a_repair_does_not_see(several):

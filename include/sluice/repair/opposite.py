@@ -124,8 +124,8 @@ def unlike(pair: Pair, table: TableName, why: str) -> SluiceError:
     return SluiceError(
         626,
         f"rows of {table} cannot be repaired in both directions between {pair.source} and {pair.slave}: {why}",
-        f"nothing was changed in it; name other tables, or fill this one: "
-        f"{shell.update(pair.source, [pair.slave], tables=[str(table)])}",
+        # No initial update: it may be the slave's rows that are to win.
+        "nothing was changed in it; name other tables, or make both replications carry it alike",
     )
 
 

@@ -94,7 +94,8 @@ def unfit(context: Context, pair: Pair) -> SluiceError | None:
     return SluiceError(
         468,
         f"rows of slave {pair.slave} cannot be repaired one by one: its kind of database has no such way",
-        f"nothing was changed; fill its tables: {shell.update(pair.source, [pair.slave])}",
+        "nothing was changed; an initial update makes its rows those of "
+        f"{pair.source}: {shell.update(pair.source, [pair.slave])}",
     )
 
 
@@ -112,8 +113,9 @@ def ready(context: Context, pair: Pair) -> ReplicationState:
         raise SluiceError(
             465,
             f"slave {pair.slave} is {known.status}, and rows are repaired only of one that is NORMAL",
-            f"nothing was changed. If an initial update is under way, wait for its end; else type: "
-            f"{shell.update(pair.source, [pair.slave])}",
+            # Of two masters it may be this one whose rows are to win.
+            "nothing was changed. If an initial update is under way, wait for its end; else another one is needed, and "
+            f"makes the rows of {pair.slave} those of {pair.source}: {shell.update(pair.source, [pair.slave])}",
         )
     return known
 
@@ -227,7 +229,8 @@ def unrepairable(pair: Pair, table: TableName, why: str) -> SluiceError:
     return SluiceError(
         467,
         f"rows of {table} on slave {pair.slave} cannot be repaired one by one: {why}",
-        f"nothing was changed in it; name other tables, or fill this one as a whole: {fill}",
+        "nothing was changed in it; name other tables, or fill this one as a whole, which makes the rows of "
+        f"{pair.slave} those of {pair.source}: {fill}",
     )
 
 

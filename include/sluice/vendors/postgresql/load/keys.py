@@ -70,7 +70,7 @@ class PostgresRepair:
                     f"no index of {layout.name} on slave {self._pair.slave} tells rows apart by "
                     f"{', '.join(layout.key_names)}",
                     "nothing was changed in it; make a unique index of these columns, or fill the table by "
-                    "initial_update with `tables`",
+                    f"initial_update with `tables`, which makes its rows those of {self._pair.source}",
                 )
             self._silent = side_effects.is_silent(self._session)
             side_effects.expect_none(self._session, [layout.name], silent=self._silent)
