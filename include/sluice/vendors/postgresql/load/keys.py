@@ -24,6 +24,7 @@ from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load.receiver import loader, merge
+from sluice.vendors.postgresql.load.spelling import respelling
 from sluice.vendors.postgresql.read.key_range import among
 from sluice.vendors.postgresql.session import composed, expect_same_session, translated
 from sluice.vendors.postgresql.write import side_effects
@@ -99,7 +100,9 @@ class PostgresRepair:
 
         def repaired() -> RowsRepaired:
             deleted = 0 if self._own else self._session.execute(self._gone(keys)).rowcount
-            return RowsRepaired(deleted, self._session.execute(merge(self._view, upserted=True)).rowcount)
+            respell = respelling(self._session, self._view)
+            written = self._session.execute(respell).rowcount if respell else 0
+            return RowsRepaired(deleted, written + self._session.execute(merge(self._view, upserted=True)).rowcount)
 
         return self._at_point(at, expect_allowed, repaired)
 
