@@ -23,9 +23,6 @@ from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
-from sluice.model.names import TableName
-from sluice.model.watched import Watch
-from sluice.monitor.check import findings
 from sluice.state.replication import Status
 from sluice.vendors.mariadb.capture.binlog.state import parts_of
 from sluice.vendors.mariadb.server import MARIADB
@@ -43,7 +40,6 @@ INSERT INTO heap SELECT seq % 7, CONCAT('b', seq % 3) FROM seq_1_to_100
 """
 TABLES = ["keyed", "pairs", "heap"]
 PART = ["BEGIN", "SAVEPOINT S", "INSERT slow SET a = 1", "INSERT heap SET a = 1", "ROLLBACK TO s", "COMMIT"]
-FULL = [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
 # The job of the DAG without Spark, which takes long to start.
 PUBLISH = """
 from sluice.context import Context
@@ -256,46 +252,6 @@ def test_tables_whose_changes_are_not_in_the_log_are_refused_by_name(binlog, why
     ddl, match = REFUSED[why]
     with pytest.raises(SluiceError, match=match):
         binlog(ddl, ["t"], slaves=("zurich",), update=False)
-
-
-def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog, maria_server):
-    world, master = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",), update=False)
-    (text,) = [one.text for one in findings(world.context) if one.subject == "source flights"]
-    assert text == (
-        "answers; DbResources installed; DDL is not carried out on slaves: make and alter their tables by hand, or by "
-        "initial_update"
-    )
-    for name, right, wrong in [("binlog_format", "ROW", "MIXED"), ("sync_binlog", "1", "0"), *FULL]:
-        maria_server.execute(f"SET GLOBAL {name} = {wrong}")
-        try:
-            with (
-                closing(world.context.source("flights")) as source,
-                pytest.raises(SluiceError, match=f"(?s)SLC-443.*{name} is {wrong}.*SET GLOBAL {name} = "),
-            ):
-                source.capture.capabilities()
-        finally:
-            maria_server.execute(f"SET GLOBAL {name} = {right}")
-    account = world.infos["master"].login
-    # Without it the server shows no action of a foreign key.
-    master.execute("CREATE TABLE c (id int PRIMARY KEY REFERENCES t (id) ON DELETE CASCADE)")
-    maria_server.execute(f"REVOKE ALL PRIVILEGES ON `{master.name}`.* FROM {account}@'127.0.0.1'")
-    maria_server.execute(f"GRANT SELECT ON {master.name}.* TO {account}@'127.0.0.1'")
-    with (
-        closing(world.context.source("flights")) as source,
-        pytest.raises(SluiceError, match=r"(?s)SLC-536.*GRANT REFERENCES ON"),
-    ):
-        source.master.dumpable({TableName(master.name, "c"): Watch("IDU")})
-    for right_name in ("REPLICATION SLAVE", "REPLICATION CLIENT"):
-        maria_server.execute(f"REVOKE {right_name} ON *.* FROM {account}@'127.0.0.1'")
-        with (
-            closing(world.context.source("flights")) as source,
-            pytest.raises(SluiceError, match=f"(?s)SLC-443.*GRANT {right_name} ON"),
-        ):
-            source.capture.capabilities()
-        maria_server.execute(f"GRANT {right_name} ON *.* TO {account}@'127.0.0.1'")
-    world.configure(lambda settings: settings["sources"]["flights"].update(capture="triggers"))
-    with pytest.raises(SluiceError, match=r"SLC-461.*triggers do not see what foreign keys change"):
-        world.context.source("flights")
 
 
 def test_a_source_is_left_without_our_table_and_counts_its_sessions(binlog, maria_server):

@@ -31,3 +31,12 @@ OLD = replace(NATIVE, is_captured=False)
 )
 def test_a_server_is_known_by_its_version(version, server):
     assert server_of(version) == server
+
+
+def test_a_server_is_asked_whether_its_log_has_what_it_takes_over_from_another_one():
+    assert MARIADB.leaves_applied
+    for version in ("8.4.0", "9.7.4-2"):
+        found = server_of(version)
+        assert found
+        assert "log_replica_updates" in found.log_settings
+        assert not found.leaves_applied

@@ -36,6 +36,7 @@ class Server:
             may change them in a session.
         log_status: the statement for the end of its log.
         log_settings: the variables that decide what is in its log.
+        leaves_applied: whether by default its log has nothing of what it takes over from another server.
         identity: the variable that no two servers with one log have in common.
         tells_snapshots: whether a session can ask for the place in the log of its snapshot.
         issues_statements: whether a transaction can end by itself whose client is gone, so that a statement for every
@@ -61,6 +62,7 @@ class Server:
     adds_keys: tuple[str, ...]
     log_status: str
     log_settings: tuple[str, ...]
+    leaves_applied: bool
     identity: str
     tells_snapshots: bool
     issues_statements: bool
@@ -111,7 +113,7 @@ _LOG_SETTINGS = (
     "sync_binlog",
     "innodb_flush_log_at_trx_commit",
 )
-_OF_MYSQL = ("binlog_transaction_compression", "binlog_row_value_options")
+_OF_MYSQL = ("binlog_transaction_compression", "binlog_row_value_options", "log_replica_updates")
 MARIADB = Server(
     name="MariaDB",
     collation="utf8mb4_nopad_bin",
@@ -127,6 +129,7 @@ MARIADB = Server(
     adds_keys=(),
     log_status="SHOW MASTER STATUS",
     log_settings=(*_LOG_SETTINGS, "log_bin_compress"),
+    leaves_applied=True,
     identity="server_id",
     tells_snapshots=True,
     issues_statements=True,
@@ -151,6 +154,7 @@ MYSQL = Server(
     adds_keys=("sql_require_primary_key", "sql_generate_invisible_primary_key"),
     log_status="SHOW BINARY LOG STATUS",
     log_settings=(*_LOG_SETTINGS, *_OF_MYSQL, "innodb_native_foreign_keys"),
+    leaves_applied=False,
     identity="server_uuid",
     tells_snapshots=False,
     issues_statements=False,

@@ -15,7 +15,7 @@ from sluice.model.unwatched import Reason, Unwatched
 from sluice.model.watched import Wanted, Watch, spelled_alike
 from sluice.vendors.mariadb.capture.binlog import events, state
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
-from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_telling, server
+from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_applied, expect_telling, server
 from sluice.vendors.mariadb.capture.binlog.state import Published
 from sluice.vendors.mariadb.capture.binlog.sweep import BinlogSweep, stream_of
 from sluice.vendors.mariadb.capture.binlog.watched import Watched, written
@@ -202,6 +202,7 @@ class BinlogCapture(NoSuccessors):
         """Whether the log has something of interest behind what is published."""
         with translated("looking at the binary log"):
             session = self._session.open()
+            expect_applied(session)
             row, end = state.known(session, self._parts), end_of_log(session)
             if not row.published.place.may_lead_to(end):
                 # It is another log: the sweep says so.

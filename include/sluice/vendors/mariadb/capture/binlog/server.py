@@ -24,6 +24,7 @@ _WANTED = {
         "[mysqld] innodb_native_foreign_keys = OFF, and start the server again",
     ),
     "binlog_row_value_options": ("", "SET GLOBAL binlog_row_value_options = ''"),
+    "log_replica_updates": ("1", "[mysqld] log_replica_updates = ON, and start the server again"),
 }
 _NO_RIGHT = {1227, 1142, 1044, 1045}
 
@@ -57,10 +58,26 @@ def expect_telling(session: Connection) -> None:
     wrong = [(f"{name} is {value}", _WANTED[name][1]) for name, value in found if value.upper() != _WANTED[name][0]]
     if wrong:
         raise _unfit("; ".join(fact for fact, _ in wrong), "; ".join(hint for _, hint in wrong))
+    expect_applied(session)
     end_of_log(session)
     rights = " ".join(str(row[0]) for row in execute(session, "SHOW GRANTS"))
     if not any(right in rights for right in ("REPLICATION SLAVE", "ALL PRIVILEGES ON *.*")):
         raise _missing("REPLICATION SLAVE", session)
+
+
+def expect_applied(session: Connection) -> None:
+    """See that the log has what comes to the server from another one. It may become a replica whenever it runs.
+
+    Raises:
+        ConfigError: SLC-443, it has not.
+    """
+    if session.server.leaves_applied and execute(session, composed("capture/loses_applied")):
+        raise _unfit(
+            "log_slave_updates is 0, and the server takes changes over from another one, which are not in it",
+            "[mysqld] log_slave_updates = ON, and start the server again; or, if it is a replica no longer, RESET "
+            "REPLICA ALL, and SET GLOBAL gtid_slave_pos = ''. Slaves that were filled before lack what it took over: "
+            "`initial_update` fills them again",
+        )
 
 
 def _settings(session: Connection) -> list[str]:

@@ -14,7 +14,7 @@ from sluice.model.position import Snapshot
 from sluice.vendors.mariadb.capture.binlog import state
 from sluice.vendors.mariadb.capture.binlog.layouts import Layouts, another_log, unreadable
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
-from sluice.vendors.mariadb.capture.binlog.server import end_of_log, server
+from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_applied, server
 from sluice.vendors.mariadb.capture.binlog.state import BinlogState, as_published
 from sluice.vendors.mariadb.capture.binlog.stream import Stream
 from sluice.vendors.mariadb.capture.binlog.watched import Watched
@@ -69,10 +69,12 @@ class BinlogSweep:
         Raises:
             FencedError: SLC-050, the lease is lost.
             SluiceError: SLC-449, the log ends in front of what is published.
+            ConfigError: SLC-443, changes are not in the log.
         """
         self._row = state.known(self._session, self._parts)
         if self._row.epoch != self._epoch:
             raise FencedError(50, f"another publisher took over (epoch {self._row.epoch}, ours {self._epoch})")
+        expect_applied(self._session)
         here = end_of_log(self._session)
         end = LogPlace.parsed(until) if until else here
         self.state = self._row.seen_from(server(self._session))
