@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 
 import pytest
+from support.binlog import MASTERS
 
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
@@ -14,6 +15,13 @@ from sluice.monitor.check import findings
 pytestmark = [pytest.mark.postgres]
 
 FULL = [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
+
+
+@MASTERS
+def test_the_filters_of_a_log_are_where_they_are_looked_for(master_server):
+    with closing(master_server.session()) as session, session.cursor() as cursor:
+        cursor.execute(master_server.kind.log_status)
+        assert [one[0].lower() for one in cursor.description[2:4]] == ["binlog_do_db", "binlog_ignore_db"]
 
 
 def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog, maria_server):

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from sluice.errors import ConfigError
+from sluice.vendors.mariadb.capture.binlog.server import end_of
 from sluice.vendors.mariadb.server import MARIADB, MYSQL, server_of
 
 NATIVE = replace(MYSQL, logs_actions=False, log_settings=MYSQL.log_settings[:-1])
@@ -40,3 +42,17 @@ def test_a_server_is_asked_whether_its_log_has_what_it_takes_over_from_another_o
         assert found
         assert "log_replica_updates" in found.log_settings
         assert not found.leaves_applied
+
+
+@pytest.mark.parametrize(
+    ("filters", "match"),
+    [
+        (("shop,mail", ""), "binlog_do_db is shop,mail"),
+        (("", "mail", "uuid:1-7"), "binlog_ignore_db is mail"),
+    ],
+    ids=["some", "all but some"],
+)
+def test_a_log_without_some_databases_is_refused(filters, match):
+    with pytest.raises(ConfigError, match=rf"(?s)SLC-443.*{match}.*\[mysqld\]"):
+        end_of(("binlog.000001", "4", *filters))
+    assert str(end_of(("binlog.000001", "4", "", "", "uuid:1-7"))) == "binlog.000001:4"

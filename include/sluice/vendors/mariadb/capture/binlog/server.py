@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pymysql
 
 from sluice.errors import ConfigError
@@ -26,6 +28,8 @@ _WANTED = {
     "binlog_row_value_options": ("", "SET GLOBAL binlog_row_value_options = ''"),
     "log_replica_updates": ("1", "[mysqld] log_replica_updates = ON, and start the server again"),
 }
+# What is in the end of the log's status, behind its place.
+_FILTERS = ("binlog_do_db", "binlog_ignore_db")
 _NO_RIGHT = {1227, 1142, 1044, 1045}
 
 
@@ -36,7 +40,7 @@ def server(session: Connection) -> str:
 
 
 def end_of_log(session: Connection) -> LogPlace:
-    """How far the log is now. Raises SluiceError SLC-443, it is off, or we may not ask."""
+    """How far the log is now. Raises SluiceError SLC-443, it is off, it leaves databases out, or we may not ask."""
     try:
         rows = execute(session, session.server.log_status)
     except pymysql.Error as error:
@@ -45,7 +49,17 @@ def end_of_log(session: Connection) -> LogPlace:
         raise
     if not rows:
         raise _unfit("log_bin is 0", _WANTED["log_bin"][1])
-    return LogPlace.of(rows[0][0], int(rows[0][1]))
+    return end_of(rows[0])
+
+
+def end_of(status: Sequence[str]) -> LogPlace:
+    """The end of the log, as the server tells it. Raises SluiceError SLC-443, databases are left out of it."""
+    name, offset, *filters = status
+    # Any of them is refused: what they mean hangs on the database of the session, and for rows on the table's.
+    if found := [f"{option} is {value}" for option, value in zip(_FILTERS, filters, strict=False) if value]:
+        hint = f"[mysqld] without {' and '.join(_FILTERS)}, and start the server again"
+        raise _unfit(f"{'; '.join(found)}, so that changes may be missing in it", hint)
+    return LogPlace.of(name, int(offset))
 
 
 def expect_telling(session: Connection) -> None:
