@@ -313,3 +313,13 @@ def test_statements_in_place_of_rows_stop_the_publisher(binlog, maria_server):
             cursor.execute(one)
     with pytest.raises(SluiceError, match=r"SLC-447.*may have changed .*keyed: DELETE FROM keyed"):
         world.publish()
+    bootstrap(world.context, SOURCE, rebase=True)
+    # It goes back to its own savepoint, and not to that of the trigger.
+    master.execute(
+        "CREATE TABLE slow (a int) ENGINE MyISAM",
+        "CREATE TRIGGER saving AFTER INSERT ON heap FOR EACH ROW SAVEPOINT a",
+        *["BEGIN", "DELETE FROM pairs", "SAVEPOINT a", "INSERT heap SET a = 1", "INSERT slow SET a = 1"],
+        *["ROLLBACK TO a", "COMMIT"],
+    )
+    with pytest.raises(SluiceError, match=r"SLC-448.*rolled back, and it is not certain which"):
+        world.publish()

@@ -262,12 +262,18 @@ def test_what_is_behind_a_savepoint_is_taken_back_if_it_is_certain_which_rows_th
 
     rows, saved = BatchRows(), Savepoints()
     assert meets("row", "SAVEPOINT `s`", "row", "SAVEPOINT `t`", "row", "ROLLBACK TO `T`") == 2
-    assert meets("ROLLBACK TO SAVEPOINT s", "row", "SAVEPOINT s", "row", "ROLLBACK TO s") == 2
+    assert meets("ROLLBACK TO SAVEPOINT s", "SAVEPOINT s", "row", "SAVEPOINT t", "row", "ROLLBACK TO t") == 2
     for given, why in (({"taken": 3}, "long"), ({"counts": False}, "not certain")):
         with pytest.raises(Malformed, match=why):
             meets("ROLLBACK TO s", **given)
     with pytest.raises(Malformed):
         meets("ROLLBACK TO u")
+    # The second one may be a trigger's, which has its own, and the log does not tell whose savepoint is meant.
+    for name in ("s", "S", "`s `"):
+        meets("SAVEPOINT s", "row", f"SAVEPOINT {name}", "row")
+        with pytest.raises(Malformed, match="not certain"):
+            meets("ROLLBACK TO s")
+        rows, saved = BatchRows(), Savepoints()
     # The server may take both names for the same.
     with pytest.raises(Malformed):
         meets("SAVEPOINT `ś`", "ROLLBACK TO s")

@@ -11,10 +11,13 @@ from sluice.vendors.mariadb.capture.binlog.events import Malformed
 
 
 class Savepoints:
-    """Those of one transaction: how many changes were given in front of each."""
+    """Those of one transaction: how many changes were given in front of each.
+
+    A trigger has savepoints of its own, which are gone when it ends. The log has them like others, and no end of them.
+    """
 
     def __init__(self) -> None:
-        self._known: dict[str, int] = {}
+        self._known: dict[str, set[int]] = {}
         self._is_clear = True
 
     def meets(self, said: Definition, taken: int, rows: BatchRows, *, counts: bool) -> None:
@@ -27,15 +30,19 @@ class Savepoints:
         Raises:
             Malformed: it is not certain which rows do not count, or they are given already.
         """
-        # The server takes letters for the same that it knows how to compare.
+        # The server takes letters for the same that it knows how to compare; names that differ in blanks at their end
+        # are two, and taken for one here, which is at most not certain.
         self._is_clear = self._is_clear and said.savepoint.isascii()
         name = said.savepoint.lower().rstrip(" ")
         if said.bound is Bound.SAVES:
-            self._known[name] = taken + len(rows.last)
+            self._known.setdefault(name, set()).add(taken + len(rows.last))
             return
-        kept = self._known.get(name)
-        if kept is None or not (self._is_clear and counts):
+        places = self._known.get(name, set())
+        if len(places) != 1 or not (self._is_clear and counts):
             raise Malformed("a part of a transaction is rolled back, and it is not certain which")
+        (kept,) = places
         if kept < taken:
             raise Malformed("a part of a long transaction is rolled back")
         rows.cut(kept - taken)
+        # Those that were set behind it are gone.
+        self._known = {one: {place for place in known if place <= kept} for one, known in self._known.items()}
