@@ -119,6 +119,48 @@ def test_what_others_could_change_is_refused_by_each_job_until_it_is_put_right(w
         world.publish()
 
 
+# What keeps changes out of a publication.
+HARM = {
+    "commands": ["SET (publish = 'update')", "DROP TABLE repl.repl_queue", "SET TABLE repl.repl_queue"],
+    "rows": ["SET (publish = 'insert, update')", "SET TABLE t WHERE (id > 1)", "DROP TABLE t"],
+}
+
+
+def test_a_publication_of_somebody_else_is_refused_and_one_that_does_not_tell_all_leaves_no_slave_normal(build):
+    world = build(DDL, ["public.t"], source={"capture": "log"})
+    execute, jobs = world.master.execute, (world.publish, lambda: bootstrap(world.context, SOURCE))
+    with estranged(world) as stranger:
+        cleanup(world.context, SOURCE)
+        execute(f'GRANT CREATE ON DATABASE "{world.infos["master"].database}" TO {stranger}')
+        execute(f"SET ROLE {stranger}")
+        for what in HARM:
+            execute(f'CREATE PUBLICATION "repl.repl_{what}"')
+        execute("RESET ROLE")
+        with pytest.raises(SluiceError, match=f"SLC-291: .*repl_commands. belongs to {stranger}; .*rows") as refused:
+            bootstrap(world.context, SOURCE)
+        execute(said(refused.value))
+        bootstrap(world.context, SOURCE, rebase=True)
+        for what in HARM:
+            execute(f'ALTER PUBLICATION "repl.repl_{what}" OWNER TO {stranger}')
+            for job in jobs:
+                with pytest.raises(SluiceError, match=f"SLC-291: .*repl_{what}. belongs to {stranger}"):
+                    job()
+            assert "SLC-291" in "".join(found(world))
+            execute(f'ALTER PUBLICATION "repl.repl_{what}" OWNER TO CURRENT_USER')
+    with closing(world.context.source(SOURCE)) as source:
+        # The look of a publisher is one that remembers what it saw.
+        for what, harms in HARM.items():
+            for harm in harms:
+                assert source.capture.silenced() == []
+                execute(f'ALTER PUBLICATION "repl.repl_{what}" {harm}')
+                assert [one.table for one in source.capture.silenced()] == ["t"], harm
+                bootstrap(world.context, SOURCE)
+        assert source.capture.silenced() == []
+    execute("INSERT INTO t VALUES (1), (2); DELETE FROM t WHERE id = 1; TRUNCATE t; INSERT INTO t VALUES (3)")
+    world.publish()
+    assert "".join(row["action"] for row in world.log()[-5:]) == "IIDTI"
+
+
 IN_SLAVE = {
     "a table that somebody else owns": "ALTER TABLE sluice_references OWNER TO {0}",
     "the position, that somebody else owns": "ALTER TABLE sluice_position OWNER TO {0}",

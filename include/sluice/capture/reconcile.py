@@ -131,9 +131,9 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
 def _lost(silenced: Sequence[TableName]) -> str:
     names = ", ".join(map(str, silenced))
     return (
-        f"changes of {names} are not known: the triggers were dropped or disabled by hand, a foreign table became a "
-        "partition there, a type of its columns became another, a command changed rows that no trigger sees (the "
-        "publisher's log says so), or a row was too long to be captured (the master's log says so)"
+        f"changes of {names} are not known: the triggers were dropped or disabled by hand, or a publication altered, a "
+        "foreign table became a partition there, a type of its columns became another, a command changed rows that no "
+        "trigger sees (the publisher's log says so), or a row was too long to be captured (the master's log says so)"
     )
 
 

@@ -1,6 +1,7 @@
 -- Things with names of ours in a schema that somebody else could change or have act, and the statement that ends it. Who is a
 -- member of our role, as every superuser is of each, could do as we do anyway. Tables and views are made anew, and not taken
--- over: checks, defaults, policies and queries are code of those who made them.
+-- over: checks, defaults, policies and queries are code of those who made them. A publication says for its
+-- owner alone what comes out of the server's log.
 WITH ours AS (
     SELECT class.oid, class.relname, class.relkind, class.relowner, class.oid::regclass::text AS name
     FROM pg_class AS class
@@ -51,4 +52,8 @@ FROM pg_proc AS function
 JOIN pg_namespace AS namespace ON namespace.oid = function.pronamespace
 WHERE namespace.nspname = {schema_name} AND (function.proname = ANY ({functions}) OR function.proname ~ {generated})
   AND NOT pg_has_role(function.proowner, current_user, 'MEMBER')
+UNION ALL
+SELECT format('the publication %I belongs to %I', pubname, pg_get_userbyid(pubowner)), format('DROP PUBLICATION %I', pubname)
+FROM pg_publication
+WHERE pubname = ANY ({publications}) AND NOT pg_has_role(pubowner, current_user, 'MEMBER')
 ORDER BY 1

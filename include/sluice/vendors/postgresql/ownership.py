@@ -64,14 +64,16 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
     names = [resources.name(name) for name in RESOURCES]
     generated = f"^{re.escape(resources.name('capture_'))}[0-9]+$"
     made = [f"{resources.name(table)} {trigger}" for table, trigger in _TRIGGERS]
-    if found := _strange(connection, resources.schema, names, names, generated, made):
+    published = [resources.everywhere(name) for name in ("rows", "commands")]
+    if found := _strange(connection, resources.schema, names, names, generated, made, published):
         raise SluiceError(
             291,
             f"among the DbResources is what others can change: {'; '.join(what for what, _ in found)}",
             f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is, and "
             f"whether it has run; then let a superuser say: {'; '.join(ending for _, ending in found)}. "
             "Then trigger the DAG bootstrap with `recreate_triggers` at once: it makes functions anew, and what is "
-            "missing. Changes that a renamed table holds are not published: fill the slaves by initial_update then",
+            "missing. Changes that a renamed table holds, or that a publication of others kept out of the log, "
+            "are not published: fill the slaves by initial_update then",
         )
     # What others make in `public` is a remark; who owns it could drop ours, and make others in their place.
     refused = [one for one in _creators(connection, resources.schema) if one.owns or resources.schema != SHARED]
@@ -113,7 +115,7 @@ def refuse_strange_in_slave(connection: Connection, schema: str, masters: Collec
     """
     for master in masters:
         expect_here(connection, master)
-    if found := _strange(connection, schema, IN_SLAVE, (), "^$", ()):
+    if found := _strange(connection, schema, IN_SLAVE, (), "^$", (), ()):
         raise SluiceError(
             293,
             f"among our tables in the slave is what others can change: {'; '.join(what for what, _ in found)}",
@@ -188,6 +190,7 @@ def _strange(
     functions: Collection[str],
     generated: str,
     triggers: Collection[str],
+    publications: Collection[str],
 ) -> list[tuple[str, str]]:
     query = composed(
         "ownership/strange",
@@ -196,6 +199,7 @@ def _strange(
         functions=sql.SQL("{}::text[]").format(sql.Literal(list(functions))),
         generated=sql.Literal(generated),
         triggers=sql.SQL("{}::text[]").format(sql.Literal(list(triggers))),
+        publications=sql.SQL("{}::text[]").format(sql.Literal(list(publications))),
     )
     return [(what, ending) for what, ending in connection.execute(query)]
 

@@ -42,4 +42,9 @@ FROM (
     FROM reached
     JOIN pg_type AS type ON type.oid = reached.type AND type.typtype = 'c'
     JOIN pg_attribute AS a ON a.attrelid = type.typrelid AND a.attnum > 0
+    UNION ALL
+    SELECT ROW(12, listed.prrelid, 0, listed.xmin, publication.xmin)
+    FROM pg_publication AS publication
+    LEFT JOIN pg_publication_rel AS listed ON listed.prpubid = publication.oid
+    WHERE publication.pubname IN ({rows_name}, {commands_name})
 ) AS known

@@ -4,6 +4,7 @@ CREATE OR REPLACE FUNCTION {capture_log}(relation oid) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $capture_log$
 DECLARE
     member regclass;
+    whole  boolean;
 BEGIN
     IF NOT coalesce((SELECT by_log FROM {settings}), false) THEN
         RETURN;
@@ -20,11 +21,15 @@ BEGIN
         ON CONFLICT (relid) DO NOTHING;
         EXECUTE format('ALTER TABLE ONLY %s REPLICA IDENTITY FULL', member);
     END LOOP;
-    IF NOT EXISTS (
-        SELECT FROM pg_publication_rel AS listed
-        JOIN pg_publication AS publication ON publication.oid = listed.prpubid
-        WHERE publication.pubname = {rows_name} AND listed.prrelid = relation)
-    THEN
+    SELECT listed.prqual IS NULL AND listed.prattrs IS NULL INTO whole
+    FROM pg_publication_rel AS listed
+    JOIN pg_publication AS publication ON publication.oid = listed.prpubid
+    WHERE publication.pubname = {rows_name} AND listed.prrelid = relation;
+    -- Somebody may have left rows or columns of it out.
+    IF NOT whole THEN
+        EXECUTE format('ALTER PUBLICATION %I DROP TABLE ONLY %s', {rows_name}, relation::regclass);
+    END IF;
+    IF whole IS NOT TRUE THEN
         EXECUTE format('ALTER PUBLICATION %I ADD TABLE ONLY %s', {rows_name}, relation::regclass);
     END IF;
 END

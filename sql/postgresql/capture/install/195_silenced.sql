@@ -1,7 +1,7 @@
 -- Watched tables that do not fire, or not for all sessions, rows and actions: a trigger was dropped, renamed, disabled or
 -- replaced, be it on a single partition (R9). One that nobody has looked at yet has lost nothing: it gets its trigger of TRUNCATE at the first look. Of a
 -- foreign table no trigger says all: its rows change elsewhere. Where rows are read from the server's log: tables of which it does
--- not say all.
+-- not say all; all of them, where it does not say what happens to tables.
 CREATE OR REPLACE FUNCTION {silenced}() RETURNS SETOF oid
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
     WITH recorded AS MATERIALIZED (
@@ -33,7 +33,13 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
         OR NOT EXISTS (
             SELECT FROM pg_publication_rel AS listed
             JOIN pg_publication AS publication ON publication.oid = listed.prpubid
-            WHERE publication.pubname = {rows_name} AND listed.prrelid = entry.relid))
+            WHERE publication.pubname = {rows_name} AND listed.prrelid = entry.relid AND listed.prqual IS NULL
+              AND listed.prattrs IS NULL AND publication.pubinsert AND publication.pubupdate AND publication.pubdelete)
+        OR (
+            SELECT count(*) FROM pg_publication_rel AS listed
+            JOIN pg_publication AS publication ON publication.oid = listed.prpubid
+            WHERE publication.pubname = {commands_name} AND publication.pubinsert AND listed.prqual IS NULL
+              AND listed.prattrs IS NULL AND listed.prrelid IN (to_regclass({queue_name}), to_regclass({layouts_name}))) < 2)
       OR EXISTS (
         SELECT FROM (
             SELECT member.oid, CASE WHEN member.relkind <> 'f' THEN entry.trigger_name END, wanted.function, type.rows
