@@ -21,6 +21,7 @@ from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture.log import standbys
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.capture.log.stream import Place
+from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -200,6 +201,7 @@ def has_waiting(at: SlotServer, resources: Resources, known: Recorded, until: in
 
     Raises:
         psycopg.errors.ObjectInUse: somebody else reads the slot.
+        StrangeSource: SLC-602, see `expect_printed`.
     """
     waits = composed(
         "capture/log/waiting",
@@ -207,7 +209,8 @@ def has_waiting(at: SlotServer, resources: Resources, known: Recorded, until: in
         until=sql.Literal(until),
         publications=publications(resources),
     )
-    (waiting,) = at.open().execute(waits).fetchone() or (False,)
+    with expect_printed():
+        (waiting,) = at.open().execute(waits).fetchone() or (False,)
     return bool(waiting)
 
 
@@ -338,13 +341,15 @@ def patiently(connection: Connection, name: str, read: Callable[[], Iterator[T]]
     """Read a slot within a transaction, as soon as no other session does.
 
     Raises:
+        StrangeSource: SLC-602, see `expect_printed`.
         TransientError: SLC-450, somebody else reads it.
     """
     end = time.monotonic() + _PATIENCE_S
     while True:
         connection.execute("SAVEPOINT reading")
         try:
-            yield from read()
+            with expect_printed():
+                yield from read()
             return
         except psycopg.errors.ObjectInUse as error:
             # The server says so before it gives anything.
