@@ -184,10 +184,13 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
     world, master = binlog(ddl, [*TABLES, "été"], slaves=("zurich",))
     master.execute("SET STATEMENT max_statement_time = 5 FOR TRUNCATE keyed", "TRUNCATE --\x01\n heap", *PART)
     other = maria_server.create_account()
+    own = ["BEGIN", "INSERT quick SET a = 0", "SAVEPOINT `中`", "INSERT slow SET a = 1", "ROLLBACK TO `中`", "COMMIT"]
     for info, charset, statements in (
         (master.info, "latin1", ["TRUNCATE été", "BEGIN", "DELETE FROM pairs", "SAVEPOINT é", "COMMIT"]),
         # A tenant's, who has a character set that is not read, and no watched tables.
         (other, "gbk", ["CREATE TABLE `中` (id int)", "TRUNCATE `中`"]),
+        (other, "utf8mb4", ["SET NAMES swe7", "CREATE TABLE slow (a int) ENGINE MyISAM", "INSERT slow SET a = 1"]),
+        (other, "gbk", ["CREATE TABLE quick (a int)", *own]),
     ):
         with closing(maria_server.session()) as session, session.cursor() as cursor:
             session.set_character_set(charset)

@@ -13,7 +13,7 @@ from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Malformed, Query
 from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, may_name
 from sluice.vendors.mariadb.charsets import Charsets
 
 A, B = TableName("d", "a"), TableName("other", "b c")
@@ -187,6 +187,32 @@ def test_names_are_read_in_the_character_set_of_the_client(raw, collation, table
         assert understood(query, _Latin).tables == ((TableName("d", table), Does.EMPTIED),)
     else:
         with pytest.raises(NotUnderstood):
+            understood(query, _Latin)
+
+
+@pytest.mark.parametrize(
+    ("raw", "collation", "bound"),
+    [
+        (b"BEGIN", 82, Bound.BEGINS),
+        (b"COMMIT", 10, Bound.COMMITS),
+        (b"ROLLBACK", 10, Bound.ROLLS_BACK),
+        (b"XA START X'78',X'',1", 10, Bound.BEGINS),
+        ("SAVEPOINT `\u00e9`".encode(), 10, Bound.SAVES),
+        ("SAVEPOINT `\u00e9`".encode(), 8, Bound.SAVES),
+        ("ROLLBACK TO `\u00e9`".encode(), 28, Bound.ROLLS_BACK_PART),
+        ("ROLLBACK TO `\u00e9`".encode(), 999, Bound.ROLLS_BACK_PART),
+        ("ROLLBACK TO `\u00e9`".encode("latin1"), 8, None),
+    ],
+)
+def test_what_the_server_writes_about_transactions_is_in_utf_8_whatever_the_client_has(raw, collation, bound):
+    query = Query("own", raw, 0, collation)
+    # Whose transaction it is does not depend on the database of the session.
+    assert may_name(query, ["watched"])
+    if bound:
+        found = understood(query, _Latin)
+        assert (found.bound, found.savepoint) == (bound, "\u00e9" if "\u00e9".encode() in raw else found.savepoint)
+    else:
+        with pytest.raises(NotUnderstood, match="not UTF-8"):
             understood(query, _Latin)
 
 

@@ -17,6 +17,9 @@ from sluice.vendors.mariadb.charsets import Charsets
 
 _ANSI_QUOTES, _NO_BACKSLASH, _STRICT = 1 << 2, 1 << 20, 1 << 21 | 1 << 22
 _ORACLE, _MAXDB, _PADDED, _EMPTY_IS_NULL, _ZERO_IS_ZERO = 1 << 9, 1 << 12, 1 << 31, 1 << 32, 1 << 19
+# Statements about transactions are the server's own texts, in its character set; the log has the client's with them all
+# the same, and the database of the session, which says nothing of what they are about.
+_OF_TRANSACTIONS = (b"BEGIN", b"COMMIT", b"ROLLBACK", b"SAVEPOINT", b"XA ")
 # In which bytes of ASCII are letters of other alphabets.
 _SWE7 = (10, 82)
 _UNICODE = {"utf8", "utf8mb3", "utf8mb4", "binary"}
@@ -131,6 +134,11 @@ def _quoted(mode: int) -> re.Pattern[str]:
 
 def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, bool]]:
     raw = query.raw
+    if raw.startswith(_OF_TRANSACTIONS):
+        try:
+            return [(raw.decode(), True)]
+        except UnicodeDecodeError:
+            raise NotUnderstood("it is not UTF-8, as all that the server writes itself") from None
     if query.collation in _SWE7:
         raise NotUnderstood("the client's character set is swe7")
     if raw.isascii():
@@ -154,8 +162,10 @@ def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, 
 
 
 def may_name(query: Query, schemas: Collection[str]) -> bool:
-    """Whether a table of these databases may be named: one of them is the session's, or is written."""
+    """Whether a table of these databases may be named, or its rows be meant: one is the session's, or is written."""
     text = query.raw.replace(b"``", b"`").lower()
-    return query.schema in schemas or any(
-        one.lower().encode() in text or not (one.isascii() or text.isascii()) for one in schemas
+    return (
+        query.raw.startswith(_OF_TRANSACTIONS)
+        or query.schema in schemas
+        or any(one.lower().encode() in text or not (one.isascii() or text.isascii()) for one in schemas)
     )
