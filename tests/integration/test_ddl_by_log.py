@@ -55,6 +55,26 @@ def test_values_that_an_alter_computes_arrive(build):
     arrived(world)
 
 
+def test_actions_are_those_of_a_table_whatever_it_is_called_when_its_changes_are_read(build):
+    tables = {"public.*": {}, "public.f_new": {"actions": "none"}, "public.i*": {"actions": "I"}}
+    parts = "CREATE TABLE i_low PARTITION OF i_parted FOR VALUES FROM (0) TO (10)"
+    world = build(
+        "CREATE TABLE f (id int); CREATE TABLE f_new (id int); CREATE TABLE i (id int); CREATE TABLE i_gone (id int);"
+        f"CREATE TABLE i_parted (id int) PARTITION BY RANGE (id); {parts}",
+        tables,
+        source=BY_LOG,
+    )
+    execute = world.master.execute
+    execute("INSERT INTO f VALUES (1); INSERT INTO f_new VALUES (2)")
+    for number, table in enumerate(("i", "i_gone", "i_parted"), 3):
+        execute(f"INSERT INTO {table} VALUES ({number}); DELETE FROM {table}")
+    execute("ALTER TABLE f RENAME TO f_old; ALTER TABLE f_new RENAME TO f; ALTER TABLE i RENAME TO other")
+    execute("DROP TABLE i_gone; ALTER TABLE i_parted RENAME TO parted; ALTER TABLE parted DETACH PARTITION i_low")
+    world.publish()
+    changed = [(one["action"], one["new"] or one["old"]) for one in world.log() if one["action"] in "IUD"]
+    assert changed == [("I", ["1"]), ("I", ["3"]), ("I", ["4"]), ("I", ["5"])]
+
+
 def test_partitions_come_and_go_with_their_rows(build):
     world = build(DDL, ["public.t"], source=BY_LOG)
     execute = world.master.execute

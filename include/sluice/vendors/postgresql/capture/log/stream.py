@@ -40,7 +40,7 @@ class Known:
         queue: the number of the table ITEMS is stored as, of which commands come.
         recorded: the number of the table in which layouts are recorded.
         layouts: all of them, by id, with the number of the table of each.
-        actions: those that are wanted of a table, by its name.
+        actions: those that are wanted of a table, by its number.
         newest: an id of a transaction, about as new as those of the stream.
         shows: whether a transaction is to be published now.
     """
@@ -48,7 +48,7 @@ class Known:
     queue: int
     recorded: int
     layouts: Mapping[int, tuple[int, Layout]]
-    actions: Mapping[tuple[str, str], str]
+    actions: Mapping[int, str]
     newest: int
     shows: Callable[[str], bool]
 
@@ -293,7 +293,7 @@ class Stream:
                 "nothing of it was published, and nothing is wrong on a slave. Trigger the DAG bootstrap with rebase, "
                 "then initial_update for all slaves of this source",
             )
-        wanted = self._known.actions.get((layout.name.schema, layout.name.table), _EVERY_ACTION)
+        wanted = self._known.actions.get(relation, _EVERY_ACTION)
         self._fitting[table] = layout, wanted
         return layout, wanted
 

@@ -92,9 +92,7 @@ class LogSweep:
                 composed("capture/queue/layouts", **self._parts)
             )
         }
-        actions = {
-            (schema, table): wanted for schema, table, wanted in execute(composed("capture/log/entries", **self._parts))
-        }
+        actions: dict[int, str] = dict(execute(composed("capture/log/entries", **self._parts)))
         ours = "SELECT {}::regclass::oid::bigint, {}::regclass::oid::bigint"
         numbers = execute(sql.SQL(ours).format(self._parts["queue_name"], self._parts["layouts_name"])).fetchone()
         queue, recorded = numbers or (0, 0)
