@@ -23,6 +23,7 @@ from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql.capture import change_over, event_triggers, install
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
 from sluice.vendors.postgresql.capture.log import slot, standbys
+from sluice.vendors.postgresql.capture.log.stream import places_of
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
@@ -300,8 +301,9 @@ class LogCapture(QueueCapture):
         return self.record_again(epoch, purge, changes)
 
     def record_again(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
-        """Record what was published from the slot; not if the slot has it no more."""
-        listed = sorted({str(one) for some in changes for one in some["transactions"]}, key=int)
+        """Record what was published from the slot; not if the slot has it no more, or others with the same ids."""
+        places = places_of(changes)
+        listed = sorted(places, key=int)
         with translated("recording what is in the log"):
             session = self._session.open()
             self._at.catch_up()
@@ -312,6 +314,7 @@ class LogCapture(QueueCapture):
                 slot=sql.Literal(known.slot),
                 publications=slot.publications(self.resources),
                 transactions=sql.Literal(lower),
+                places=sql.Literal([places[one] for one in listed]),
             )
             with expect_printed():
                 has_all = self._at.open().execute(found).fetchone() == (len(lower),)

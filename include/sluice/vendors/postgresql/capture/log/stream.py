@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -307,6 +308,19 @@ class Stream:
         if said is None or change.new is None or len(said.names) != len(change.new):
             raise Malformed("a row of ours has other columns than its table")
         return dict(zip(said.names, change.new, strict=True))
+
+
+def places_of(changes: Iterable[Mapping[str, Sequence[Any]]]) -> dict[str, int | None]:
+    """The `transactions` of changes that one reading gave, in its order, each with a place of the log where it has one
+    of them; None where their `keys` do not tell, see `Stream._put`."""
+    places: dict[str, int | None] = {}
+    before = -1
+    for some in changes:
+        for key, transaction in zip(some["keys"], some["transactions"], strict=True):
+            if places.get(transaction) is None:
+                places[transaction] = key if key > before + 1 else None
+            before = key
+    return places
 
 
 def _whole(low: int, newest: int) -> int:
