@@ -10,6 +10,8 @@ from typing import Any
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Pattern, Watch, chosen
 
+# The DbResources here. Another table that begins with their prefix is taken by its name, and by no wildcard.
+_TABLES = ("state", "statement")
 # Names of our tables in a slave, which may be in the same database.
 _OF_SLAVES = "sluice_"
 
@@ -41,10 +43,11 @@ class Watched:
 
     def _actions(self, name: TableName) -> str | None:
         """The letters of the actions that are wanted of a table; None if it is not watched."""
-        if name.schema == self._resources.schema and name.table.startswith(self._resources.folded):
+        is_near = name.schema == self._resources.schema and name.table.startswith(self._resources.folded)
+        if is_near and name.table in map(self._resources.name, _TABLES):
             return None
         pattern = chosen(self.entries, name)
-        if pattern is None or (pattern.wildcard and name.table.startswith(_OF_SLAVES)):
+        if pattern is None or (pattern.wildcard and (is_near or name.table.startswith(_OF_SLAVES))):
             return None
         actions = self.entries[pattern]
         return None if actions == "none" else actions or "IUD"
