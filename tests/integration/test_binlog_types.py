@@ -76,7 +76,8 @@ OF_MARIADB = ("json", "uuid", "inet")
 DOCUMENT = r"""json_object('a', cast('2024-01-02 03:04:05.5' as datetime(3)), 'b', time'-30:04:05',
     'c', date'2024-01-02', 'd', cast(-1.10 as decimal(40,30)), 'e', x'00ff', 'f', json_array(1, -1,
     18446744073709551615, 70000, -70000, null, true, false, 1e15, 0.1, -0.0, 1e-300), 'g', json_object(),
-    'h', json_array(), 'i', "q\"\\\n\t\u0001 é 😀/", 'long', repeat('ü', 200))"""
+    'h', json_array(), 'i', "q\"\\\n\t\u0001 é 😀/", 'long', repeat('ü', 200), 'm', repeat(x'00ff', 60),
+    'n', repeat(x'00', 57), 'o', repeat(x'00', 114))"""
 OF_MYSQL: dict[str, dict[str, str | None]] = {
     "json": {
         """'{"b": 1, "aa": [1.10, null]}'""": '{"b": 1, "aa": [1.1, null]}',

@@ -26,6 +26,8 @@ _TIMESTAMP, _DATE, _TIME, _DATETIME, _DECIMAL = 7, 10, 11, 12, 246
 # From there on a number is printed with an exponent, unless it has more digits.
 _MOST_DIGITS = 15
 _DEEPEST = 100
+# Bytes in a line of base64, which has 76 signs.
+_LINE = 57
 # Signs that JSON allows to be written as they are.
 _WRITTEN = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -91,7 +93,9 @@ def _opaque(kind: int, raw: bytes, decimal: Callable[[int, int], Reads]) -> str:
         return decimal(raw[0], raw[1])(raw, 2)[0]
     if kind in (_TIMESTAMP, _DATE, _TIME, _DATETIME):
         return f'"{_moment(kind, int.from_bytes(_exactly(memoryview(raw), 0, 8), "little", signed=True))}"'
-    return f'"base64:type{kind}:{base64.b64encode(raw).decode()}"'
+    # The server breaks lines, as a mail does, but for the end of the last one; within a text that is an escape.
+    lines = r"\n".join(base64.b64encode(raw[at : at + _LINE]).decode() for at in range(0, len(raw), _LINE))
+    return f'"base64:type{kind}:{lines}"'
 
 
 def _moment(kind: int, packed: int) -> str:
