@@ -189,6 +189,7 @@ def test_rows_that_went_unread_with_their_partition_are_told_where_updates_are_n
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.parametrize("world", CAPTURES, indirect=True)
 def test_a_detach_that_waits_for_others_holds_up_nobody(world):
     reading = world.session()
     reading.execute("BEGIN; SELECT FROM t")
@@ -203,10 +204,17 @@ def test_a_detach_that_waits_for_others_holds_up_nobody(world):
     left = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhdetachpending"
     assert world.master.execute(left).fetchall() == [("low",)]
     reading.execute("COMMIT")
+    world.master.execute("DELETE FROM low WHERE id = 1; INSERT INTO low VALUES (3, 'y')")
     world.master.execute("ALTER TABLE t DETACH PARTITION low FINALIZE")
     world.publish()
-    assert [change["action"] for change in world.log()[-3:]] == ["I", "D", "D"]
-    assert equal(world)
+    assert [change["action"] for change in world.log()[-2:]] == ["D", "D"]
+    if world.context.config.source(SOURCE).capture == "triggers":
+        assert equal(world)
+        return
+    # The server does not count it among the table's partitions any more: the runbook says what to do then.
+    world.catch_up()
+    ((missing, extra),) = world.differences().values()
+    assert (missing.total(), list(extra)) == (0, [('{"id":1,"v":"a"}',)])
 
 
 def test_a_part_of_parts_that_is_dropped_takes_its_rows_along(world):
