@@ -23,6 +23,8 @@ class Savepoints:
     def meets(self, said: Definition, taken: int, rows: BatchRows, *, counts: bool) -> None:
         """A statement that sets one, or that takes back what is behind one.
 
+        Nobody asks about one that takes back nothing that is given, as in the transaction of a tenant.
+
         Args:
             taken: the changes that are given already, in front of `rows`.
             counts: rows of the transaction are changes.

@@ -241,7 +241,6 @@ class Stream:
         elif said.bound is Bound.ROLLS_BACK:
             self._rolled_back(found)
         elif said.bound is Bound.SAVES or (said.bound is Bound.ROLLS_BACK_PART and (self._has_changes or self._issued)):
-            # One that takes nothing back is passed over: in a tenant's transaction nothing need be certain.
             self._saved.meets(said, self.taken, self._rows, counts=self._issued is None)
         else:
             self._defined(said, query)
