@@ -165,12 +165,15 @@ def expect_given(context: Context, pair: Pair, table: TableName) -> None:
 
 def expect_alone(context: Context, pair: Pair, table: TableName) -> None:
     """See that no other replication brings rows into the slave's table, which a comparison with this master calls
-    extra: once deleted, they would not come again.
+    extra: once deleted, they would not come again. A slave that keeps rows of its own keeps those, too.
 
     Raises:
         SluiceError: SLC-467, one does.
     """
-    if found := shared_tables.others(context, pair, context.mapper(pair).table(table)):
+    mapper = context.mapper(pair)
+    if mapper.filled(table) is Filled.MERGE:
+        return
+    if found := shared_tables.others(context, pair, mapper.table(table)):
         error = unrepairable(pair, table, f"there are rows of others in it: {', '.join(found)}")
         error.hint = (
             f"nothing was changed in it; name other tables, or set `on_existing_rows: merge` for it on slave "
@@ -245,8 +248,6 @@ def _table(
     expect_given(context, pair, report.table)
     # An older report may call rows extra that are the slave's own by now.
     own = context.mapper(pair).filled(report.table) is Filled.MERGE
-    if not own:
-        expect_alone(context, pair, report.table)
     if chosen is None:
         rows = comparisons.rows_of(context.store, report.id)
         if len(rows) + report.more < report.different:
