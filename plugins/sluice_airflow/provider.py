@@ -12,45 +12,6 @@ from typing import Any
 
 from airflow.sdk import BaseHook
 
-_TYPES = [
-    {
-        "connection-type": "postgres",
-        "hook-name": "Postgres",
-        "hook-class-name": "sluice_airflow.provider.Postgres",
-        "ui-field-behaviour": {
-            "relabeling": {"schema": "Database"},
-            "placeholders": {"port": "5432", "extra": '{"sslmode": "require"}'},
-        },
-    },
-    {
-        "connection-type": "mysql",
-        "hook-name": "MySQL",
-        "hook-class-name": "sluice_airflow.provider.MySql",
-        "ui-field-behaviour": {
-            "relabeling": {"schema": "Database"},
-            "placeholders": {"port": "3306", "extra": '{"sslmode": "require"}'},
-        },
-    },
-    {
-        "connection-type": "oracle",
-        "hook-name": "Oracle",
-        "hook-class-name": "sluice_airflow.provider.Oracle",
-        "ui-field-behaviour": {
-            "relabeling": {"schema": "Service name"},
-            "placeholders": {"port": "1521", "extra": '{"protocol": "tcps"}'},
-        },
-    },
-    {
-        "connection-type": "http",
-        "hook-name": "HTTP",
-        "hook-class-name": "sluice_airflow.provider.Http",
-        "ui-field-behaviour": {
-            "relabeling": {"schema": "Schema (http or https)"},
-            "placeholders": {"host": "localhost", "port": "8080"},
-        },
-    },
-]
-
 
 class Postgres(BaseHook):
     """A name for the form; Sluice's jobs open their connections by themselves."""
@@ -88,13 +49,31 @@ class Http(BaseHook):
     hook_name = "HTTP"
 
 
+# What the form calls the schema, and what it shows in empty fields.
+_TYPES: list[tuple[type[BaseHook], str, dict[str, str]]] = [
+    (Postgres, "Database", {"port": "5432", "extra": '{"sslmode": "require"}'}),
+    (MySql, "Database", {"port": "3306", "extra": '{"sslmode": "require"}'}),
+    (Oracle, "Service name", {"port": "1521", "extra": '{"protocol": "tcps"}'}),
+    (Http, "Schema (http or https)", {"host": "localhost", "port": "8080"}),
+]
+
+
 def info() -> dict[str, Any]:
     """The facts that Airflow asks of a provider."""
     return {
         "package-name": "sluice",
         "name": "Sluice",
         "description": "Replicates one master database to any number of slaves",
-        "connection-types": [one for one in _TYPES if not _has_provider(str(one["connection-type"]))],
+        "connection-types": [
+            {
+                "connection-type": hook.conn_type,
+                "hook-name": hook.hook_name,
+                "hook-class-name": f"{__name__}.{hook.__name__}",
+                "ui-field-behaviour": {"relabeling": {"schema": schema}, "placeholders": shown},
+            }
+            for hook, schema, shown in _TYPES
+            if not _has_provider(hook.conn_type)
+        ],
     }
 
 

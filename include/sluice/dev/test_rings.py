@@ -27,6 +27,7 @@ import psutil
 from sluice import paths
 from sluice.dev.packages import require
 from sluice.errors import SluiceError
+from sluice.runtime import processes
 from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
 
@@ -205,13 +206,8 @@ def _ended(command: Sequence[str], out: IO[bytes] | None) -> int:
     except subprocess.TimeoutExpired:
         print(f"\n===== no end after {_CI_SECONDS} s", flush=True)
         runner = psutil.Process(process.pid)
-        tests = [*runner.children(), runner]
         # pytest lets this signal print the stacks.
-        for each in tests:
-            each.send_signal(signal.SIGABRT)
-        _, alive = psutil.wait_procs(tests, timeout=10)
-        for each in alive:
-            each.kill()
+        processes.end([*runner.children(), runner], signal.SIGABRT, 10)
         return process.wait()
 
 

@@ -163,7 +163,7 @@ def expect_given(context: Context, pair: Pair, table: TableName) -> None:
         raise unrepairable(pair, table, f"{skipped.actor} skipped it there")
 
 
-def expect_alone(context: Context, pair: Pair, table: TableName) -> None:
+def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
     """See that no other replication brings rows into the slave's table, which a comparison with this master calls
     extra: once deleted, they would not come again. A slave that keeps rows of its own keeps those, too.
 

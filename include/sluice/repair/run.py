@@ -25,9 +25,9 @@ from sluice.repair import chosen_rows, opposite
 from sluice.repair.both_sides import BothSides, Directions
 from sluice.repair.plan import (
     TablePlan,
-    expect_alone,
     expect_given,
     expect_keyed,
+    expect_no_others,
     expect_spelled_alike,
     expect_unchanged,
     outdated,
@@ -131,7 +131,7 @@ def repair(
     by_rule = [one for one in planned if both and (both.strict or both.carries(one.report))]
     rest = [one for one in planned if one not in by_rule]
     for one in rest:
-        expect_alone(context, pair, one.report.table)
+        expect_no_others(context, pair, one.report.table)
     found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
     if rest or not found:
         found.append(_one_way(context, request, report, rest, began, compare_all, patience_s))

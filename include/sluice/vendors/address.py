@@ -71,15 +71,16 @@ def _parsed(text: str) -> Address:
         hours = {name: int(value) for name, value in parse_qsl(more)}
         return Address("fs", extra={"path": unquote(path), **hours}, secret="")
     parts = urlsplit(text)
-    if parts.password is not None or _PASSWORDS & dict(parse_qsl(parts.query)).keys():
+    extra = dict(parse_qsl(parts.query))
+    if parts.password is not None or _PASSWORDS & extra.keys():
         raise ValueError(_NO_PASSWORD)
     login = unquote(parts.username) if parts.username else None
     if scheme in ("postgresql", "postgres"):
-        return _database(parts, login)
+        return _database(parts, login, extra)
     if scheme in ("mysql", "mariadb"):
-        return _mysql(parts, login)
+        return _mysql(parts, login, extra)
     if scheme == "oracle":
-        return _oracle(parts, login)
+        return _oracle(parts, login, extra)
     host = parts.hostname
     if not host:
         raise ValueError("this address has no host")
@@ -89,31 +90,30 @@ def _parsed(text: str) -> Address:
         given = dict(one.partition("=")[::2] for one in parts.path.lstrip("/").split(";") if one)
         if "token" in given:
             raise ValueError("an address has no token: it is asked for, read from stdin, or by --password-env")
-        extra = {"use_ssl": True} if given.get("use_ssl") == "true" else {}
+        secure = {"use_ssl": True} if given.get("use_ssl") == "true" else {}
         return Address(
-            "spark_connect", host, parts.port or 15002, login=given.get("user_id"), extra=extra, secret="token"
+            "spark_connect", host, parts.port or 15002, login=given.get("user_id"), extra=secure, secret="token"
         )
     if scheme == "spark":
         return Address("spark", f"spark://{host}", parts.port or 7077, secret="")
     raise ValueError(f"nothing is reached by {scheme}://")
 
 
-def _mysql(parts: Any, login: str | None) -> Address:
+def _mysql(parts: Any, login: str | None, extra: dict[str, Any]) -> Address:
     if not parts.hostname or not login:
         raise ValueError("this address has no host, or no user")
     # Databases are named by `schema` and `schemas` of the slave.
     database = unquote(parts.path.lstrip("/")) or None
-    return Address("mysql", parts.hostname, parts.port or 3306, database, login, dict(parse_qsl(parts.query)))
+    return Address("mysql", parts.hostname, parts.port or 3306, database, login, extra)
 
 
-def _oracle(parts: Any, login: str | None) -> Address:
+def _oracle(parts: Any, login: str | None, extra: dict[str, Any]) -> Address:
     service = unquote(parts.path.lstrip("/"))
     _expect(host=parts.hostname, user=login, service=service)
-    return Address("oracle", parts.hostname, parts.port or 1521, service, login, dict(parse_qsl(parts.query)))
+    return Address("oracle", parts.hostname, parts.port or 1521, service, login, extra)
 
 
-def _database(parts: Any, login: str | None) -> Address:
-    extra = dict(parse_qsl(parts.query))
+def _database(parts: Any, login: str | None, extra: dict[str, Any]) -> Address:
     # As libpq has it: a directory of sockets has slashes, which a host before the path cannot have.
     host = extra.pop("host", None) or parts.hostname
     database = unquote(parts.path.lstrip("/"))

@@ -23,8 +23,8 @@ from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.load.key_spelling import respelling
 from sluice.vendors.postgresql.load.receiver import loader, merge
-from sluice.vendors.postgresql.load.spelling import respelling
 from sluice.vendors.postgresql.read.key_range import among
 from sluice.vendors.postgresql.session import composed, expect_same_session, translated
 from sluice.vendors.postgresql.write import side_effects
@@ -79,6 +79,7 @@ class PostgresRepair:
             side_effects.expect_reaching_none(self._session, layout.name)
             # Rows of the slave's own are not the master's of any time.
             self._view, self._own = view, self._mapper.filled(view.master.name) is Filled.MERGE
+            self._respell = respelling(self._session, view)
             columns = listed(view.written)
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             stage = composed(
@@ -100,8 +101,7 @@ class PostgresRepair:
 
         def repaired() -> RowsRepaired:
             deleted = 0 if self._own else self._session.execute(self._gone(keys)).rowcount
-            respell = respelling(self._session, self._view)
-            written = self._session.execute(respell).rowcount if respell else 0
+            written = self._session.execute(self._respell).rowcount if self._respell else 0
             return RowsRepaired(deleted, written + self._session.execute(merge(self._view, upserted=True)).rowcount)
 
         return self._at_point(at, expect_allowed, repaired)
