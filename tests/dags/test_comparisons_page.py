@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support.browser import TriggerForm, opened, quiet, shot
+from support.browser import TriggerForm, fits, opened, quiet, shot
 from support.pages import compared, ours, token
 from support.world import SOURCE
 
@@ -58,7 +58,7 @@ def tick_rows(page, pictures):
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.press("Space")
-    assert everything.evaluate("one => one.indeterminate")
+    expect(everything).to_have_js_property("indeterminate", True)
     shot(page, pictures, "ticked")
     button.press("Enter")
     expect(page.get_by_label("Numbers")).to_have_value("1, 3")
@@ -156,7 +156,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             expect(page.get_by_text("keeps 60 of 67 rows")).to_be_visible()
             shot(page, tmp_path, "repair")
             page.set_viewport_size({"width": 360, "height": 800})
-            assert page.evaluate("document.documentElement.scrollWidth") <= 360
+            fits(page)
             page.get_by_role("button", name="Repair").click()
             asked = page.get_by_role("dialog")
             expect(asked).to_contain_text("Changed rows are given the master's values.")

@@ -10,7 +10,7 @@ import time
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support.browser import opened, shot
+from support.browser import fits, opened, shot
 from support.pages import CANARY, ours, token
 from support.waiting import until
 
@@ -66,7 +66,7 @@ def test_a_person_sees_what_is_wrong_and_what_to_type(
         expect(page.locator("#banner")).to_contain_text("looked at")
         expect(well.get_by_role("listitem").filter(has_text="slave zurich")).to_contain_text("answers")
         page.set_viewport_size({"width": 360, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        fits(page)
         shot(page, pictures, "narrow")
     assert CANARY not in (seen := visit("eva").get("/health").text)
     # Another worker of an API server has findings of its own.

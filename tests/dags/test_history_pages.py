@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support.browser import opened, quiet, shot
+from support.browser import fits, opened, quiet, shot
 from support.pages import token
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -75,11 +75,11 @@ def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, p
         expect(page.get_by_role("rowheader")).to_have_text([re.compile(r"Zürich <i>hub</i>\s+zurich")])
         page.set_viewport_size({"width": 360, "height": 800})
         page.emulate_media(color_scheme="dark")
-        expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+        fits(page)
         shot(page, tmp_path, "own-narrow")
         page.get_by_role("link", name="Zürich").click()
         expect(page.get_by_role("button", name="<u>Anhalten</u>")).to_be_visible()
-        expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+        fits(page)
         shot(page, tmp_path, "own-details")
         # The simple form of the guide: a source and its slaves.
         page.get_by_role("link", name="Initial update").click()
@@ -128,6 +128,6 @@ def test_a_person_sees_how_it_was(pages_world, people, visit, address, tmp_path_
                 shot(page, pictures, f"{theme}-{span.replace(' ', '-')}")
         expect(page.locator("rect.gap").first).to_be_attached()
         page.set_viewport_size({"width": 360, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        fits(page)
         shot(page, pictures, "narrow")
         assert faults == []

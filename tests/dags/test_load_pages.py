@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import expect
-from support.browser import opened, shot
+from support.browser import fits, opened, shot
 from support.pages import token
 from support.world import SOURCE
 
@@ -50,7 +50,7 @@ def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, pe
         pictures = tmp_path_factory.mktemp("load")
         shot(page, pictures, "progress")
         page.set_viewport_size({"width": 360, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        fits(page)
         shot(page, pictures, "narrow")
 
 
@@ -82,7 +82,7 @@ def test_a_person_sees_what_an_initial_update_brings_and_replaces(pages_world, p
         expect(geneva).to_contain_text("public.t.id integer → smallint")
         shot(page, tmp_path, "preview")
         page.set_viewport_size({"width": 360, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        fits(page)
         shot(page, tmp_path, "narrow-preview")
         page.get_by_role("checkbox", name="geneva").uncheck()
         expect(geneva).to_have_count(0)

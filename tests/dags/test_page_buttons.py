@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import expect
-from support.browser import opened, shot
+from support.browser import fits, opened, shot
 from support.pages import REJECTED, token
 from support.world import SOURCE, result
 
@@ -46,7 +46,7 @@ def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit,
     shot(page, tmp_path, "rejected")
     page.set_viewport_size({"width": 360, "height": 800})
     page.emulate_media(color_scheme="dark")
-    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+    fits(page)
     shot(page, tmp_path, "rejected-narrow")
     page.set_viewport_size({"width": 1400, "height": 1000})
     page.emulate_media(color_scheme="light")
@@ -89,7 +89,7 @@ def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pa
     expect(page.get_by_role("row").nth(1)).to_contain_text(re.compile(r"INSERT\s+public.t\s+\+ after\s+id\s+1"))
     shot(page, tmp_path, "waiting")
     page.set_viewport_size({"width": 360, "height": 800})
-    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+    fits(page)
     page.set_viewport_size({"width": 1400, "height": 1000})
     masked = visit("eva").get(f"/api/v1/replications/{SOURCE}/zurich/waiting").json()
     change, *others = masked["changes"]

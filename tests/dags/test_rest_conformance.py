@@ -10,7 +10,7 @@ import pytest
 import schemathesis
 from fastapi.dependencies.utils import get_flat_dependant
 from fastapi.routing import APIRoute
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -29,7 +29,7 @@ CHECKED = [
     checks.missing_required_header,
     checks.unsupported_method,
 ]
-# Always the same ones. How long an answer takes says something of the machine.
+# The same ones in every run of the same code. How long an answer takes says something of the machine.
 BOUNDED = settings(
     max_examples=8,
     derandomize=True,
@@ -60,6 +60,9 @@ def test_rest_answers_as_its_description_says(program, address):
     document = program.get("/api/v1/openapi.json").json()
     schema = schemathesis.openapi.from_dict(document)
     schema.config.update(base_url=f"http://127.0.0.1:{address}/sluice")
+    # What is too long is refused before it is read.
+    rejection = schema.config.checks.negative_data_rejection
+    rejection.expected_statuses = [*rejection.expected_statuses, "413"]
     faults = []
     for found in schema.get_all_operations():
         operation = found.ok()
@@ -68,6 +71,8 @@ def test_rest_answers_as_its_description_says(program, address):
             @BOUNDED
             @given(case=strategy)
             def answered(case: Case) -> None:
+                # Airflow hands no address with a line break to a plugin, and answers it in its own words.
+                assume("%0A" not in case.formatted_path)
                 headers = {"Authorization": program.headers["Authorization"]}
                 case.call_and_validate(headers=headers, checks=CHECKED, timeout=60)
 
@@ -93,6 +98,7 @@ NASTY = {
     "HTML": "%3Cscript%3Ealert(1)%3C%2Fscript%3E",
     "a way up": "%2e%2e%2f%2e%2e",
     "dots": "..",
+    "a line break": "%0A",
     "a pattern": "%25_%5C",
     "nothing": "%20",
 }

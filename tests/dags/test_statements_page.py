@@ -8,7 +8,7 @@ import time
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support.browser import opened, shot
+from support.browser import fits, opened, shot
 from support.pages import ours, token
 from support.world import SOURCE, result
 
@@ -34,8 +34,7 @@ def world(pages_world, monkeypatch):
 
 def narrow(page, pictures, name: str) -> None:
     page.set_viewport_size({"width": 360, "height": 800})
-    # The page is laid out anew a moment later. Its policy lets no test evaluate a text meanwhile.
-    expect(page.locator("html")).to_have_js_property("scrollWidth", 360)
+    fits(page)
     shot(page, pictures, f"{name}-narrow")
     page.set_viewport_size({"width": 1300, "height": 800})
     shot(page, pictures, name)

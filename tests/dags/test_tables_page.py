@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from support.browser import opened, shot
+from support.browser import fits, opened, shot
 from support.pages import token
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -37,7 +37,7 @@ def test_a_person_sees_which_tables_are_busy_and_which_copies_are_odd(
         page.get_by_role("searchbox").fill("script")
         expect(row).to_have_count(0)
         page.set_viewport_size({"width": 360, "height": 800})
-        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+        fits(page)
     busiest = visit("eva").get("/tables/flights?sort=total").text
     assert busiest.index("public.t<") < busiest.index("&lt;script")
     assert "<script>alert" not in busiest

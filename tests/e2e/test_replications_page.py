@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from playwright.sync_api import Page, expect
-from support.browser import shot
+from support.browser import fits, shot
 
 from sluice.runtime.handle import Runtime
 
@@ -101,7 +101,7 @@ def test_the_pages_are_as_narrow_as_a_telephone_and_as_dark_as_airflow(watched, 
     }.items():
         watched.goto(f"/sluice{path}")
         expect(watched.get_by_role("heading", level=1)).to_be_visible()
-        assert watched.evaluate("document.documentElement.scrollWidth") <= 360
+        fits(watched)
         shot(watched, pictures, f"narrow-{name}")
         watched.set_viewport_size({"width": 1300, "height": 800})
         shot(watched, pictures, f"wide-{name}")

@@ -78,7 +78,7 @@ def test_every_page_opens_as_a_file_light_and_dark_fits_its_window_and_asks_no_h
             for width, scheme in ((360, "light"), (1400, "dark")):
                 page.set_viewport_size({"width": width, "height": 900})
                 page.emulate_media(color_scheme=scheme)
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, file.name
+                browser.fits(page)
                 page.wait_for_function("scheme => document.documentElement.dataset.bsTheme === scheme", arg=scheme)
     assert asked <= {"file", "data"}
 

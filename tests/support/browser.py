@@ -142,6 +142,13 @@ def shot(page: Page, directory: Path, name: str) -> Path:
     return file
 
 
+def fits(page: Page) -> None:
+    """Nothing sticks out of its window; a page is laid out anew a moment after the window's size has changed."""
+    size = page.viewport_size
+    assert size
+    expect(page.locator("html")).to_have_js_property("scrollWidth", size["width"])
+
+
 @contextmanager
 def quiet(page: Page, url: str, ours: str = "") -> Iterator[None]:
     """Nothing complains meanwhile, nor is another host asked.

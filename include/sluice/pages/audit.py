@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -17,13 +17,18 @@ from sluice.store.trail import Wanted
 
 router = APIRouter(include_in_schema=False)
 DAYS = (1, 7, 30, 365)
-# A form without script sends its empty fields as well.
-_Empty = BeforeValidator(lambda given: given or None)
+
+
+def _or_empty(number: Any) -> BeforeValidator:
+    """A form without script sends its empty fields as well."""
+    return BeforeValidator(lambda given: given or None, json_schema_input_type=number | Literal[""] | None)
+
+
 # The bounds are of the number: nothing has none.
 _Number = Annotated[int, Field(ge=1, le=36_500)]
 _Id = Annotated[int, Field(ge=1, lt=2**63)]
-_Days = Annotated[_Number | None, _Empty, Query(description="not older than so many days")]
-_Before = Annotated[_Id | None, _Empty, Query(description="older than the entry of this id")]
+_Days = Annotated[_Number | None, _or_empty(_Number), Query(description="not older than so many days")]
+_Before = Annotated[_Id | None, _or_empty(_Id), Query(description="older than the entry of this id")]
 _Person = Annotated[str, Query(description="a part of the name of the person, or of the run")]
 _Event = Annotated[str, Query(description="how the event begins")]
 
