@@ -84,6 +84,27 @@ def beside(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[P
     return [(other.pair, name) for other, name in _beside(feeds, ours, slave_table, partial(recorded, context.store))]
 
 
+def common_origins(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[Pair, Pair]]:
+    """Databases that send rows of a slave's table there and to this replication's master, which does not hand them on:
+    for each the replication to the slave, and the one to the master.
+
+    The two are not equally fast. So a row that the master lacks may be on its way there.
+    """
+    feeds = list(_feeds(context))
+    ours = next(one for one in feeds if one.pair == pair)
+    found = {
+        (other.pair, to_master.pair)
+        for other, name in _beside(feeds, ours, slave_table, partial(recorded, context.store))
+        for to_master in feeds
+        if to_master.begins == other.begins != ours.begins
+        and to_master.ends == ours.begins
+        and context.config.replication(to_master.pair.source, to_master.pair.slave).block_loop
+        and chosen(to_master.patterns, name)
+        and to_master.mapper.table(name) in {own for own, _ in ours.bringing(slave_table)}
+    }
+    return sorted(found)
+
+
 def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known: Known | None = None) -> list[str]:
     """Check that an initial update of these tables of a master removes no rows of other replications.
 

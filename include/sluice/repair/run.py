@@ -16,6 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
+from sluice.drain.common_origins import expect_normal, held_together
 from sluice.errors import FencedError, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
@@ -112,8 +113,8 @@ def repair(
     """Repair rows of a slave, and compare its tables again.
 
     Raises:
-        SluiceError: SLC-465 to SLC-468, SLC-604, SLC-618, SLC-619, SLC-625 to SLC-627 and SLC-629, it cannot be done,
-            nothing was changed; SLC-630, a rule fails on a row;
+        SluiceError: SLC-465 to SLC-468, SLC-603, SLC-604, SLC-618, SLC-619, SLC-625 to SLC-627 and SLC-629, it cannot
+            be done, nothing was changed; SLC-630, a rule fails on a row;
             SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """
@@ -132,6 +133,7 @@ def repair(
     rest = [one for one in planned if one not in by_rule]
     for one in rest:
         expect_no_others(context, pair, one.report.table)
+        expect_normal(context, pair, one.report.on_slave)
     found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
     if rest or not found:
         found.append(_one_way(context, request, report, rest, began, compare_all, patience_s))
@@ -234,7 +236,10 @@ def _repair(
     while batches:
         some = batches[: _ROUND // _BATCH]
         try:
-            with points.held(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point:
+            with (
+                held_together(context, pair, planned.report.on_slave, patience_s),
+                points.held(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
+            ):
                 for keys, rows in _round(context, pair, planned, began, point, some, patience_s):
                     done.add(len(keys), rows)
                     batches.remove(keys)
