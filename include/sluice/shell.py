@@ -79,20 +79,11 @@ def update(source: str, slaves: Sequence[str], **choices: object) -> str:
     return trigger("initial_update", source=source, slaves=list(slaves), **choices)
 
 
-def pause(pair: Pair) -> str:
-    """The command that puts a slave on standby."""
-    return _switch("pause", pair)
-
-
 def unpause(pair: Pair) -> str:
     """The command that lets a slave's drain run."""
-    return _switch("unpause", pair)
-
-
-def _switch(word: str, pair: Pair) -> str:
     if os.environ.get(CLI_ENV):
-        return sluice(word, pair.source, pair.slave)
-    return airflow("dags", word, _dag_id("drain", pair.source, pair.slave))
+        return sluice("unpause", pair.source, pair.slave)
+    return airflow("dags", "unpause", _dag_id("drain", pair.source, pair.slave))
 
 
 def unpause_publish(source: str) -> str:

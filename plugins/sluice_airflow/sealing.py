@@ -30,7 +30,7 @@ JOBS_THAT_ASK_AIRFLOW = frozenset(
 JOBS_OF_ALL_SLAVES = frozenset({"statement"})
 # They use the connections of roles that may only read, where there are some.
 JOBS_THAT_ONLY_READ = frozenset({"verify"})
-# They also look at what a slave gives its master, by the connections of that replication.
+# They also look at what a slave gives its master, and what others give both, by the connections of these replications.
 JOBS_IN_BOTH_DIRECTIONS = frozenset({"repair"})
 
 # DAGs run from the moment that the configuration names them, and people add connections afterwards.
@@ -54,9 +54,8 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     if job in JOBS_THAT_ONLY_READ:
         read = [*([config.source(source)] if source else []), *map(config.slave, slaves)]
         ids += [one.reading_connection for one in read if one.reading_connection]
-    if source and job in JOBS_IN_BOTH_DIRECTIONS and any(config.replication(source, one).block_loop for one in slaves):
-        # Which of these are of one database, and so go back, only the connections themselves tell: ids may differ.
-        for one in (each for each in config.replications if each.block_loop):
+    if source and job in JOBS_IN_BOTH_DIRECTIONS:
+        for one in (each for name in slaves for each in config.perhaps_opposite(source, name)):
             ids += [*config.source(one.source).connections, config.slave(one.slave).connection]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)

@@ -32,6 +32,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("airflow_api",),
     ("context",),
     ("capture", "statements", "steps", "relay", "throttle"),
+    ("drain.shared_tables",),
+    ("drain.common_origins",),
     ("publish", "drain", "verify"),
     ("initial_update",),
     ("repair",),

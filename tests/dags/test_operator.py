@@ -323,11 +323,12 @@ def test_each_is_given_the_connections_that_it_opens_and_a_comparison_alone_thos
 
 def test_a_repair_is_given_every_way_that_could_go_back_though_each_role_has_a_connection_of_its_own():
     """Whether two connections are of one database is not known before both are looked up."""
-    names = ("east", "west", "north", "alone")
+    names = ("east", "west", "north", "south", "alone")
     standby = {"standby_connection": "west_standby"}
     sources = {name: {"connection": f"{name}_m", "tables": {"public.t": None}} for name in names}
     sources["west"] |= standby
-    ways = [("east", "west", True), ("west", "east", True), ("west", "north", True), ("alone", "north", False)]
+    ways = [("east", "west", True), ("west", "east", True), ("west", "north", True)]
+    ways += [(one, "south", False) for one in ("east", "west")] + [("alone", "alone", False)]
     settings = Config.model_validate(
         {
             "sources": sources,
@@ -338,4 +339,5 @@ def test_a_repair_is_given_every_way_that_could_go_back_though_each_role_has_a_c
     given = set(needed_connections(settings, "repair", "east", ["west"]))
     assert {"east_m", "east_s", "west_m", "west_s", "west_standby", "north_s"} <= given
     assert not {"alone_m", "alone_s"} & given, "what is not needed, is not given"
-    assert "west_m" not in needed_connections(settings, "repair", "alone", ["north"])
+    assert "west_m" not in needed_connections(settings, "repair", "alone", ["alone"])
+    assert {"east_m", "west_s"} <= set(needed_connections(settings, "repair", "west", ["south"])), "both get the east's"

@@ -6,16 +6,19 @@ import itertools
 
 import pytest
 from sqlalchemy import func, select
-from support.updating import background, compare_here
+from support.updating import background, compare_here, load_here
 
-from sluice.errors import RowsDiffer, SluiceError
-from sluice.initial_update.chunks import copy
+from sluice.errors import RowsDiffer, SluiceError, TransientError
+from sluice.initial_update.dump import dump
+from sluice.initial_update.inhibit import inhibit
+from sluice.initial_update.release import release
 from sluice.model.names import Pair, TableName
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event, Status
-from sluice.store import comparisons, leases, replications
+from sluice.store import blocked, comparisons, replications
 from sluice.store.tables import point
+from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
@@ -45,30 +48,29 @@ def alike(world):
     assert world.rows("south") == world.rows("east") == world.rows("west")
 
 
-def test_a_repair_undoes_nothing_that_is_on_its_way_to_its_master(world):
-    world.at("south").execute("DELETE FROM t WHERE id IN (2, 12); INSERT INTO t VALUES (50, 'south alone')")
-    store, turns = world.context.store, itertools.count()
+def differing(world):
+    """The number of a comparison of the south with the west."""
     with pytest.raises(RowsDiffer), background(lambda: world.publish("west"), lambda: world.drain("west", "south")):
         verify(world.context, VerifyRequest("west", ("south",)), compare_here, 60)
-    request = RepairRequest("west", "south", report=comparisons.last(store, PAIR))
+    return comparisons.last(world.context.store, PAIR)
+
+
+def test_a_repair_undoes_nothing_that_is_on_its_way_to_its_master(world):
+    world.at("south").execute("DELETE FROM t WHERE id IN (2, 12); INSERT INTO t VALUES (50, 'south alone')")
+    request = RepairRequest("west", "south", report=differing(world))
+    store, turns = world.context.store, itertools.count()
 
     def to_the_west():
-        """Not before it is asked for."""
+        """Not before a point of the east's is asked for."""
         with store.begin() as connection:
             asked = connection.execute(select(func.count()).where(point.c.source == "east")).scalar()
         if asked:
             world.drain("east", "west")
 
     def write():
-        """The east would write rows that the last comparison sees on one side alone."""
+        """What the east writes may be on its way in the last comparison."""
         world.at("west", "writer").execute("UPDATE t SET v = %s WHERE id = 13", [f"west {next(turns)}"])
 
-    replications.happen(store, BETWEEN, Event.REQUEST)
-    with pytest.raises(SluiceError, match=r"SLC-603: .*east sends .* to both, and its slave west is INITIAL"):
-        repair(world.context, request, compare_here)
-    for event in (Event.DUMPED, Event.VERIFIED):
-        replications.happen(store, BETWEEN, event)
-    replications.lift(store, BETWEEN, Hold.INITIAL, "the data is in")
     jobs = [lambda name=name: world.publish(name) for name in ("east", "west")]
     jobs += [lambda name=name: world.drain(name, "south") for name in ("east", "west")]
     with background(*jobs, to_the_west, write, pause_s=0.02):
@@ -78,42 +80,62 @@ def test_a_repair_undoes_nothing_that_is_on_its_way_to_its_master(world):
     alike(world)
 
 
-def test_an_initial_update_waits_until_its_master_has_what_the_slave_has(world):
-    store = world.context.store
+def test_a_repair_waits_for_no_drain_that_stands_still(world):
+    request, store = RepairRequest("west", "south", report=differing(world)), world.context.store
 
     def refused(told):
-        with pytest.raises(SluiceError, match=rf"SLC-606: .*rows of public\.t: east sends them to both, and {told}"):
-            world.update("west", "south")
-        assert replications.get(store, PAIR).status is Status.NORMAL
+        with pytest.raises(
+            SluiceError, match=rf"SLC-603: .*public\.t on slave south .*: east sends them to both, and {told}"
+        ):
+            repair(world.context, request, compare_here)
 
-    pause, unpause = (rf"airflow dags {word} drain__east__south" for word in ("pause", "unpause"))
-    refused(rf"its drain into south may deliver .* west has not yet\nHINT: .*{pause}, and after the update: {unpause};")
-    replications.shut(store, OTHER, Hold.ADMIN, "for an update")
-    with leases.leased(store, f"drain {OTHER}"):
-        refused("its drain into south is still at work")
-    refused(r"west is at transaction \d+ of its stream, and south at \d+ already")
+    for one in (OTHER, BETWEEN):
+        replications.shut(store, one, Hold.ADMIN, "a person paused it", "otto")
+        refused(f"its drain into {one.slave} .* by otto|its drain into {one.slave} is on standby")
+        replications.lift(store, one, Hold.ADMIN, "on")
+    blocked.skip(store, BETWEEN, T, "otto")
+    refused(r"otto skipped public\.t for west")
+    replications.happen(store, BETWEEN, Event.REQUEST)
+    refused("its slave west is INITIAL")
+
+
+@pytest.mark.parametrize("over", ["the point is void", "the west is filled again"])
+def test_a_repair_writes_nothing_once_the_two_are_not_held_together(world, over, monkeypatch):
+    request, store, tries = RepairRequest("west", "south", report=differing(world)), world.context.store, []
+    end = PostgresRepair.end
+
+    def late(rows, *given):
+        tries.append(over)
+        if over == "the point is void":
+            with store.begin() as connection:
+                connection.execute(point.update().where(point.c.source == "east").values(deadline=func.now()))
+        else:
+            replications.happen(store, BETWEEN, Event.REQUEST)
+        return end(rows, *given)
+
+    monkeypatch.setattr(PostgresRepair, "end", late)
+    pairs = [lambda one=one: world.drain(one.source, one.slave) for one in world.pairs]
+    error = "SLC-607: .*of the stream of east" if over == "the point is void" else "SLC-60[37]"
+    pairs += [lambda name=name: world.publish(name) for name in ("east", "west")]
+    with background(*pairs, pause_s=0.02), pytest.raises(SluiceError, match=error):
+        repair(world.context, request, compare_here, patience_s=60)
+    assert len(tries) == (5 if over == "the point is void" else 1)
+    found = world.at("south").execute("SELECT v FROM t WHERE id IN (1, 100) ORDER BY id").fetchall()
+    assert found == [("newer",), ("new",)]
+
+
+def test_an_initial_update_does_not_end_before_its_master_can_tell_what_it_took_away(world):
+    request = VerifyRequest("west", ("south",), initial=True)
+    inhibit(world.context, "west", ["south"])
+    dump(world.context, "west", ["south"], load_here)
+    release(world.context, "west", ["south"])
+    world.drain("west", "south")
+    with pytest.raises(TransientError, match=r"SLC-606: .*transactions of east that slave west lacks: 1\n"):
+        verify(world.context, request, compare_here, 0.5)
+    assert replications.get(world.context.store, PAIR).status is Status.TRANSITION
     world.drain("east", "west")
+    with pytest.raises(RowsDiffer), background(lambda: world.publish("west"), lambda: world.drain("west", "south")):
+        verify(world.context, request, compare_here, 60)
+    assert replications.get(world.context.store, PAIR).status is Status.INCONSISTENT
     world.update("west", "south")
-    world.at("east").execute("UPDATE t SET v = 'later' WHERE id = 100; DELETE FROM t WHERE id = 2")
-    replications.lift(store, OTHER, Hold.ADMIN, "it is over")
     alike(world)
-    replications.happen(store, OTHER, Event.REQUEST)
-    refused("its own initial update of south is under way")
-    replications.happen(store, OTHER, Event.FAIL)
-    world.update("west", "south")
-
-
-def test_a_drain_that_is_let_go_on_during_an_initial_update_ends_it(world, monkeypatch):
-    store = world.context.store
-    replications.shut(store, OTHER, Hold.ADMIN, "for an update")
-    world.drain("east", "west")
-    whole = copy._whole
-
-    def interrupted(*given):
-        replications.lift(store, OTHER, Hold.ADMIN, "too early")
-        return whole(*given)
-
-    monkeypatch.setattr(copy, "_whole", interrupted)
-    with pytest.raises(SluiceError, match=r"(?s)SLC-080: .*SLC-606: .*may deliver some"):
-        world.update("west", "south")
-    assert replications.get(store, PAIR).status is Status.INCONSISTENT

@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -102,7 +102,8 @@ def held(
 
     def keep() -> None:
         while not over.wait(_KEEP_UP_S):
-            keep_up(store, number)
+            with suppress(TransientError):
+                keep_up(store, number)
 
     thread = threading.Thread(target=keep, name="keep up", daemon=True)
     thread.start()
@@ -149,9 +150,17 @@ def answered(store: Store, number: int) -> Point | None:
 
 
 def keep_up(store: Store, number: int) -> None:
-    """Put the deadline off, while a long comparison goes on."""
+    """Put the deadline off, while a long comparison goes on. A point that is void stays so: drains have passed it."""
     with store.begin() as connection:
-        connection.execute(point.update().where(point.c.id == number).values(deadline=_later()))
+        connection.execute(point.update().where(point.c.id == number, *_alive()).values(deadline=_later()))
+
+
+def last(store: Store, numbers: Sequence[int]) -> bool:
+    """Whether all of these points hold, and go on to for as long as a transaction of a slave may take."""
+    soon = point.c.deadline > func.clock_timestamp() + timedelta(seconds=SECONDS / 2)
+    with store.begin() as connection:
+        found = connection.execute(select(func.count()).where(point.c.id.in_(numbers), ~point.c.closed, soon)).scalar()
+    return found == len(numbers)
 
 
 def passed(store: Store, number: int, slave: str) -> None:

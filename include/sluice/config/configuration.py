@@ -136,6 +136,17 @@ class Config(Part):
             meant(slave, slaves, "add it under `replications`"),
         )
 
+    def perhaps_opposite(self, source: str, slave: str) -> list[Replication]:
+        """The replications with `block_loop` that may bring rows of the source's database, or of another one that
+        feeds the slave, to one of the two. Which of them do, only the connections tell: ids may differ.
+        """
+        loops = [one for one in self.replications if one.block_loop]
+        if self.replication(source, slave).block_loop:
+            return loops
+        ends = self.slave(slave).connection
+        beside = {one.source for one in self.replications if self.slave(one.slave).connection == ends} - {source}
+        return [one for one in loops if one.source in beside and one.slave != slave]
+
     def parsed(self, text: str) -> Pair | None:
         """A replication that is named as `source/slave`; none for a blank.
 

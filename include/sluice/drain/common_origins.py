@@ -1,116 +1,146 @@
 """Tables of a slave that a third database sends there, and to the slave's master, each on a way of its own.
 
 With `block_loop` the master does not hand them on, and one of the two ways is faster. So what the slave has of them and
-the master has not, may be on its way to the master. Whoever replaced the slave's rows by the master's would lose it: it
-does not come again.
+the master has not, may be on its way to the master. Whoever replaces the slave's rows by the master's loses it: it does
+not come again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from sluice import shell
+from sluice.airflow_api import standby
 from sluice.changelog import points
 from sluice.changelog.points import PointWait
 from sluice.context import Context
-from sluice.drain.shared_tables import common_origins
-from sluice.errors import SluiceError
+from sluice.drain.shared_tables import Origin, common_origins
+from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair, TableName
-from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import leases, replications
+from sluice.state.replication import DELIVERING, Status
+from sluice.store import blocked, replications
 
 _LOOK_S = 0.2
-# The slave has nothing of it that is to be believed.
-_NOTHING = frozenset({Status.UNCONFIGURED, Status.INCONSISTENT})
 
 
-def expect_normal(context: Context, pair: Pair, on_slave: TableName) -> None:
-    """See that rows of others come to the master as they come to the slave.
+def expect_arriving(context: Context, pair: Pair, on_slave: TableName) -> list[Origin]:
+    """See that rows of others come to the master as they come to the slave; whose they are.
 
     Raises:
-        SluiceError: SLC-603, some do not: nobody knows what one of the two has of them.
+        SluiceError: SLC-603, some do not.
     """
-    for one in (each for both in common_origins(context, pair, on_slave) for each in both):
-        if (status := replications.get(context.store, one).status) is not Status.NORMAL:
+    origins = common_origins(context, pair, [on_slave])
+    for one, table in ((one, origin.table) for origin in origins for one in (origin.to_slave, origin.to_master)):
+        if why := _not_arriving(context, one, table):
             raise SluiceError(
                 603,
                 f"rows of {on_slave} on slave {pair.slave} cannot be repaired by {pair.source}: {one.source} sends "
-                f"that table to both, and its slave {one.slave} is {status}",
-                f"nothing was changed in it; see `{shell.status()}`. Once an initial update of {one.slave} has ended, "
-                "type the repair again",
+                f"them to both, and {why}",
+                f"nothing was changed in it; see `{shell.status()}`. Once that is over, type the repair again",
             )
+    return origins
+
+
+def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
+    """Why a slave does not get a table now, or "" if it does."""
+    store = context.store
+    if (status := replications.get(store, pair).status) is not Status.NORMAL:
+        return f"its slave {pair.slave} is {status}"
+    if who := standby.paused_by(store, pair, context.switch(pair)):
+        return f"its drain into {pair.slave} was paused by {who}"
+    if holds := replications.holds(store, pair):
+        return f"its drain into {pair.slave} is on standby ({', '.join(holds)})"
+    if skipped := blocked.left_out(store, pair).get(table):
+        return f"{skipped.actor} skipped {table} for {pair.slave}"
+    return ""
 
 
 @contextmanager
-def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s: float) -> Iterator[None]:
+def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s: float) -> Iterator[Callable[[], None]]:
     """Keep master and slave at one point of the stream of each database that sends this table to both: each has what
     the other has of it (R10).
 
+    Returns:
+        what sees, in each transaction of the slave's before it writes, that it still is so. It raises TransientError
+        SLC-607.
+
     Raises:
+        SluiceError: SLC-603, rows of others do not come to both.
         TransientError: SLC-091, one of the two does not come there; SLC-094, no publisher answered.
     """
+    origins = expect_arriving(context, pair, on_slave)
+    ways = sorted({one for origin in origins for one in (origin.to_slave, origin.to_master)})
+
+    def updates() -> list[tuple[Status, int | None]]:
+        known = (replications.get(context.store, one) for one in ways)
+        return [(one.status, one.update_id) for one in known]
+
+    began, numbers = updates(), list[int]()
+
+    def expect_held() -> None:
+        if origins and not (updates() == began and points.last(context.store, numbers)):
+            raise TransientError(
+                607,
+                f"master {pair.source} and slave {pair.slave} were no longer held at one point of the stream of "
+                f"{' and '.join(sorted({one.to_slave.source for one in origins}))}",
+                "what was written before is correct; it is tried again at another point",
+            )
+
     with ExitStack() as stack:
-        for to_slave, to_master in common_origins(context, pair, on_slave):
-            # Where these are two entries of one database, the master has what was published later, too.
-            one_stream = to_slave.source == to_master.source
-            for some in [(to_slave, to_master)] if one_stream else [(to_slave,), (to_master,)]:
-                _hold(context, some, patience_s, stack)
-        yield
+        for some in _in_order(origins):
+            slaves = [one.slave for one in some]
+            held = points.held(context.store, some[0].source, slaves, patience_s, context.ask_publisher)
+            point = stack.enter_context(held)
+            numbers.append(point.id)
+            for one in some:
+                wait = PointWait(one, point.position, patience_s, nearing=True)
+                # What the store knows of is in the slave.
+                while not wait.over(replications.get(context.store, one).position.ordinal):
+                    time.sleep(_LOOK_S)
+        yield expect_held
 
 
-def _hold(context: Context, pairs: tuple[Pair, ...], patience_s: float, stack: ExitStack) -> None:
-    slaves = [one.slave for one in pairs]
-    held = points.held(context.store, pairs[0].source, slaves, patience_s, context.ask_publisher)
-    point = stack.enter_context(held)
-    for one in pairs:
-        wait = PointWait(one, point.position, patience_s, nearing=True)
-        # What the store knows of is in the slave.
-        while not wait.over(replications.get(context.store, one).position.ordinal):
-            time.sleep(_LOOK_S)
+def _in_order(origins: Iterable[Origin]) -> list[list[Pair]]:
+    """The replications of each source that stand at one point. Where two sources are of one database, the master's
+    point comes later: it has what the slave has, and more."""
+    held: dict[str, set[Pair]] = {}
+    for way in ("to_slave", "to_master"):
+        for origin in origins:
+            one: Pair = getattr(origin, way)
+            held.setdefault(one.source, set()).add(one)
+    return [sorted(pairs) for pairs in held.values()]
 
 
-def expect_still(context: Context, pair: Pair, tables: Iterable[TableName]) -> None:
-    """See that an initial update of these tables of a master loses no rows that others have sent to its slave: their
-    streams to the slave stand still all the while, at places that the master has come to. What is behind these is
-    delivered to the slave afterwards.
+def lacking(context: Context, pair: Pair, tables: Iterable[TableName]) -> Callable[[], TransientError | None]:
+    """What tells whether a master has by then what others have sent to its slave by now: the error if it has not.
 
-    Raises:
-        SluiceError: SLC-606, it might.
+    An initial update replaced that. Compared with a master that has it, the slave lacks it; compared with one that has
+    not, the two seem equal.
+
+    Args:
+        tables: of the master.
     """
-    mapper = context.config.slave(pair.slave).mapper
-    for name in (one for one in tables if not mapper.excludes(one)):
-        for to_slave, to_master in common_origins(context, pair, mapper.table(name)):
-            if found := _in_the_way(context, to_slave, to_master):
-                why, way = found
-                raise SluiceError(
+    mapper, store = context.config.slave(pair.slave).mapper, context.store
+    on_slave = [mapper.table(one) for one in tables if not mapper.excludes(one)]
+    wanted = {}
+    for origin in common_origins(context, pair, on_slave):
+        there = replications.get(store, origin.to_slave)
+        # Positions in two streams cannot be compared.
+        if there.status in DELIVERING and origin.to_slave.source == origin.to_master.source:
+            wanted[origin.to_master] = there.position.ordinal
+
+    def error() -> TransientError | None:
+        for one, ordinal in wanted.items():
+            if (lacks := ordinal - replications.get(store, one).position.ordinal) > 0:
+                return TransientError(
                     606,
-                    f"an initial update of {pair.slave} from {pair.source} could lose rows of {name}: "
-                    f"{to_slave.source} sends them to both, and {why}",
-                    f'{way}; then trigger it again. See both_directions.md, "A slave of two masters"',
+                    f"the initial update of {pair.slave} does not end yet: {pair.slave} has got transactions of "
+                    f"{one.source} that slave {one.slave} lacks: {lacks}",
+                    f"the update ends by itself when they are there; see `{shell.status()}`: the drain into "
+                    f"{one.slave} may be paused, or on standby",
                 )
-
-
-def _in_the_way(context: Context, to_slave: Pair, to_master: Pair) -> tuple[str, str] | None:
-    """Why rows could be lost that came from there, and the way out; None if none can be."""
-    store = context.store
-    slave, master = (replications.get(store, one) for one in (to_slave, to_master))
-    if slave.status in _NOTHING:
         return None
-    if slave.status in UNDER_WAY:
-        return f"its own initial update of {to_slave.slave} is under way", "wait for its end"
-    if master.status is not Status.NORMAL:
-        return f"its slave {to_master.slave} is {master.status}", f"let an initial update of {to_master.slave} end"
-    if not replications.holds(store, to_slave):
-        what = f"its drain into {to_slave.slave} may deliver some that {to_master.slave} has not yet"
-        return what, f"type: {shell.pause(to_slave)}, and after the update: {shell.unpause(to_slave)}"
-    if leases.is_held(store, f"drain {to_slave}"):
-        return f"its drain into {to_slave.slave} is still at work", "wait until its run has ended"
-    if master.position.ordinal < slave.position.ordinal:
-        behind = f"{to_master.slave} is at transaction {master.position.ordinal} of its stream"
-        return (
-            f"{behind}, and {to_slave.slave} at {slave.position.ordinal} already",
-            f"wait until {to_master.slave} is not behind, see `{shell.status()}`",
-        )
-    return None
+
+    return error

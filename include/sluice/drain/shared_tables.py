@@ -84,25 +84,41 @@ def beside(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[P
     return [(other.pair, name) for other, name in _beside(feeds, ours, slave_table, partial(recorded, context.store))]
 
 
-def common_origins(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[Pair, Pair]]:
-    """Databases that send rows of a slave's table there and to this replication's master, which does not hand them on:
-    for each the replication to the slave, and the one to the master.
+@dataclass(frozen=True, order=True)
+class Origin:
+    """A database that sends a table to a slave, and to the slave's master, which does not hand it on.
 
-    The two are not equally fast. So a row that the master lacks may be on its way there.
+    Attributes:
+        to_slave, to_master: the replications.
+        table: as it is called there.
     """
-    feeds = list(_feeds(context))
+
+    to_slave: Pair
+    to_master: Pair
+    table: TableName
+
+
+def common_origins(context: Context, pair: Pair, slave_tables: Iterable[TableName]) -> list[Origin]:
+    """The other databases that send tables of this replication's slave there, and to its master."""
+    if not vendor(context.config.slave(pair.slave).vendor).master:
+        # In a directory each replication has one of its own.
+        return []
+    feeds, known = list(_feeds(context)), cache(partial(recorded, context.store))
     ours = next(one for one in feeds if one.pair == pair)
-    found = {
-        (other.pair, to_master.pair)
-        for other, name in _beside(feeds, ours, slave_table, partial(recorded, context.store))
-        for to_master in feeds
-        if to_master.begins == other.begins != ours.begins
-        and to_master.ends == ours.begins
-        and context.config.replication(to_master.pair.source, to_master.pair.slave).block_loop
-        and chosen(to_master.patterns, name)
-        and to_master.mapper.table(name) in {own for own, _ in ours.bringing(slave_table)}
-    }
-    return sorted(found)
+    into_master = [
+        one
+        for one in feeds
+        if one.ends == ours.begins != one.begins
+        and context.config.replication(one.pair.source, one.pair.slave).block_loop
+    ]
+    return sorted(
+        Origin(other.pair, one.pair, name)
+        for slave_table in (slave_tables if into_master else ())
+        for other, name in _beside(feeds, ours, slave_table, known)
+        for one in into_master
+        if one.begins == other.begins
+        and any(name == its for own, _ in ours.bringing(slave_table) for its, _ in one.bringing(own))
+    )
 
 
 def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known: Known | None = None) -> list[str]:

@@ -57,10 +57,9 @@ def inhibit(
         SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
             hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-040,
             SLC-195 and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them,
-            SLC-230 and SLC-606 if it would take rows that others bring, SLC-236 if `max_active` cannot be kept to,
-            SLC-225, SLC-224 and SLC-099 if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go
-            together; whatever else would stop the update and can be known, see `expect_possible`. All are left as they
-            were.
+            SLC-230 if it would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224
+            and SLC-099 if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; whatever else
+            would stop the update and can be known, see `expect_possible`. All are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
     for pair in pairs:

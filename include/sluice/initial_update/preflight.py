@@ -17,7 +17,7 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import OutgoingFiles
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.drain import common_origins, shared_tables
+from sluice.drain import shared_tables
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import column_losses
 from sluice.initial_update.blocks.plan import BlockPlan, planned
@@ -216,7 +216,6 @@ def _ask(
         kept: what slaves get of an older version, if that is asked for.
     """
     try:
-        common_origins.expect_still(context, pair, choices.tables or master.columns)
         with closing(context.slave(pair)) as slave:
             if pair in kept:
                 definitions = given(slave.mapper, kept[pair])

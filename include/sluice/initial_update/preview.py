@@ -14,7 +14,6 @@ from functools import partial
 from sluice import shell
 from sluice.bounded_calls import BoundedCalls
 from sluice.context import Context
-from sluice.drain import common_origins
 from sluice.errors import SluiceError
 from sluice.initial_update import column_losses
 from sluice.initial_update.preflight import MasterTables, UpdateChoices, look
@@ -167,7 +166,6 @@ def _slave(context: Context, pair: Pair, master: MasterTables, choices: UpdateCh
             hint = f"alter its tables, or allow it: {shell.losses(pair)} --allow"
         else:
             try:
-                common_origins.expect_still(context, pair, choices.tables or master.columns)
                 remarks = look(context, slave, master, choices)
             except SluiceError as error:
                 why, hint = error.message, error.hint

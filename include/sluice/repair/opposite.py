@@ -33,9 +33,7 @@ def expect_known(context: Context, pair: Pair) -> None:
     Raises:
         ConfigError: SLC-014, a connection was not handed to it.
     """
-    if not context.config.replication(pair.source, pair.slave).block_loop:
-        return
-    for one in (each for each in context.config.replications if each.block_loop):
+    for one in context.config.perhaps_opposite(pair.source, pair.slave):
         context.connection(context.config.source(one.source).connection)
         context.connection(context.config.slave(one.slave).connection)
 

@@ -6,7 +6,7 @@ snapshot there, and the stream goes on from them: no newer change is undone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.drain.common_origins import expect_normal, held_together
+from sluice.drain.common_origins import expect_arriving, held_together
 from sluice.errors import FencedError, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
@@ -133,7 +133,7 @@ def repair(
     rest = [one for one in planned if one not in by_rule]
     for one in rest:
         expect_no_others(context, pair, one.report.table)
-        expect_normal(context, pair, one.report.on_slave)
+        expect_arriving(context, pair, one.report.on_slave)
     found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
     if rest or not found:
         found.append(_one_way(context, request, report, rest, began, compare_all, patience_s))
@@ -237,10 +237,10 @@ def _repair(
         some = batches[: _ROUND // _BATCH]
         try:
             with (
-                held_together(context, pair, planned.report.on_slave, patience_s),
+                held_together(context, pair, planned.report.on_slave, patience_s) as expect_held,
                 points.held(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
             ):
-                for keys, rows in _round(context, pair, planned, began, point, some, patience_s):
+                for keys, rows in _round(context, pair, planned, began, point, some, patience_s, expect_held):
                     done.add(len(keys), rows)
                     batches.remove(keys)
                     tries = 0
@@ -261,6 +261,7 @@ def _round(
     point: Point,
     batches: Sequence[list[Key]],
     patience_s: float,
+    expect_held: Callable[[], None],
 ) -> Iterator[tuple[list[Key], RowsRepaired]]:
     mapper, slave, source = context.mapper(pair), context.config.slave(pair.slave), context.config.source(pair.source)
     seen = _seen(context, pair, planned, point)
@@ -272,6 +273,7 @@ def _round(
     def expect_allowed() -> None:
         expect_unchanged(context, pair, began)
         expect_given(context, pair, planned.report.table)
+        expect_held()
 
     info = context.connection(slave.connection)
     origin = context.connection(source.connection)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -17,6 +17,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point
 from sluice.connections import sealed_text
 from sluice.context import Context
+from sluice.drain.common_origins import lacking
 from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model import parts_at
@@ -100,8 +101,8 @@ def verify(
             both chosen, SLC-640 and SLC-643 if `ranges` cannot be, SLC-620 and SLC-621 if `since` cannot; then nothing
             was. SLC-622 if rows of a slave are not found by a key.
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
-            and its first changes do not come: somebody paused its drain, or it is not there yet. SLC-575 if a sample
-            had fewer keys than `at_most` needs.
+            and its first changes do not come: somebody paused its drain, or it is not there yet; SLC-606 if its master
+            lacks what others have sent to it. SLC-575 if a sample had fewer keys than `at_most` needs.
     """
     if request.at_most and request.percent < 100:
         raise SluiceError(
@@ -121,7 +122,7 @@ def verify(
     )
     known, refused = _ready(context, request)
     ready = list(known)
-    late = _late(context, request, ready, min(patience_s, _NEAR_S)) if request.initial else {}
+    late = _late(context, request, ready, named, min(patience_s, _NEAR_S)) if request.initial else {}
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     report = 0
@@ -212,8 +213,11 @@ def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, Replicat
     return ready, {slave: status for slave, status in states.items() if slave not in {*ready, *passed}}
 
 
-def _late(context: Context, request: VerifyRequest, slaves: Sequence[str], patience_s: float) -> dict[str, SluiceError]:
-    """Slaves that have not come to where the log ends now, so that an update cannot end for them yet.
+def _late(
+    context: Context, request: VerifyRequest, slaves: Sequence[str], tables: Collection[TableName], patience_s: float
+) -> dict[str, SluiceError]:
+    """Slaves that have not come to where the log ends now, or whose master has not come to where they are in streams of
+    others, so that an update cannot end for them yet.
 
     They are waited for here, and by trying again: a slave that waits at a point holds a snapshot of the master.
     """
@@ -229,6 +233,13 @@ def _late(context: Context, request: VerifyRequest, slaves: Sequence[str], patie
         if time.monotonic() > deadline:
             return late | {slave: _on_the_way(Pair(request.source, slave), left) for slave, left in behind.items()}
         time.sleep(_LOOK_S)
+    for pair in (one for one in pairs if one.slave not in late):
+        error_of = lacking(context, pair, tables)
+        while error := error_of():
+            if time.monotonic() > deadline:
+                late[pair.slave] = error
+                break
+            time.sleep(_LOOK_S)
     return late
 
 

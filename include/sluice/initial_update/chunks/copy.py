@@ -16,7 +16,7 @@ from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.drain import common_origins, shared_tables
+from sluice.drain import shared_tables
 from sluice.errors import SluiceError
 from sluice.initial_update.progress import Unread, reporting_chunks
 from sluice.model.names import Pair, TableName
@@ -136,8 +136,8 @@ def copy(
     names = [one.name for one in dumped.definitions]
     wanted = {target.name: given(target.tables.mapper, dumped.definitions) for target in targets}
     ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
-    ready = each(ready, lambda target: _expect_kept(context, target, names), failed)
-    ready = each(ready, lambda target: _expect_still(context, target, names), failed)
+    # What goes into files is loaded later, and looked at then.
+    ready = each(ready, lambda target: None if target.plan.files else _expect_kept(context, target, names), failed)
     ready = each(ready, before.begin, failed)
     chunks = before.chunks()
     count = len(chunks)
@@ -175,7 +175,6 @@ def copy(
         loaded, lambda target: target.tables.finish(wanted[target.name], tasks, before.lacking(target)), failed
     )
     loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
-    loaded = each(loaded, lambda target: _expect_still(context, target, names), failed)
     return loaded, failed
 
 
@@ -200,15 +199,9 @@ def _plan_for(target: LoadTarget, dumped: DumpSource, merged: Collection[TableNa
     return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
 
 
-# What goes into files is loaded later, and looked at then.
 def _expect_kept(context: Context, target: LoadTarget, names: Sequence[TableName]) -> None:
-    for pair in target.pairs if not target.plan.files else ():
+    for pair in target.pairs:
         shared_tables.expect_kept(context, pair, names)
-
-
-def _expect_still(context: Context, target: LoadTarget, names: Sequence[TableName]) -> None:
-    for pair in target.pairs if not target.plan.files else ():
-        common_origins.expect_still(context, pair, names)
 
 
 def _whole(target: LoadTarget, chunks: int) -> None:
