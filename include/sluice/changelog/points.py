@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, and_, func, or_, select
 
 from sluice import shell
 from sluice.errors import TransientError
@@ -151,8 +151,9 @@ def answered(store: Store, number: int) -> Point | None:
 
 def keep_up(store: Store, number: int) -> None:
     """Put the deadline off, while a long comparison goes on. A point that is void stays so: drains have passed it."""
+    holds = or_(point.c.snapshot_id.is_(None), and_(*_alive()))
     with store.begin() as connection:
-        connection.execute(point.update().where(point.c.id == number, *_alive()).values(deadline=_later()))
+        connection.execute(point.update().where(point.c.id == number, holds).values(deadline=_later()))
 
 
 def last(store: Store, numbers: Sequence[int]) -> bool:

@@ -38,7 +38,8 @@ def expect_arriving(context: Context, pair: Pair, on_slave: TableName) -> list[O
                 603,
                 f"rows of {on_slave} on slave {pair.slave} cannot be repaired by {pair.source}: {one.source} sends "
                 f"them to both, and {why}",
-                f"nothing was changed in it; see `{shell.status()}`. Once that is over, type the repair again",
+                "what was repaired before is correct, and nothing else was changed; see "
+                f"`{shell.status()}`. Once that is over, type the repair again",
             )
     return origins
 
@@ -48,6 +49,8 @@ def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
     store = context.store
     if (status := replications.get(store, pair).status) is not Status.NORMAL:
         return f"its slave {pair.slave} is {status}"
+    if context.publish_switch(pair.source).paused():
+        return f"the publisher of {pair.source} is paused"
     if who := standby.paused_by(store, pair, context.switch(pair)):
         return f"its drain into {pair.slave} was paused by {who}"
     if holds := replications.holds(store, pair):
@@ -70,17 +73,19 @@ def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
         SluiceError: SLC-603, rows of others do not come to both.
         TransientError: SLC-091, one of the two does not come there; SLC-094, no publisher answered.
     """
-    origins = expect_arriving(context, pair, on_slave)
-    ways = sorted({one for origin in origins for one in (origin.to_slave, origin.to_master)})
+    origins, numbers = common_origins(context, pair, [on_slave]), list[int]()
 
-    def updates() -> list[tuple[Status, int | None]]:
-        known = (replications.get(context.store, one) for one in ways)
-        return [(one.status, one.update_id) for one in known]
+    def delivered() -> list[object]:
+        """What changes with all that fills one of the two otherwise, or leaves the table out."""
+        ways = ((one, origin.table) for origin in origins for one in (origin.to_slave, origin.to_master))
+        known = ((replications.get(context.store, one), table) for one, table in ways)
+        return [(one.status, one.update_id, table in blocked.left_out(context.store, one.pair)) for one, table in known]
 
-    began, numbers = updates(), list[int]()
+    began = delivered()
+    expect_arriving(context, pair, on_slave)
 
     def expect_held() -> None:
-        if origins and not (updates() == began and points.last(context.store, numbers)):
+        if origins and not (delivered() == began and points.last(context.store, numbers)):
             raise TransientError(
                 607,
                 f"master {pair.source} and slave {pair.slave} were no longer held at one point of the stream of "
@@ -124,22 +129,28 @@ def lacking(context: Context, pair: Pair, tables: Iterable[TableName]) -> Callab
     """
     mapper, store = context.config.slave(pair.slave).mapper, context.store
     on_slave = [mapper.table(one) for one in tables if not mapper.excludes(one)]
-    wanted = {}
+    wanted: dict[Pair, int] = {}
     for origin in common_origins(context, pair, on_slave):
         there = replications.get(store, origin.to_slave)
         # Positions in two streams cannot be compared.
         if there.status in DELIVERING and origin.to_slave.source == origin.to_master.source:
-            wanted[origin.to_master] = there.position.ordinal
+            wanted[origin.to_master] = max(wanted.get(origin.to_master, 0), there.position.ordinal)
 
     def error() -> TransientError | None:
         for one, ordinal in wanted.items():
-            if (lacks := ordinal - replications.get(store, one).position.ordinal) > 0:
+            known = replications.get(store, one)
+            if (lacks := ordinal - known.position.ordinal) > 0 or known.status not in DELIVERING:
+                what = (
+                    f"transactions: {lacks}"
+                    if known.status in DELIVERING
+                    else f"what it is given: it is {known.status}"
+                )
                 return TransientError(
                     606,
                     f"the initial update of {pair.slave} does not end yet: {pair.slave} has got transactions of "
-                    f"{one.source} that slave {one.slave} lacks: {lacks}",
+                    f"{one.source}, and {one.slave}, which is to be compared with it, lacks {what}",
                     f"the update ends by itself when they are there; see `{shell.status()}`: the drain into "
-                    f"{one.slave} may be paused, or on standby",
+                    f"{one.slave} may be paused, or on standby. To give the update up, type: {shell.cancel(pair)}",
                 )
         return None
 

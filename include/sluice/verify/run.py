@@ -231,7 +231,8 @@ def _late(
         if pair.slave not in late and (position := replications.get(context.store, pair).position) < end
     }:
         if time.monotonic() > deadline:
-            return late | {slave: _on_the_way(Pair(request.source, slave), left) for slave, left in behind.items()}
+            late |= {slave: _on_the_way(Pair(request.source, slave), left) for slave, left in behind.items()}
+            break
         time.sleep(_LOOK_S)
     for pair in (one for one in pairs if one.slave not in late):
         error_of = lacking(context, pair, tables)
