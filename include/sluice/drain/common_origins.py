@@ -65,6 +65,9 @@ def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
     """Keep master and slave at one point of the stream of each database that sends this table to both: each has what
     the other has of it (R10).
 
+    Held before a point of the master's own. So two that cross, by each master of one slave, would wait for each other:
+    there is one repair at a time.
+
     Returns:
         what sees, in each transaction of the slave's before it writes, that it still is so. It raises TransientError
         SLC-607.
