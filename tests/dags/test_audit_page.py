@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from support.browser import fits, opened, shot
+from support.browser import fits, opened, ready, shot
 from support.pages import token
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -62,6 +62,7 @@ def test_an_administrator_finds_who_did_what(pages_world, people, visit, address
         shot(page, tmp_path_factory.mktemp("audit"), "wide")
         page.get_by_role("link", name="Older").press("Enter")
         expect(page.get_by_role("link", name="Newest")).to_be_visible()
+        ready(page)
         page.get_by_label("Person contains").fill("per_c")
         expect(rows).to_have_count(1)
         page.get_by_label("Person contains").fill("<script>")

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from playwright.sync_api import expect
-from support.browser import TriggerForm, fits, opened, quiet, shot
+from support.browser import TriggerForm, fits, opened, quiet, ready, shot
 from support.pages import compared, ours, token
 from support.world import SOURCE
 
@@ -147,6 +147,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
             page.goto(f"/sluice{REPORT}")
             page.get_by_role("link", name="Repair …").click()
             expect(page.get_by_role("checkbox", name="public.t")).to_be_checked()
+            ready(page)
             page.get_by_role("checkbox", name="missing").uncheck()
             page.get_by_role("checkbox", name="extra").uncheck()
             page.get_by_role("checkbox", name="changed").uncheck()

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 from support import fab_airflow, places
-from support.browser import opened, quiet, shot
+from support.browser import opened, quiet, ready, shot
 from support.fab_airflow import PASSWORD
 from support.sparkserver import LOG, await_port
 from support.world import SOURCE
@@ -94,6 +94,8 @@ def test_people_have_the_rights_of_their_roles_in_fab(pages_world, fab, tmp_path
         shot(page, tmp_path, "list")
         with quiet(page, url, "/sluice/"):
             frame.get_by_role("link", name="zurich").click()
+            expect(frame.get_by_role("heading", level=1)).to_contain_text("zurich")
+            ready(frame)
             frame.get_by_role("button", name="Activate", exact=True).click()
             expect(frame.locator("#banner")).to_contain_text("zurich is active")
         shot(page, tmp_path, "active")

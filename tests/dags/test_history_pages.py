@@ -83,9 +83,9 @@ def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, p
         shot(page, tmp_path, "own-details")
         # The simple form of the guide: a source and its slaves.
         page.get_by_role("link", name="Initial update").click()
+        expect(page.locator("#preview")).to_contain_text("of flights")
         fields = page.locator("form [name]").evaluate_all("all => [...new Set(all.map(one => one.name))]")
         assert fields == ["source", "slaves"]
-        expect(page.locator("#preview")).to_contain_text("of flights")
         shot(page, tmp_path, "own-form")
         page.get_by_role("link", name="Cancel").click()
         page.wait_for_url(f"{url}/sluice/")

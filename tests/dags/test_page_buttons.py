@@ -65,6 +65,8 @@ def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit,
     # One that comes meanwhile is not dropped with those that a person saw.
     page.get_by_role("button", name="Drop all").click()
     rejected_changes.keep(world.context.store, world.pair("zurich"), [replace(another, repl_key=43)])
+    # A refresh goes on behind the question.
+    expect(page.get_by_text("2 changes are kept")).to_be_attached()
     dialog.get_by_role("button", name="Drop all").click()
     expect(page.locator("#banner")).to_contain_text("rejected changes of zurich are being dropped")
     last = people["admin"].ask("/api/v2/dags/administer/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]

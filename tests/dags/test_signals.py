@@ -73,13 +73,13 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     replications.shut(store, world.pair("geneva"), Hold.ADMIN, "for a test")
     source, zurich, geneva = (f'source="flights"{more}' for more in ("", ',slave="zurich"', ',slave="geneva"'))
     # Nobody waits for the look whether they answer; the first scrape begins it.
-    until(lambda: {(ANSWERS.name, one) for one in (zurich, geneva)} <= scrape()[1].keys())
+    until(lambda: [scrape()[1].get((ANSWERS.name, one)) for one in (zurich, geneva)] == [1, 1], seconds=90)
     answer, found = scrape()
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
     assert {name for name, _ in found} == {one.name for one in SIGNALS} - ABSENT
     assert answer.text.count("# TYPE") == answer.text.count("# HELP") == len(SIGNALS) - len(ABSENT)
     lags = [found.pop((LAG.name, one)) for one in (zurich, geneva)]
-    assert (lags[0], 0 < lags[1] < 60) == (0, True)
+    assert (lags[0], 0 < lags[1] < 600) == (0, True)
     assert found.pop((BATCH.name, zurich)) > 0
     assert (BATCH.name, geneva) not in found, "it was given nothing yet"
     assert found.pop((SWEEP.name, source)) > 0
@@ -104,7 +104,7 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
 def test_metrics_and_pages_tell_how_much_of_its_log_a_master_keeps(pages_world, visit, scrape):
     pages_world.master.execute("SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 70000000))")
     kept = (KEPT_LOG.name, 'source="flights"')
-    until(lambda: kept in scrape()[1])
+    until(lambda: kept in scrape()[1], seconds=90)
     assert scrape()[1][kept] > 70_000_000
     assert (LEFT_LOG.name, kept[1]) not in scrape()[1], "the server has no limit"
     (one, _) = visit("eva").get("/api/v1/replications").json()

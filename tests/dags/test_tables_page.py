@@ -6,7 +6,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
-from support.browser import fits, opened, shot
+from support.browser import fits, opened, ready, shot
 from support.pages import token
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -34,6 +34,7 @@ def test_a_person_sees_which_tables_are_busy_and_which_copies_are_odd(
         expect(row.get_by_role("link")).to_have_text(["zurich", "geneva"])
         expect(page.get_by_role("row").filter(has_text="script")).to_be_visible()
         shot(page, tmp_path_factory.mktemp("tables"), "wide")
+        ready(page)
         page.get_by_role("searchbox").fill("script")
         expect(row).to_have_count(0)
         page.set_viewport_size({"width": 360, "height": 800})

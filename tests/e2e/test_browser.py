@@ -156,7 +156,9 @@ def test_a_run_of_a_drain_says_where_the_slave_stands(page, runtime, api):
 
 
 def newest(api: AirflowApi, slave: str) -> list[dict[str, object]]:
-    runs = api.ask(f"/api/v2/dags/drain__flights__{slave}/dagRuns?order_by=-run_after&limit=1")
+    """The newest run that has begun: one that is queued waits for the DAG to be unpaused."""
+    begun = "state=running&state=success&state=failed"
+    runs = api.ask(f"/api/v2/dags/drain__flights__{slave}/dagRuns?order_by=-run_after&limit=1&{begun}")
     return list(runs["dag_runs"])
 
 

@@ -54,6 +54,14 @@ def test_the_demo_ends_with_two_slaves_that_equal_their_master(shown):
     assert (shown.stdout + shown.stderr).count("Manual Data transfer: copying") == 2
 
 
+def status_takes() -> float:
+    """The seconds of a processor that `status` takes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert sluice("status").returncode in (0, 1)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def test_the_line_that_changes_the_master_can_be_pasted_and_the_status_is_quick(shown, runtime):
     (line,) = [line for line in shown.stdout.splitlines() if line.startswith("Change something: ")]
     pasted = subprocess.run(line.partition(": ")[2], shell=True, capture_output=True, text=True, env=clean())
@@ -65,11 +73,8 @@ def test_the_line_that_changes_the_master_can_be_pasted_and_the_status_is_quick(
         return subprocess.run(look, shell=True, capture_output=True, text=True, env=clean()).stdout
 
     wait_until(lambda: all("Sluice Air" in seen(look) for look in looks), "the change on both slaves")
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert sluice("status").returncode in (0, 1)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # Of a processor: how long it takes depends on what else the machine does.
-    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 2
+    # Of a processor, and the least of three: how long it takes depends on what else the machine does.
+    assert min(status_takes() for _ in range(3)) < 2
     rows = json.loads(sluice("status", "--json").stdout)
     assert {row["slave"]: row["different"] for row in rows} == {"zurich": 0, "geneva": 0}
 
@@ -287,13 +292,13 @@ def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, 
         wait_until(lambda: state("initial_update", update, "dump") == "scheduled", "the dump that waits for a slot")
         assert api.ask(pool)["open_slots"] == 0
         runtime.context().dags().trigger("cancel_update", {"source": "flights", "slaves": ["zurich"]})
-        wait_until(lambda: standing("zurich")["status"] == "INCONSISTENT", "the cancellation", seconds=60)
+        wait_until(lambda: standing("zurich")["status"] == "INCONSISTENT", "the cancellation", seconds=240)
         run = f"/api/v2/dags/initial_update/dagRuns/{quote(update)}"
-        wait_until(lambda: api.ask(run)["state"] == "failed", "the end of its run", seconds=60)
+        wait_until(lambda: api.ask(run)["state"] == "failed", "the end of its run", seconds=240)
         assert state("verify", verifying, "verify") == "running", "there was a slot"
         drain = "drain__flights__zurich"
         drained = runtime.context().dags().trigger(drain, {})
-        wait_until(lambda: state(drain, drained, "drain") == "skipped", "a drain that does not look busy", seconds=60)
+        wait_until(lambda: state(drain, drained, "drain") == "skipped", "a drain that does not look busy", seconds=240)
         note = api.ask(f"/api/v2/dags/{drain}/dagRuns/{quote(drained)}")["note"]
         assert note.startswith("INCONSISTENT, STANDBY (INCONSISTENT): ")
         assert "by admin: cancelled" in note

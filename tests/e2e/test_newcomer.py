@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from playwright.sync_api import FrameLocator, Page, expect
-from support.browser import quiet, shot
+from support.browser import quiet, ready, shot
 from support.launcher import standing, wait_until
 
 from sluice.runtime.handle import Runtime
@@ -56,6 +56,8 @@ def test_a_newcomer_fills_a_slave_and_puts_it_right_after_an_error(page: Page, r
     frame = page.frame_locator("iframe")
     with quiet(page, runtime.ui_url, "/sluice/"):
         frame.get_by_role("link", name="Initial update").click()
+        expect(frame.get_by_role("checkbox", name="zurich")).to_be_visible()
+        ready(frame)
         frame.get_by_role("checkbox", name="zurich").check()
         frame.get_by_role("button", name="Begin").click()
         frame.get_by_role("dialog").get_by_role("button", name="Begin").click()
@@ -70,6 +72,7 @@ def test_a_newcomer_fills_a_slave_and_puts_it_right_after_an_error(page: Page, r
         expect(row).to_contain_text("exception", timeout=RUN_MS)
         frame.get_by_role("link", name="zurich").click()
         expect(frame.locator(".attention")).to_contain_text("no_newcomer")
+        ready(frame)
         expect(frame.get_by_text("What to do").first).to_be_visible()
         shot(page, tmp_path, "stopped")
         frame.get_by_role("button", name="Remove first").click()

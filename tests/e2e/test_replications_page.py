@@ -9,10 +9,12 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 from playwright.sync_api import Page, expect
-from support.browser import fits, shot
+from support.browser import fits, ready, shot
 
 from sluice.runtime.handle import Runtime
 
+# What a run of a DAG does is waited for so long.
+RUN_MS = 300_000.0
 pytestmark = [pytest.mark.slow, pytest.mark.airflow]
 
 
@@ -52,17 +54,18 @@ def test_a_person_sees_where_replications_stand_and_switches_a_dispatcher(watche
     shot(page, pictures, "list")
     frame.get_by_role("link", name="zurich").click()
     expect(frame.get_by_role("heading", level=1)).to_contain_text("zurich")
+    ready(frame)
     frame.get_by_role("button", name="Standby").click()
     expect(frame.locator(".gate.shut").first).to_contain_text("admin")
     assert api.ask("/api/v2/dags/drain__flights__zurich")["is_paused"]
     with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
         master.execute("UPDATE airlines SET name = name || '.' WHERE carrier = 'UA'")
-    expect(frame.locator("dl")).to_contain_text(re.compile(r"Holdback\s*1 transaction"))
+    expect(frame.locator("dl")).to_contain_text(re.compile(r"Holdback\s*1 transaction"), timeout=RUN_MS)
     expect(frame.get_by_text("What to do").first).to_be_visible()
     shot(page, pictures, "standby")
     frame.get_by_role("button", name="Activate").click()
     expect(frame.locator(".gate.shut")).to_have_count(0)
-    expect(frame.locator("dl")).to_contain_text("0 transactions")
+    expect(frame.locator("dl")).to_contain_text("0 transactions", timeout=RUN_MS)
     assert not api.ask("/api/v2/dags/drain__flights__zurich")["is_paused"]
     frame.get_by_role("link", name="Runs and logs of its drain").click()
     page.wait_for_url("**/dags/drain__flights__zurich**")

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
-from support.updating import background, blocks_here, load_here
+from support.updating import background, blocks_here, load_here, publishers_take_their_time
 from support.world import SOURCE
 
 from sluice.crash import CrashPoint
@@ -26,8 +26,10 @@ INSERT INTO a SELECT g, repeat('x', 700) FROM generate_series(1, 3000) AS g;
 
 
 @pytest.fixture
-def begun(updating):
+def begun(updating, monkeypatch):
     """A world whose zurich is on its way in blocks of 600 rows: ``begun(patience_s=3)``."""
+
+    publishers_take_their_time(monkeypatch)
 
     def one(**blocks):
         made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, **blocks}})
@@ -91,7 +93,7 @@ def test_no_block_is_begun_while_the_slave_is_too_far_behind(begun):
 
 
 def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
-    world, refused = begun(patience_s=3), []
+    world, refused = begun(patience_s=6), []
     changed(world, 8)
 
     def noted(job):
@@ -104,7 +106,7 @@ def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
             time.sleep(1)
 
     with monkeypatch.context() as patch:
-        patch.setattr("sluice.drain.drain.reached", slowly)
+        patch.setattr("sluice.drain.pipeline.reached", slowly)
         with world.running("zurich"):
             loaded(world, noted)
     assert refused == []

@@ -172,13 +172,14 @@ def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, a
 
 
 def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
-    world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 3, "poll_s": 0.05}))
+    world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 6, "poll_s": 0.05}))
     ended = {}
     drain = Thread(target=lambda: ended.update(publish_job.drain(world.context, world.pair("zurich"))))
     began = time.monotonic()
     drain.start()
-    while (came := time.monotonic()) - began < 4.5:
+    while time.monotonic() - began < 7.5:
         world.master.execute("INSERT INTO t SELECT coalesce(max(id), 0) + 1, 'a' FROM t")
+        came = time.monotonic()
         publish(world.context, "flights", once=True)
         time.sleep(0.3)
     assert drain.is_alive(), "what comes keeps it up"

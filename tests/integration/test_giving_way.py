@@ -58,7 +58,7 @@ def active(world, *names):
     seen = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid = ANY (%s)"
     pids = [one.info.backend_pid for one in asleep]
     with ThreadPoolExecutor(len(asleep)) as pool:
-        futures = [pool.submit(one.execute, "SELECT pg_sleep(60)") for one in asleep]
+        futures = [pool.submit(one.execute, "SELECT pg_sleep(600)") for one in asleep]
         try:
             until(lambda: world.reader("zurich").execute(seen, [pids]).fetchone() == (len(pids),), "they do nothing")
             yield
@@ -113,7 +113,7 @@ def test_a_load_that_gives_way_can_be_cancelled(begun):
         load = loading(pool, begun, seen)
         until_it_waits(begun)
         assert cancel(begun.context, SOURCE, ["zurich"]).cancelled == ["zurich"]
-        assert load.result(5)["rows"] == {"zurich": 0}
+        assert load.result(60)["rows"] == {"zurich": 0}
     assert seen == []
     assert begun.status("zurich") is Status.INCONSISTENT
 

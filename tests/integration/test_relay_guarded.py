@@ -173,13 +173,16 @@ def test_a_client_that_asks_for_nothing_is_left(relay):
 
 def test_strangers_keep_nobody_away(relay):
     strangers = [relay.client() for _ in range(40)]
-    assert logged_in(relay, "not a stranger").ask(PING) == (OK, b"PONG\0")
-    for one in strangers:
+    known = logged_in(relay, "not a stranger")
+    assert known.ask(PING) == (OK, b"PONG\0")
+    for one in (known, *strangers):
         one.close()
 
 
 def test_clients_filters_and_names_are_limited(relay):
     clients = [logged_in(relay, f"limited {number}") for number in range(5)]
+    # Whoever asks for something stays.
+    assert [one.ask(PING)[0] for one in clients] == [OK] * 5
     result, payload = relay.client().ask(AUTHENTICATE, struct.pack("<QII", KEYS[0], 0, 0) + text("one more"))
     assert (result, payload) == (ERROR, b"5 clients are connected already\0")
     for number in range(4):

@@ -21,7 +21,6 @@ class Airflow(ThreadingHTTPServer):
     """The calls of Airflow's REST API that jobs make, in the shape that Airflow 3.3 gives them.
 
     Attributes:
-        paused_at_look: the drain DAG of zurich is paused by somebody at this look (1 is the first one).
         runs: what DAG runs were asked for; `drains`, `publishes`: those of drains and of publishers.
         at_work: the states of other runs, as `dag/run`, and what they were triggered with.
         notes: those of runs, as `dag/run`.
@@ -36,7 +35,6 @@ class Airflow(ThreadingHTTPServer):
         self.tells_who = True
         self.last_unpaused = False
         self.looks = 0
-        self.paused_at_look = 0
         self.refuses = False
         self.runs: list[dict[str, object]] = []
         self.drains: list[dict[str, object]] = []
@@ -83,8 +81,6 @@ class _Calls(BaseHTTPRequestHandler):
             return self._answer({"dag_id": address.path.split("/")[-1], "is_paused": False})
         if address.path == f"/api/v2/dags/{DAG}":
             self.server.looks += 1
-            if self.server.looks == self.server.paused_at_look:
-                self.server.pause("eva")
             told = {"dag_id": DAG, "is_paused": self.server.paused}
             return self._answer(told | {"next_dagrun_run_after": "2026-01-01T00:01:00Z"})
         if not self.server.tells_who:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request, expect, sync_playwright
+from playwright.sync_api import ConsoleMessage, Error, FrameLocator, Locator, Page, Request, expect, sync_playwright
 from support.installing import installed
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -126,6 +126,7 @@ def outcome(page: Page, dag: str, run: str, seconds: float = 240) -> Outcome:
     page.goto(f"/dags/{dag}/runs/{quote(run, safe='')}")
     # Those of the tasks come behind it.
     badge = page.get_by_test_id("state-badge").first
+    expect(page.get_by_role("button", name="Edit note").first).to_be_visible()
     expect(badge).to_have_text(re.compile("^(Success|Failed)$"), timeout=seconds * 1_000)
     # The note came with the page, and is not read again by itself.
     page.reload()
@@ -140,6 +141,11 @@ def shot(page: Page, directory: Path, name: str) -> Path:
     file = directory / f"{name}.png"
     page.screenshot(path=file, full_page=True)
     return file
+
+
+def ready(where: Page | FrameLocator) -> None:
+    """The script of a page of ours, which is deferred, has run: it says the theme, and listens."""
+    expect(where.locator("html")).to_have_attribute("data-theme", re.compile("^(light|dark)$"))
 
 
 def fits(page: Page) -> None:

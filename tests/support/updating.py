@@ -136,6 +136,12 @@ class UpdatingWorld(World):
             yield
 
 
+def publishers_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is waited for is a slave: a publisher that answers late is no reason to give up."""
+    awaited = points._awaited
+    monkeypatch.setattr(points, "_awaited", lambda store, source, number, _: awaited(store, source, number, 60.0))
+
+
 @contextmanager
 def background(*jobs: Callable[[], object], pause_s: float = 0.05) -> Iterator[None]:
     """Run each job again and again until the block ends; transient errors are tried again, others are raised."""

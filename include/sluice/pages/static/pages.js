@@ -151,11 +151,11 @@ document.addEventListener("click", async (event) => {
     event.preventDefault();
     lead(at.getAttribute("href"));
   } else if (at.dataset.post) {
-    if (at.dataset.ask && !(await sure(at.dataset.ask, at.textContent.trim()))) return;
+    // What was shown when it was asked: a refresh goes on behind the question, and other people are at work.
+    const { ask, post: to, ordinal, values } = at.dataset;
+    if (ask && !(await sure(ask, at.textContent.trim()))) return;
     at.disabled = true;
-    // What was shown, which another person may have removed meanwhile.
-    const { ordinal, values } = at.dataset;
-    await post(at.dataset.post, ordinal ? { ordinal: Number(ordinal) } : values && JSON.parse(values));
+    await post(to, ordinal ? { ordinal: Number(ordinal) } : values && JSON.parse(values));
     at.disabled = false;
     refresh();
   }
