@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from collections import Counter
@@ -177,6 +178,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         made.start()
         yield made
         made.cluster.remove()
+
+
+@pytest.fixture(autouse=True)
+def level_of_the_log() -> Iterator[None]:
+    """A job that runs in this process sets it for the whole process."""
+    root = logging.getLogger()
+    before = root.level
+    yield
+    root.setLevel(before)
 
 
 @pytest.fixture(scope="session", autouse=True)
