@@ -3,13 +3,11 @@ takes names and partitions as they are by then (R5, R10)."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
-from psycopg.errors import QueryCanceled
+from support.detaching import left_pending
 from support.updating import SOURCE, blocks_here, compare_here, load_here
-from support.waiting import until
 
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.load import load_online
@@ -136,12 +134,7 @@ def test_a_partition_that_is_being_detached_is_no_difference(world):
     made.update("zurich")
     reading, detaching = made.session(), made.session()
     reading.execute("BEGIN; SELECT FROM parted")
-    with ThreadPoolExecutor(1) as pool:
-        ends = pool.submit(detaching.execute, "ALTER TABLE parted DETACH PARTITION later CONCURRENTLY")
-        until(lambda: made.master.execute("SELECT FROM pg_inherits WHERE inhdetachpending").fetchone() is not None)
-        detaching.cancel_safe()
-        with pytest.raises(QueryCanceled):
-            ends.result(60)
+    left_pending(detaching, made.master, "parted", "later")
     with pytest.raises(TransientError, match="SLC-095"):
         made.verify("zurich", initial=True)
     reading.execute("COMMIT")

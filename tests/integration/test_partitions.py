@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from psycopg.errors import QueryCanceled
-from support.waiting import until
+from support.detaching import left_pending
 from support.world import CAPTURES, SOURCE
 from test_ddl import stream
 
@@ -196,12 +194,7 @@ def test_a_detach_that_waits_for_others_holds_up_nobody(world):
     reading = world.session()
     reading.execute("BEGIN; SELECT FROM t")
     detaching = world.session()
-    with ThreadPoolExecutor(1) as pool:
-        ends = pool.submit(detaching.execute, "ALTER TABLE t DETACH PARTITION low CONCURRENTLY")
-        until(lambda: world.master.execute("SELECT FROM pg_inherits WHERE inhdetachpending").fetchone() is not None)
-        detaching.cancel_safe()
-        with pytest.raises(QueryCanceled):
-            ends.result(60)
+    left_pending(detaching, world.master, "t", "low")
     world.master.execute("INSERT INTO t VALUES (12, 'z')")
     world.catch_up()
     ((missing, extra),) = world.differences().values()

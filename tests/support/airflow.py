@@ -34,7 +34,6 @@ class Airflow(ThreadingHTTPServer):
         self.actor = ""
         self.tells_who = True
         self.last_unpaused = False
-        self.looks = 0
         self.refuses = False
         self.runs: list[dict[str, object]] = []
         self.drains: list[dict[str, object]] = []
@@ -80,7 +79,6 @@ class _Calls(BaseHTTPRequestHandler):
         if address.path.startswith("/api/v2/dags/") and address.path != f"/api/v2/dags/{DAG}":
             return self._answer({"dag_id": address.path.split("/")[-1], "is_paused": False})
         if address.path == f"/api/v2/dags/{DAG}":
-            self.server.looks += 1
             told = {"dag_id": DAG, "is_paused": self.server.paused}
             return self._answer(told | {"next_dagrun_run_after": "2026-01-01T00:01:00Z"})
         if not self.server.tells_who:

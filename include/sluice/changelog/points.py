@@ -156,7 +156,7 @@ def keep_up(store: Store, number: int) -> None:
         connection.execute(point.update().where(point.c.id == number, holds).values(deadline=_later()))
 
 
-def last(store: Store, numbers: Sequence[int]) -> bool:
+def all_hold(store: Store, numbers: Sequence[int]) -> bool:
     """Whether all of these points hold, and go on to for as long as a transaction of a slave may take."""
     soon = point.c.deadline > func.clock_timestamp() + timedelta(seconds=SECONDS / 2)
     with store.begin() as connection:

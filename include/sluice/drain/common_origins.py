@@ -8,7 +8,7 @@ not come again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
 from sluice import shell
@@ -25,14 +25,17 @@ from sluice.store import blocked, replications
 _LOOK_S = 0.2
 
 
-def expect_arriving(context: Context, pair: Pair, on_slave: TableName) -> list[Origin]:
-    """See that rows of others come to the master as they come to the slave; whose they are.
+def expect_arriving(context: Context, pair: Pair, on_slave: TableName) -> None:
+    """See that rows of others come to the master as they come to the slave.
 
     Raises:
         SluiceError: SLC-603, some do not.
     """
-    origins = common_origins(context, pair, [on_slave])
-    for one, table in ((one, origin.table) for origin in origins for one in (origin.to_slave, origin.to_master)):
+    _expect_arriving(context, pair, on_slave, common_origins(context, pair, [on_slave]))
+
+
+def _expect_arriving(context: Context, pair: Pair, on_slave: TableName, origins: Iterable[Origin]) -> None:
+    for one, table in ((one, origin.table) for origin in origins for one in origin.ways):
         if why := _not_arriving(context, one, table):
             raise SluiceError(
                 603,
@@ -41,7 +44,6 @@ def expect_arriving(context: Context, pair: Pair, on_slave: TableName) -> list[O
                 "what was repaired before is correct, and nothing else was changed; see "
                 f"`{shell.status()}`. Once that is over, type the repair again",
             )
-    return origins
 
 
 def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
@@ -80,15 +82,14 @@ def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
 
     def delivered() -> list[object]:
         """What changes with all that fills one of the two otherwise, or leaves the table out."""
-        ways = ((one, origin.table) for origin in origins for one in (origin.to_slave, origin.to_master))
-        known = ((replications.get(context.store, one), table) for one, table in ways)
+        known = ((replications.get(context.store, one), origin.table) for origin in origins for one in origin.ways)
         return [(one.status, one.update_id, table in blocked.left_out(context.store, one.pair)) for one, table in known]
 
     began = delivered()
-    expect_arriving(context, pair, on_slave)
+    _expect_arriving(context, pair, on_slave, origins)
 
     def expect_held() -> None:
-        if origins and not (delivered() == began and points.last(context.store, numbers)):
+        if origins and not (delivered() == began and points.all_hold(context.store, numbers)):
             raise TransientError(
                 607,
                 f"master {pair.source} and slave {pair.slave} were no longer held at one point of the stream of "
@@ -110,14 +111,12 @@ def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
         yield expect_held
 
 
-def _in_order(origins: Iterable[Origin]) -> list[list[Pair]]:
+def _in_order(origins: Sequence[Origin]) -> list[list[Pair]]:
     """The replications of each source that stand at one point. Where two sources are of one database, the master's
     point comes later: it has what the slave has, and more."""
     held: dict[str, set[Pair]] = {}
-    for way in ("to_slave", "to_master"):
-        for origin in origins:
-            one: Pair = getattr(origin, way)
-            held.setdefault(one.source, set()).add(one)
+    for one in (*(origin.to_slave for origin in origins), *(origin.to_master for origin in origins)):
+        held.setdefault(one.source, set()).add(one)
     return [sorted(pairs) for pairs in held.values()]
 
 

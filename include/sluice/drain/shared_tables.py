@@ -97,6 +97,11 @@ class Origin:
     to_master: Pair
     table: TableName
 
+    @property
+    def ways(self) -> tuple[Pair, Pair]:
+        """Both replications."""
+        return self.to_slave, self.to_master
+
 
 def common_origins(context: Context, pair: Pair, slave_tables: Iterable[TableName]) -> list[Origin]:
     """The other databases that send tables of this replication's slave there, and to its master."""
