@@ -44,13 +44,15 @@ class DrainRuns:
         # Runs of others come by their configured schedule.
         self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.run_for_s > 0}
         self._look_at = float("-inf")
+        self._silent = False
         self._asked: dict[Pair, _Asked] = {}
         self._switches: dict[Pair, PauseSwitch] = {}
 
-    def ask(self) -> None:
-        """Ask for a run of each slave that lacks something and has none at work; at most once a second."""
-        if time.monotonic() < self._look_at:
+    def ask(self, *, at_once: bool = False) -> None:
+        """Ask for a run of each slave that lacks something and has none at work; once a second, unless `at_once`."""
+        if time.monotonic() < self._look_at and (self._silent or not at_once):
             return
+        self._silent = False
         self._look_at = time.monotonic() + _LOOK_S
         for pair, lack in wanted(self._context.store, self._source).items():
             asked = self._asked.get(pair)
@@ -62,6 +64,7 @@ class DrainRuns:
             switch = self._switch(pair)
             paused = switch.paused()
             if not switch.answers:
+                self._silent = True
                 self._look_at = time.monotonic() + _SILENT_S
                 return
             # A run of a paused DAG would wait in its queue, and hide how the last one ended.

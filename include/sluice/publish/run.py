@@ -144,6 +144,8 @@ class _Run:
             self._reclaim()
             self._forget()
             if time.monotonic() >= end and not self._snapshots:
+                # No later look of this run sees its last step's changes.
+                self._drain_runs.ask(at_once=True)
                 return
             time.sleep(poll_s)
 
