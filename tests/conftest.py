@@ -6,7 +6,6 @@ import gc
 import logging
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import count
@@ -19,6 +18,7 @@ from hypothesis import HealthCheck, settings
 from psycopg import sql
 from support.older import SERVER_ENV, cluster
 from support.places import port, server_directory
+from support.spreading import put_long_scopes_first
 from support.templates import Templates
 
 from sluice import shell
@@ -155,12 +155,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OnceEach(config, log)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where processes share the files, the slow ones first, then the large ones: what begins last has to be short."""
+    """Where processes share the files, the longest come first."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        size = Counter(item.path for item in items)
-        slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
-        items.sort(key=lambda item: (not slow[item.path], -size[item.path]))
+        put_long_scopes_first(items)
 
 
 def pytest_collection_finish() -> None:

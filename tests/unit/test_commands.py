@@ -164,6 +164,10 @@ def test_a_lock_file_keeps_names_and_hashes_without_addresses():
     )
 
 
+QUICK = test_rings.QUICK_RINGS
+EVERY_RING = " ".join(ring for ring in test_rings.RINGS if ring != test_rings.LINT)
+
+
 def test_a_report_is_counted_by_rings(tmp_path):
     report = tmp_path / "report.xml"
     report.write_text(REPORT)
@@ -190,7 +194,7 @@ def test_a_report_is_counted_by_rings(tmp_path):
 )
 def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeypatch, capsys):
     monkeypatch.setenv("CI", ci)
-    assert test_rings._conclude({"unit": count}, 1.0) == code
+    assert test_rings._conclude({"unit": count}, 1.0, {}) == code
     assert re.fullmatch(r"\d+ passed, \d+ failed, \d+ skipped", capsys.readouterr().out.splitlines()[-1])
 
 
@@ -220,12 +224,18 @@ def test_an_unknown_ring_is_refused():
 @pytest.mark.parametrize(
     ("names", "runs", "ended"),
     [
-        (["e2e", "unit", "integration"], ["unit integration", "e2e"], ["unit", "integration", "e2e", "all"]),
-        (["quick"], ["unit dags", "integration -m smoke"], ["lint", "unit", "dags", "integration", "all"]),
-        (["e2e"], ["e2e"], ["e2e"]),
-        ([], [" ".join(test_rings.RINGS[1:-1]), "e2e"], [*test_rings.RINGS, "all"]),
+        (["e2e", "unit"], ["unit e2e -m not full"], ["unit", "e2e", "together"]),
+        (
+            ["quick"],
+            ["unit dags -m not full", "integration -m smoke"],
+            ["lint", "unit", "dags", "integration", "together"],
+        ),
+        (["e2e"], ["e2e -m not full"], ["e2e"]),
+        ([], [f"{EVERY_RING} -m not full"], [*test_rings.RINGS, "together"]),
+        (["all", "e2e"], ["e2e"], ["e2e"]),
+        (["all"], [EVERY_RING], [*test_rings.RINGS, "together"]),
     ],
-    ids=["some", "quick", "one", "all"],
+    ids=["some", "quick", "one", "those of every day", "all of one", "all"],
 )
 def test_rings_run_together_and_the_end_has_the_time_of_each(names, runs, ended, monkeypatch, capsys):
     ran = []
@@ -238,11 +248,19 @@ def test_rings_run_together_and_the_end_has_the_time_of_each(names, runs, ended,
     monkeypatch.setattr(test_rings, "_lint", lambda: test_rings.Count(passed=2))
     assert test_rings.run(names) == 0
     assert sorted(ran) == sorted(runs)
-    if "e2e" in runs:
-        assert ran[-1] == "e2e", "it runs alone"
     end = capsys.readouterr().out.split("=====\n")[-1].splitlines()
     assert [line.split()[0] for line in end[:-1]] == ended
     assert all(re.search(r"\d\.\d s ", line) for line in end[:-1])
+
+
+def test_the_end_names_the_slowest_tests_and_the_rings_over_their_budgets(capsys):
+    slow = [(float(n), f"test_{n}") for n in range(30)]
+    counts = {"unit": test_rings.Count(passed=30, seconds=41.0, durations=slow), "dags": test_rings.Count(seconds=1.0)}
+    test_rings._conclude(counts, 1.0, {"unit": 40, "dags": 40})
+    slowest, end = capsys.readouterr().out.split("=====\n")
+    assert [line.split()[-1] for line in slowest.splitlines()[1:-1]] == [f"test_{n}" for n in range(29, 9, -1)]
+    assert [line for line in end.splitlines() if "OVER" in line] == [end.splitlines()[0]]
+    assert "40 s" in end.splitlines()[0]
 
 
 @pytest.mark.parametrize(("room", "processes"), [("max", 3), (str(13 << 30), 2), (str(1 << 30), 1)])
@@ -255,7 +273,7 @@ def test_as_many_processes_test_as_there_is_room_for(room, processes, tmp_path, 
     assert test_rings.workers() == processes
 
 
-def test_ci_runs_all_rings():
+def test_ci_runs_the_command_of_the_readme():
     run = PROJECT / ".ci" / "run"
     assert os.access(run, os.X_OK)
     assert run.read_text().splitlines()[-1].endswith('./sluice test "$@"')

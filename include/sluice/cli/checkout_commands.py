@@ -29,7 +29,9 @@ BENCHES = (
 def add(commands: Any) -> None:
     """Add them to the commands of a parser."""
     test = commands.add_parser("test", help="run the tests, ring by ring")
-    test.add_argument("rings", nargs="*", metavar="RING", help="lint, unit, architecture, ... (default: all)")
+    test.add_argument(
+        "rings", nargs="*", metavar="RING", help="lint, unit, ... (default: each); quick; all: the long tests, too"
+    )
     test.add_argument(
         "--oracle-dsn",
         metavar="HOST:PORT/SERVICE",

@@ -1,7 +1,7 @@
 """`./sluice test`: the tests ring by ring, each with its time, and one line at the end that counts.
 
-Rings run together, their files spread over the cores. The last ring starts all that there is, and its tests look at
-clocks: it runs alone, after the others. `lint` runs beside them. What runs beside others is printed when it ends.
+Tests marked `full` run with the word `all` alone. Rings run together, their files spread over the cores, and `lint`
+beside them; its output is printed when it ends. Each ring has a budget, and the end says which ring is over it.
 A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI installs what tests need.
 """
 
@@ -32,21 +32,34 @@ from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
 
 LINT = "lint"
-RINGS = (LINT, "unit", "architecture", "dags", "properties", "faults", "integration", "e2e")
-# It starts everything that there is, and its tests look at clocks.
-WHOLE = "e2e"
+# The seconds that a ring's tests may take one by one without `all`. Together they are 20 minutes on two cores, with the
+# installation.
+BUDGETS = {
+    LINT: 40,
+    "unit": 40,
+    "architecture": 40,
+    "dags": 250,
+    "properties": 120,
+    "faults": 250,
+    "integration": 2200,
+    "e2e": 240,
+}
+RINGS = tuple(BUDGETS)
+# Every test, those too that are marked `full`.
+ALL, FULL = "all", "full"
 # The rings of `./sluice test quick`, which runs the smoke tests of integration besides.
 QUICK = "quick"
 QUICK_RINGS = (LINT, "unit", "dags")
 SMOKE = "smoke"
+_SLOWEST = 20
 # Tests wait for servers, and for time, for about a third of their time.
 _WAITING = 1
 # A process of tests, with its servers and their data, which are in memory, takes up to five.
 _PROCESS_BYTES = 6 << 30
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _NO_TESTS = 5
-# More than all but the last ring take on a slow machine.
-_CI_SECONDS = 70 * 60
+# More than all tests take on a slow machine.
+_CI_SECONDS = 80 * 60
 _LINTERS = (("ruff", "check"), ("ruff", "format", "--check"), ("mypy",))
 
 
@@ -58,12 +71,14 @@ class Count:
     failed: int = 0
     skipped: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    durations: list[tuple[float, str]] = field(default_factory=list)
 
     def add(self, other: Count) -> None:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
         self.seconds += other.seconds
+        self.durations += other.durations
 
     def __str__(self) -> str:
         return f"{self.passed} passed, {self.failed} failed, {len(self.skipped)} skipped"
@@ -76,14 +91,16 @@ def run(names: Sequence[str]) -> int:
         SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages for developers are not installed.
     """
     require("pytest")
-    if unknown := [name for name in names if name not in (*RINGS, QUICK)]:
-        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join((*RINGS, QUICK))}")
-    began, quick = time.monotonic(), QUICK in names
-    rings = [ring for ring in RINGS if ring in names or not names or (quick and ring in QUICK_RINGS)]
-    together = [ring for ring in rings if ring not in (LINT, WHOLE)]
+    words = (ALL, QUICK, *RINGS)
+    if unknown := [name for name in names if name not in words]:
+        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(words)}")
+    began, quick, every = time.monotonic(), QUICK in names, ALL in names
+    named = [ring for ring in RINGS if ring in names or (quick and ring in QUICK_RINGS)]
+    rings = named or list(RINGS)
+    chosen = () if every else ("-m", f"not {FULL}")
     steps: list[Callable[[], Mapping[str, Count]]] = []
-    if together:
-        steps.append(lambda: _tests(together))
+    if tested := [ring for ring in rings if ring != LINT]:
+        steps.append(lambda: _tests(tested, options=chosen))
     if quick and "integration" not in rings:
         steps.append(lambda: _tests(["integration"], options=["-m", SMOKE], later=True))
     if LINT in rings:
@@ -92,10 +109,7 @@ def run(names: Sequence[str]) -> int:
     for found in _at_once(steps):
         for ring, count in found.items():
             counts[ring].add(count)
-    if WHOLE in rings:
-        for ring, count in _tests([WHOLE]).items():
-            counts[ring].add(count)
-    return _conclude(counts, time.monotonic() - began)
+    return _conclude(counts, time.monotonic() - began, {} if every else BUDGETS)
 
 
 def _at_once(steps: Sequence[Callable[[], Mapping[str, Count]]]) -> list[Mapping[str, Count]]:
@@ -105,15 +119,21 @@ def _at_once(steps: Sequence[Callable[[], Mapping[str, Count]]]) -> list[Mapping
         return [running.result() for running in [threads.submit(step) for step in steps]]
 
 
-def _conclude(counts: Mapping[str, Count], seconds: float) -> int:
+def _conclude(counts: Mapping[str, Count], seconds: float, budgets: Mapping[str, int]) -> int:
     total = Count()
+    for count in counts.values():
+        total.add(count)
+    print(f"===== the slowest {_SLOWEST}")
+    for took, test in sorted(total.durations, reverse=True)[:_SLOWEST]:
+        print(f"{took:7.1f} s   {test}")
     print(f"{workers()} processes at most, {os.cpu_count()} cores, {_memory() / (1 << 30):.1f} GB of memory")
     print("=====")
     for ring in (ring for ring in RINGS if ring in counts):
-        total.add(counts[ring])
-        print(_line(ring, counts[ring].seconds, counts[ring]))
+        budget = budgets.get(ring, float("inf"))
+        over = f"   OVER ITS BUDGET of {budget} s" if counts[ring].seconds > budget else ""
+        print(f"{_line(ring, counts[ring].seconds, counts[ring])}{over}")
     if len(counts) > 1:
-        print(_line("all", seconds, total))
+        print(_line("together", seconds, total))
     for skipped in total.skipped:
         print(f"skipped: {skipped}")
     strict = _strict() and bool(total.skipped)
@@ -185,8 +205,8 @@ def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = F
     with tempfile.TemporaryDirectory(prefix="sluice-test-") as directory:
         report = Path(directory) / "report.xml"
         command = [sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
-        command += [f"--junit-xml={report}", "--durations=5", "--no-header", "-q"]
-        if not {"unit", WHOLE} >= set(rings) and workers() > 1:
+        command += [f"--junit-xml={report}", "--no-header", "-q"]
+        if set(rings) != {"unit"} and workers() > 1:
             # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
             command += ["--numprocesses", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
         with _printed([", ".join(rings)], later=later) as out:
@@ -235,7 +255,9 @@ def read_report(report: Path, fallback: str) -> dict[str, Count]:
         parts = (case.get("classname") or case.get("name") or "").split(".")
         ring = parts[1] if len(parts) > 1 and parts[0] == "tests" and parts[1] in RINGS else fallback
         count = counts.setdefault(ring, Count())
-        count.seconds += float(case.get("time") or 0)
+        seconds = float(case.get("time") or 0)
+        count.seconds += seconds
+        count.durations.append((seconds, f"{case.get('classname')}::{case.get('name')}"))
         outcome = {child.tag for child in case}
         if outcome & {"failure", "error"}:
             count.failed += 1
