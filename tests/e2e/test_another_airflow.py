@@ -18,7 +18,7 @@ from sluice.airflow_api.client import AirflowApi
 from sluice.connections import ConnectionInfo
 from sluice.runtime import ports
 
-pytestmark = [pytest.mark.slow, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.spark]
+pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.spark]
 
 CONFIG = """
 dag_prefix: acme_

@@ -53,6 +53,7 @@ def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_what_a_sweep_shows_is_published_by_it_also_if_its_commit_did_not_wait_for_the_disk(gauss):
     world = gauss(source={"decoding": {"read_by": "protocol"}})
     hasty = world.session()
@@ -63,6 +64,7 @@ def test_what_a_sweep_shows_is_published_by_it_also_if_its_commit_did_not_wait_f
     assert changes(world) == [("I", ["1", "hasty"], None)]
 
 
+@pytest.mark.full
 def test_a_value_out_of_line_that_did_not_change_arrives_all_the_same(gauss):
     world = gauss("CREATE TABLE t (id int PRIMARY KEY, v text, n int)")
     world.master.execute("ALTER TABLE t ALTER v SET STORAGE EXTERNAL")
@@ -91,6 +93,7 @@ def test_a_publisher_that_dies_before_the_slot_is_advanced_publishes_nothing_twi
     assert changes(world) == [("I", ["1", "a"], None), ("I", ["2", "b"], None)]
 
 
+@pytest.mark.full
 @by_both
 def test_long_transactions_and_many_short_ones_are_published_in_bounded_pieces(gauss, monkeypatch, read_by):
     monkeypatch.setattr(transaction_buffer, "_MOST_BYTES", 100_000)
@@ -105,6 +108,7 @@ def test_long_transactions_and_many_short_ones_are_published_in_bounded_pieces(g
     assert world.position("zurich").segment > 2
 
 
+@pytest.mark.full
 def test_a_table_that_is_altered_stops_its_slaves(gauss):
     world = gauss()
     world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t ADD n int")
@@ -121,6 +125,7 @@ def fewer(plain):
     plain["sources"][SOURCE]["tables"]["public.t"] = {"actions": "ID"}
 
 
+@pytest.mark.full
 def test_a_table_may_get_another_file_with_the_same_rows_and_other_ddl_that_leaves_its_rows_alone(gauss):
     world = gauss()
     for number, harmless in enumerate(HARMLESS):
@@ -136,6 +141,7 @@ def test_a_table_may_get_another_file_with_the_same_rows_and_other_ddl_that_leav
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_bootstrap_does_not_hide_that_rows_were_written_anew(gauss):
     world = gauss()
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
@@ -147,6 +153,7 @@ def test_bootstrap_does_not_hide_that_rows_were_written_anew(gauss):
         world.publish()
 
 
+@pytest.mark.full
 def test_a_source_is_left_as_it_was(gauss):
     world = gauss(f"{PLAIN}; CREATE TABLE u (a int); ALTER TABLE u REPLICA IDENTITY NOTHING", ["public.*"])
     removed = cleanup(world.context, SOURCE)
@@ -162,6 +169,7 @@ def test_a_source_is_left_as_it_was(gauss):
     assert dict(found.fetchall()) == {"t": "d", "u": "n"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("harm", "code"),
     [
@@ -185,6 +193,7 @@ def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(
     assert changes(world) == [("I", ["2", "b"], None)]
 
 
+@pytest.mark.full
 def test_check_promises_no_ddl_and_says_that_the_kept_log_has_no_measure_and_a_server_takes_its_grants(
     gauss, standing_in
 ):
@@ -207,6 +216,7 @@ CREATE TABLE ignored (x float8);
 """
 
 
+@pytest.mark.full
 def test_columns_that_the_decoding_may_round_are_refused_unless_they_are_allowed_one_by_one(gauss):
     world = gauss(f"{PLAIN}; {FLOATS}")
 
@@ -234,6 +244,7 @@ def test_columns_that_the_decoding_may_round_are_refused_unless_they_are_allowed
     assert bootstrap(world.context, SOURCE)["added"] == ["public.f", "public.ignored"]
 
 
+@pytest.mark.full
 def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):
     with standing_in.cluster.admin() as admin:
         admin.execute("SELECT pg_create_physical_replication_slot('taken')")
@@ -243,6 +254,7 @@ def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):
         admin.execute("SELECT pg_drop_replication_slot('taken')")
 
 
+@pytest.mark.full
 def test_a_table_keeps_its_whole_old_rows_whatever_somebody_says(gauss):
     world = gauss()
     world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t REPLICA IDENTITY DEFAULT")
@@ -253,6 +265,7 @@ def test_a_table_keeps_its_whole_old_rows_whatever_somebody_says(gauss):
     assert changes(world)[-1] == ("U", ["1", "b"], ["1", "a"])
 
 
+@pytest.mark.full
 def test_a_role_that_may_not_is_told_what_to_type(gauss, standing_in):
     weak = SimpleNamespace(
         create_database=partial(standing_in.create_database, superuser=False), connect=standing_in.connect

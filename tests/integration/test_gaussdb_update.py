@@ -76,6 +76,7 @@ def test_an_update_under_constant_writes_leaves_no_difference(updated):
     assert key.fetchone()
 
 
+@pytest.mark.full
 def test_every_value_of_every_type_arrives_from_the_snapshot_and_from_the_log(updated, standing_in):
     """Each group of types has a table of its own."""
     admin = standing_in.cluster.admin()
@@ -123,6 +124,7 @@ def known(session, kind, texts):
         yield text
 
 
+@pytest.mark.full
 def test_a_dump_knows_when_all_that_it_shows_is_published(updated):
     world = updated("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (a int)", ["public.t"])
     world.publish()
@@ -159,6 +161,7 @@ HARMS = [
 ]
 
 
+@pytest.mark.full
 def test_rows_are_those_of_the_table_that_the_snapshot_shows_or_none_at_all(updated):
     world = updated("CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)", ["public.t"])
     for before, meanwhile, after in HARMS:

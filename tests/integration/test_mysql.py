@@ -15,6 +15,7 @@ from sluice.vendors.mariadb.session import connect, execute
 pytestmark = [pytest.mark.postgres]
 
 
+@pytest.mark.full
 def test_a_server_that_demands_a_key_or_adds_one_is_refused(mysql_server):
     info = mysql_server.create_account()
     for name in ("sql_require_primary_key", "sql_generate_invisible_primary_key"):
@@ -25,6 +26,7 @@ def test_a_server_that_demands_a_key_or_adds_one_is_refused(mysql_server):
     connect(info, "test").close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["disable", "prefer", "require"])
 def test_a_password_is_taken_with_tls_and_without(mysql_server, mode):
     info = replace(mysql_server.create_account(), extra={"sslmode": mode})
@@ -33,6 +35,7 @@ def test_a_password_is_taken_with_tls_and_without(mysql_server, mode):
     assert bool(cipher) == (mode != "disable")
 
 
+@pytest.mark.full
 def test_grants_to_an_account_that_is_not_there_make_none(mysql_server):
     info = replace(mysql_server.create_account(), login="nobody")
     with pytest.raises(AssertionError, match="not allowed to create a user with GRANT"):

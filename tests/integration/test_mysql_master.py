@@ -20,6 +20,7 @@ from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.registry import master as master_of
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.postgres,
     pytest.mark.parametrize("master_server", ["mysql_server"], ids=["mysql"], indirect=True),
 ]

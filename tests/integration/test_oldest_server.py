@@ -12,7 +12,7 @@ from support.older import OLDEST, SERVER_ENV
 
 from sluice.paths import PROJECT
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.postgres, pytest.mark.slow]
 
 
 @pytest.mark.skipif(not OLDEST.exists(), reason=f"there is no {OLDEST}: install the package postgresql-15")

@@ -15,7 +15,7 @@ from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.noted import noted
 from sluice.vendors.oracle.catalog.recorded import layout_of
 
-pytestmark = [pytest.mark.postgres]
+pytestmark = [pytest.mark.full, pytest.mark.postgres]
 
 ID = OracleColumn("id", "NUMBER", precision=9, scale=0, not_null=True)
 TEXT = OracleColumn("v", "VARCHAR2", length=9, chars=9)

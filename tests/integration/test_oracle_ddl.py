@@ -16,7 +16,7 @@ from sluice.vendors import committed_ddl
 from sluice.vendors.oracle import slave
 from sluice.vendors.oracle.ddl.commands import OracleCommands
 
-pytestmark = [pytest.mark.postgres]
+pytestmark = [pytest.mark.full, pytest.mark.postgres]
 
 DDL = """CREATE TABLE t (id int PRIMARY KEY, v text, w varchar(5), n numeric(6,2){more});
 INSERT INTO t (id, v, w, n) SELECT g, 'v' || g, g, g FROM generate_series(1, 5) AS g"""

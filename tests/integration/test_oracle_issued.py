@@ -13,7 +13,7 @@ from sluice.errors import SluiceError
 from sluice.store.statement_results import StatementStatus
 from sluice.vendors.oracle import slave
 
-pytestmark = [pytest.mark.postgres]
+pytestmark = [pytest.mark.full, pytest.mark.postgres]
 
 DDL = """CREATE TABLE t (id int PRIMARY KEY, x bigint, n numeric(9,2), v varchar(9), w text, b boolean,
     s smallint NOT NULL DEFAULT 0{more});

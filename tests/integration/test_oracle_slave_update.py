@@ -58,6 +58,7 @@ def test_a_slave_on_oracle_is_filled_a_row_that_differs_is_found_and_repaired_an
     assert depot.tables() == []
 
 
+@pytest.mark.full
 def test_an_update_of_a_slave_on_oracle_with_other_rows_ends_inconsistent(depot):
     world = depot.world
     world.update()

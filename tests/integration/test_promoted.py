@@ -129,6 +129,7 @@ def decoded(server, servers, copied, tmp_path_factory):
     server.drop_databases(world.infos.values())
 
 
+@pytest.mark.full
 def test_the_log_is_decoded_on_a_standby_with_ddl_at_its_place(servers, decoded):
     world, late = decoded, decoded.session()
     world.master.execute("INSERT INTO t VALUES (3)")
@@ -148,6 +149,7 @@ def test_the_log_is_decoded_on_a_standby_with_ddl_at_its_place(servers, decoded)
         assert old.execute(look, database).fetchone() == (0, None)
 
 
+@pytest.mark.full
 def test_what_the_standby_has_not_replayed_waits_and_is_said(servers, decoded, monkeypatch):
     world = decoded
     monkeypatch.setattr(slot_server, "_PATIENCE_S", 0.0)
@@ -172,6 +174,7 @@ def test_what_the_standby_has_not_replayed_waits_and_is_said(servers, decoded, m
     assert not world.differences()
 
 
+@pytest.mark.full
 def test_a_server_that_is_no_standby_or_has_not_the_slot_is_refused_and_slaves_stay_as_they_are(decoded):
     world = decoded
     world.master.execute("INSERT INTO t VALUES (7)")
@@ -191,6 +194,7 @@ def test_a_server_that_is_no_standby_or_has_not_the_slot_is_refused_and_slaves_s
     assert (world.differences(), world.status("zurich")) == ({}, Status.NORMAL)
 
 
+@pytest.mark.full
 def test_a_standby_is_asked_again_where_the_session_at_the_master_is_another_one(decoded, monkeypatch):
     infos, state = decoded.infos, "SELECT xmin::text, epoch FROM repl.repl_state"
     with closing(SourceSession(infos["master"], "repl", "REPL_", standby=infos["standby"])) as session:
@@ -209,6 +213,7 @@ def test_a_standby_is_asked_again_where_the_session_at_the_master_is_another_one
         late.execute("ROLLBACK")
 
 
+@pytest.mark.full
 def test_a_source_changes_back_to_triggers_from_the_log_of_its_standby(servers, decoded):
     world, said = decoded, []
     world.master.execute("INSERT INTO t VALUES (20)")
@@ -224,6 +229,7 @@ def test_a_source_changes_back_to_triggers_from_the_log_of_its_standby(servers, 
     assert said == [0, 1]
 
 
+@pytest.mark.full
 def test_check_says_what_a_standby_lacks_to_keep_the_slot(servers, decoded):
     assert "hot_standby_feedback" not in remarks(decoded)
     with servers.new.cluster.admin() as new:
@@ -281,6 +287,7 @@ def promoted(servers, copied, decoded):
     return Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
 
 
+@pytest.mark.full
 def test_a_standby_is_refused_as_a_source(promoted):
     for text in promoted.of_standby:
         assert text.startswith("SLC-038: ")
@@ -288,17 +295,20 @@ def test_a_standby_is_refused_as_a_source(promoted):
     assert "it is a standby" in promoted.of_standby[-1]
 
 
+@pytest.mark.full
 def test_bootstrap_lets_standbys_copy_the_slot_and_check_says_what_they_need(promoted):
     assert promoted.copyable == [False, True]
     assert ["synchronized_standby_slots" in text for text in promoted.of_check] == [True, False]
     assert f"name its slot ({SLOT})" in promoted.of_check[0]
 
 
+@pytest.mark.full
 def test_while_a_standby_is_away_that_is_to_have_all_first_the_publisher_does_not_hang(promoted):
     assert promoted.of_away.code == 549
     assert f"by {SLOT}" in promoted.of_away.fact
 
 
+@pytest.mark.full
 def test_a_server_that_lacks_what_was_published_is_refused(promoted):
     world = promoted.worlds["ahead"]
     assert promoted.of_ahead.code == 48
@@ -321,6 +331,7 @@ def test_publishing_goes_on_with_a_server_that_has_all_that_was_published(server
     assert world.status("bern") is Status.INCONSISTENT, "it was filled, perhaps, with what nobody published"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_the_old_server_is_refused_and_slaves_stay_as_they_are(servers, promoted, capture):
     world = promoted.worlds[capture]
@@ -336,6 +347,7 @@ def test_the_old_server_is_refused_and_slaves_stay_as_they_are(servers, promoted
     assert (world.log(), world.status("zurich")) == (before, Status.NORMAL)
 
 
+@pytest.mark.full
 def test_publishing_goes_on_with_a_promoted_standby_on_which_the_log_was_decoded(servers, promoted, decoded):
     world = decoded
     world.let_leases_expire()

@@ -41,6 +41,7 @@ CREATE TRIGGER z BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION f()
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["master", "zurich"])
 def test_a_pooler_of_transactions_is_refused_at_once_and_one_of_sessions_is_not(build, name):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
@@ -60,6 +61,7 @@ def test_a_pooler_of_transactions_is_refused_at_once_and_one_of_sessions_is_not(
     assert world.differences() == {}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_a_pooler_that_changes_sessions_later_is_refused_before_anything_acts_twice(build, mode):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])

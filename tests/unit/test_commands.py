@@ -263,7 +263,7 @@ def test_the_end_names_the_slowest_tests_and_the_rings_over_their_budgets(capsys
     assert "40 s" in end.splitlines()[0]
 
 
-@pytest.mark.parametrize(("room", "processes"), [("max", 3), (str(13 << 30), 2), (str(1 << 30), 1)])
+@pytest.mark.parametrize(("room", "processes"), [("max", 4), (str(13 << 30), 2), (str(1 << 30), 1)])
 def test_as_many_processes_test_as_there_is_room_for(room, processes, tmp_path, monkeypatch):
     limit = tmp_path / "memory.max"
     limit.write_text(room)

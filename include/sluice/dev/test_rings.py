@@ -53,9 +53,9 @@ QUICK_RINGS = (LINT, "unit", "dags")
 SMOKE = "smoke"
 _SLOWEST = 20
 # Tests wait for servers, and for time, for about a third of their time.
-_WAITING = 1
-# A process of tests, with its servers and their data, which are in memory, takes up to five.
-_PROCESS_BYTES = 6 << 30
+_WAITING = 2
+# A process of tests, with its servers and their data, which are in memory.
+_PROCESS_BYTES = 5 << 30
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _NO_TESTS = 5
 # More than all tests take on a slow machine.
