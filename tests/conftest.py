@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from psycopg import sql
 from support.older import SERVER_ENV, cluster
 from support.places import port, server_directory
-from support.spreading import put_long_scopes_first
+from support.spreading import put_long_scopes_first, take_cases_out_of_full
 from support.templates import Templates
 
 from sluice import shell
@@ -155,9 +155,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return OnceEach(config, log)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Where processes share the files, the longest come first."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Choose by marks; where processes share the files, the longest come first."""
+    excepted = take_cases_out_of_full(items)
+    if not any("::" in argument for argument in config.args):
+        assert not excepted, f"marks `full` except cases that are none: {excepted}"
+    yield
     if "PYTEST_XDIST_WORKER" in os.environ:
         put_long_scopes_first(items)
 

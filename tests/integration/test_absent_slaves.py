@@ -205,6 +205,7 @@ KEYS = "public.t: 100 .. 200"
 SOME = TableName("public", "t")
 
 
+@pytest.mark.full(but=["tables"])
 @pytest.mark.parametrize(
     ("wanted", "mode", "conf"),
     [

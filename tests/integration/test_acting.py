@@ -53,6 +53,7 @@ def stranger(server):
         session.close()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mode", "moment", "on"), [("batch", "between batches", "p"), ("one_to_one", "before a run", "t")]
 )

@@ -49,6 +49,7 @@ def read_of_items(world, publisher):
     return rows
 
 
+@pytest.mark.full
 def test_a_sweep_of_a_backlog_reads_what_it_takes_however_much_is_queued_behind(world):
     world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
     insert(world.master, 1, 30_000, each=100)
@@ -61,6 +62,7 @@ def test_a_sweep_of_a_backlog_reads_what_it_takes_however_much_is_queued_behind(
     assert 3 * taken <= read <= 7 * taken
 
 
+@pytest.mark.full
 def test_an_idle_publisher_reads_nothing_of_what_was_purged(world):
     world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
     insert(world.master, 1, 2000, each=1000)
@@ -71,6 +73,7 @@ def test_an_idle_publisher_reads_nothing_of_what_was_purged(world):
     assert read_of_items(world, publisher) == before
 
 
+@pytest.mark.full
 def test_an_idle_publisher_asks_its_source_one_thing_a_turn(world, monkeypatch):
     looks, others = [], []
     execute = psycopg.Connection.execute
@@ -241,6 +244,7 @@ def test_a_queue_that_got_long_gives_its_room_back(world, monkeypatch):
     assert world.master.execute("SELECT pg_relation_size('repl_queue')").fetchone() == (0,)
 
 
+@pytest.mark.full
 def test_rows_that_a_vacuum_found_room_for_among_others_are_in_their_slice(world):
     """Their keys are of another time than those around them."""
     world.master.execute("ALTER TABLE repl_queue SET (autovacuum_enabled = off)")
@@ -261,6 +265,7 @@ def test_rows_that_a_vacuum_found_room_for_among_others_are_in_their_slice(world
     assert [one[0] for one in transactions(world)] == [*range(0, 4000, 200), *range(4000, 7000, 10)]
 
 
+@pytest.mark.full
 def test_a_backlog_is_looked_over_again_when_the_queue_is_in_another_file(world):
     insert(world.master, 1, 3000, each=3)
     publisher = world.publisher()

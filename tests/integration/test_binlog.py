@@ -94,6 +94,7 @@ def writers(master: BinlogMaster, count: int = 3) -> Iterator[None]:
             thread.join(60)
 
 
+@pytest.mark.full(but=["mariadb"])
 @MASTERS
 def test_slaves_equal_the_master_after_an_update_under_writers_and_after_changes(binlog, master_server, monkeypatch):
     # Each table whose key is a number comes in several parts.

@@ -48,6 +48,7 @@ def equal(world, tables=TABLES):
     return all(world.rows("east", table) == world.rows("west", table) for table in tables)
 
 
+@pytest.mark.full(but=["triggers"])
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_changes_on_both_sides_arrive_once_and_come_to_rest(several, capture):
     world = several(DDL, BOTH, TABLES, source={"capture": capture})
@@ -80,6 +81,7 @@ def test_a_master_that_is_not_where_the_configuration_has_it_does_not_keep_what_
     assert (world.queued("west"), equal(world, ["public.t"])) == ([], True)
 
 
+@pytest.mark.full
 def test_without_the_switch_a_slave_that_is_a_master_hands_on_what_it_gets(several):
     world = several(DDL, {("a", "b"): {}, ("b", "c"): {}}, TABLES)
     for statement in EAST:
@@ -97,6 +99,7 @@ PLAIN = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 ROLES = pytest.mark.parametrize("superuser", [True, False], ids=["event triggers", "polling"])
 
 
+@pytest.mark.full
 @ROLES
 def test_an_initial_update_is_not_sent_back_and_what_it_makes_is_watched(several, superuser):
     world = several(PLAIN, BOTH, ["public.*"], superuser=superuser)
@@ -113,6 +116,7 @@ def test_an_initial_update_is_not_sent_back_and_what_it_makes_is_watched(several
     assert (world.rows("east").total(), world.rows("west").total()) == (2, 1)
 
 
+@pytest.mark.full
 def test_an_initial_update_is_not_sent_back_by_the_log(several):
     world = several("", BOTH, ["public.*"], source={"capture": "log"})
     world.at("east").execute("CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a')")
@@ -125,6 +129,7 @@ def test_an_initial_update_is_not_sent_back_by_the_log(several):
     assert world.queued("west") == []
 
 
+@pytest.mark.full
 def test_a_statement_is_executed_everywhere_once(several):
     world = several(PLAIN, BOTH, ["public.*"], superuser=False)
     world.at("east").execute("INSERT INTO t VALUES (1, 'a'), (2, 'b')")
@@ -251,11 +256,13 @@ def keys_of_queues(world, name):
     return world.at(name).execute(query).fetchone()[0]
 
 
+@pytest.mark.full
 def test_only_a_queue_that_drains_take_rows_out_of_has_an_index(several):
     world = several(PLAIN, {("east", "west"): {"block_loop": True}, ("west", "far"): {}}, ["public.t"])
     assert [keys_of_queues(world, name) for name in ("east", "west")] == [0, 1]
 
 
+@pytest.mark.full
 def test_a_statement_that_waits_holds_up_neither_another_nor_a_drain(several):
     world = several(DDL, BOTH, TABLES)
     world.at("east").execute("INSERT INTO t VALUES (1, 'east'); INSERT INTO heap VALUES (1, 'x')")

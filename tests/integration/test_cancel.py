@@ -140,6 +140,7 @@ def late(world):
     assert abandon(world.context, SOURCE, ["zurich"]) == {"abandoned": []}
 
 
+@pytest.mark.full
 def test_one_slave_is_cancelled_and_the_others_of_its_update_go_on(world, airflow, acting_as):
     acting_as("run")
     world.inhibit()

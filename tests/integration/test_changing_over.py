@@ -176,6 +176,7 @@ def test_a_bootstrap_that_looked_before_another_changed_the_source_over_leaves_i
         expect_equal(world)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("world", [TO_LOG, TO_TRIGGERS], indirect=True)
 def test_writers_go_on_whatever_the_publishers_believe(world, request):
     to = {TO_LOG: TO_TRIGGERS, TO_TRIGGERS: TO_LOG}[request.node.callspec.params["world"]]

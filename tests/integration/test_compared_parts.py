@@ -162,6 +162,7 @@ ANEW = {
 }
 
 
+@pytest.mark.full(but=["an initial update"])
 @pytest.mark.parametrize("statement", ANEW.values(), ids=ANEW)
 def test_what_says_nothing_of_this_comparison_is_not_taken_over(world, harm, statement):
     a_try(world, "run/3", killed_after=2)
@@ -172,6 +173,7 @@ def test_what_says_nothing_of_this_comparison_is_not_taken_over(world, harm, sta
     assert found["note"].startswith(f"zurich: {ROWS} rows compared, ")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("change", "part"),
     [("DELETE FROM compared_part", 0), ("UPDATE compared_part SET plan = 'other'", 1)],
@@ -184,6 +186,7 @@ def test_no_part_is_left_out_where_a_cut_is_there_in_part(world, harm, change, p
     assert found["note"].startswith(f"zurich: {ROWS} rows compared, ")
 
 
+@pytest.mark.full
 def test_a_run_of_another_master_or_table_and_a_sample_begin_anew(world, harm, monkeypatch):
     for asked in ({"percent": 50}, {"run": None}):
         a_try(world, **{"run": "run/5", "killed_after": 1, **asked})
@@ -205,6 +208,7 @@ def test_a_run_of_another_master_or_table_and_a_sample_begin_anew(world, harm, m
     assert ("earlier" in found["note"], found["note"].startswith(f"zurich: {ROWS} rows")) == (False, True)
 
 
+@pytest.mark.full
 def test_a_try_that_was_given_up_and_goes_on_disturbs_none(world, harm):
     second = []
     _, first = a_try(world, "run/7", meanwhile=lambda: second.append(a_try(world, "run/7")))
@@ -214,6 +218,7 @@ def test_a_try_that_was_given_up_and_goes_on_disturbs_none(world, harm):
     assert kept(world) == (0, 0)
 
 
+@pytest.mark.full
 def test_a_try_that_dies_when_all_is_recorded_leaves_the_parts_to_the_next_one(world, harm, monkeypatch):
     def killed(*_):
         raise Killed

@@ -93,6 +93,7 @@ RENAMED = {
 }
 
 
+@pytest.mark.full
 def test_whatever_is_altered_is_told_also_if_it_is_renamed_as_something_else(build):
     said = {f"ALTER TABLE {{0}} {change.replace('t_', '{0}_')}": parts for change, parts in ALTERED.values()}
     said |= {statement: [part] for statement, part in RENAMED.items()}
@@ -121,6 +122,7 @@ def test_a_renamed_column_keeps_its_number_and_one_made_anew_does_not(world):
     assert (columns(first), columns(second)) == ({1: "id", 2: "w"}, {1: "id", 3: "w"})
 
 
+@pytest.mark.full
 def test_a_renamed_table_is_captured_on_under_its_new_name_and_old_images_keep_the_old(world):
     world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t RENAME TO u; INSERT INTO u VALUES (2, 'b')")
     found = world.master.execute("SELECT db_action, tablename FROM repl_items ORDER BY repl_key").fetchall()
@@ -130,6 +132,7 @@ def test_a_renamed_table_is_captured_on_under_its_new_name_and_old_images_keep_t
     assert world.master.execute("SELECT tablename, status FROM repl_tables").fetchall() == [("u", "OK")]
 
 
+@pytest.mark.full
 def test_a_renamed_schema_takes_its_tables_along(build):
     world = build("CREATE SCHEMA one; CREATE TABLE one.t (id int); CREATE TABLE t (id int)", ["one.t", "public.t"])
     world.master.execute("ALTER SCHEMA one RENAME TO two; INSERT INTO two.t VALUES (1)")
@@ -162,6 +165,7 @@ def test_a_dropped_table_says_so_after_its_last_rows(world):
     assert [change["action"] for change in world.log()] == ["I", "X"]
 
 
+@pytest.mark.full
 def test_a_column_that_goes_with_its_type_is_an_alter(build):
     world = build("CREATE TYPE mood AS ENUM ('glad'); CREATE TABLE t (id int, m mood)", ["public.t"])
     world.master.execute("DROP TYPE mood CASCADE; INSERT INTO t VALUES (1)")
@@ -177,6 +181,7 @@ def test_a_type_that_is_renamed_is_an_alter(build):
     world.publish()
 
 
+@pytest.mark.full
 def test_columns_that_come_by_inheritance_are_told_of_the_child(build):
     world = build("CREATE TABLE p (a int); CREATE TABLE c () INHERITS (p)", ["public.c"])
     world.master.execute("ALTER TABLE p ADD b int; INSERT INTO c VALUES (1, 2)")
@@ -218,6 +223,7 @@ def test_a_failure_of_ours_leaves_the_users_statement_alone_and_stops_the_next_s
     assert [action for action, _ in stream(world)] == ["I"]
 
 
+@pytest.mark.full
 def test_a_bootstrap_leaves_what_could_not_be_recorded_to_the_next_look(world):
     """Also where somebody holds the table, so that nobody can look at it now."""
     world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE repl_notes RENAME TO hidden")
@@ -244,6 +250,7 @@ UNRECORDED = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("change", "actions"), UNRECORDED.values(), ids=UNRECORDED)
 def test_what_could_not_be_recorded_is_noticed_by_the_next_look(world, change, actions):
     """A transaction that began before others altered the table may not write what is recorded of it."""
@@ -259,6 +266,7 @@ def test_what_could_not_be_recorded_is_noticed_by_the_next_look(world, change, a
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_tables_that_go_with_what_they_inherit_from_go_before_it(build):
     """On the slave as on the master, whichever was made or watched first."""
     tables = ["c", "b", "a"]

@@ -302,6 +302,7 @@ def test_a_failing_batch_stops_its_slave_alone_and_leaves_it_as_it_was(build):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_the_longest_and_strangest_names_are_data_wherever_they_go(build):
     schema, table = ((start + "x" * 60)[:60] for start in ('it\'s; "no" schema ', 'drop table "t"; -- {} %s '))
     quoted = ['"' + name.replace('"', '""') + '"' for name in (schema, table)]

@@ -121,10 +121,12 @@ def asking(world, airflow, monkeypatch):
     return look
 
 
+@pytest.mark.full
 def test_a_slave_that_does_not_move_is_tried_again_and_ever_more_seldom(asking):
     assert [later - earlier for earlier, later in pairwise(asking(1_300))] == [15, 30, 60, 120, 240, 300, 300]
 
 
+@pytest.mark.full
 def test_so_it_is_though_a_drain_is_at_work_in_between_and_anew_once_it_moved(world, asking):
     found = []
     for _ in range(4):

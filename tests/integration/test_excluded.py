@@ -77,6 +77,7 @@ def same(world, *tables):
     assert all(world.rows("master", f"public.{one}") == world.rows("zurich", f"public.{one}") for one in tables)
 
 
+@pytest.mark.full(but=["batch"])
 @pytest.mark.parametrize("world", ["batch", "one_to_one"], indirect=True)
 def test_a_slave_gets_neither_table_nor_rows_nor_keys_of_what_it_declines(filled):
     assert there(filled) == sorted(GIVEN)
@@ -108,6 +109,7 @@ def test_a_slave_gets_neither_table_nor_rows_nor_keys_of_what_it_declines(filled
     assert there(filled, "geneva", "branch") == ["audit_log", "audit_open", "plain", "staff"]
 
 
+@pytest.mark.full
 def test_tables_made_later_follow_the_entries_as_well(filled):
     filled.master.execute(
         """
@@ -157,6 +159,7 @@ def test_a_table_that_gets_such_a_name_is_dropped_and_one_that_loses_it_waits_fo
     same(filled, *GIVEN, "kept")
 
 
+@pytest.mark.full
 def test_a_table_that_goes_by_a_name_obeys_what_is_said_of_drops(filled):
     filled.configure(lambda settings: settings["replications"][0].update(drops="ignore"))
     filled.master.execute("ALTER TABLE plain RENAME TO audit_plain; INSERT INTO audit_plain VALUES (8)")
@@ -209,6 +212,7 @@ def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
     assert SOURCE not in looked["slave zurich"].text
 
 
+@pytest.mark.full
 def test_blocks_are_loaded_of_what_it_gets(world):
     world.inhibit()
     assert world.dump(mode="online")["failed"] == {}
@@ -287,6 +291,7 @@ def test_the_databases_own_programs_bring_all_tables_or_none(world, monkeypatch)
         world.dump("zurich", mode="external")
 
 
+@pytest.mark.full
 def test_a_load_that_broke_off_goes_on_without_it(world):
     def breaking(job):
         load_here(job)
@@ -323,6 +328,7 @@ def test_names_that_are_found_later_come_to_the_same(build, weak):
     assert world.reader("zurich").execute("SELECT id FROM audit_log").fetchall() == [(7,)]
 
 
+@pytest.mark.full
 def test_a_table_that_is_declined_later_and_refers_to_others_is_not_in_the_way_of_filling_these(updating):
     world = updating(DDL, {"public.*": {}})
     world.update()

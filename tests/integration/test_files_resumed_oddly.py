@@ -37,6 +37,7 @@ def key(path, content):
     return str(path)
 
 
+@pytest.mark.full
 def test_so_it_is_of_what_is_encrypted_and_signed_with_one_key_and_of_messages(interrupted, tmp_path):
     pair = Ed25519PrivateKey.generate()
     private = key(tmp_path / "k", pair.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
@@ -81,6 +82,7 @@ def test_a_chunk_whose_file_is_not_whole_is_written_anew_and_what_was_altered_is
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_rows_that_were_stored_as_text_and_others_go_together(interrupted):
     world = interrupted.world
     there_ = dict(world.infos)
@@ -96,6 +98,7 @@ def test_rows_that_were_stored_as_text_and_others_go_together(interrupted):
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_a_task_that_is_late_writes_nothing_into_what_another_dump_goes_on_with(interrupted):
     late = []
 
@@ -123,6 +126,7 @@ def test_a_task_that_is_late_writes_nothing_into_what_another_dump_goes_on_with(
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_a_slave_with_more_than_a_primary_key_gets_its_tables_of_one_snapshot_or_refuses_them(interrupted):
     world = interrupted.world
     slave = world.reader("zurich")
@@ -167,6 +171,7 @@ def test_a_load_of_such_files_that_broke_off_goes_on(interrupted):
     interrupted.holds_everything()
 
 
+@pytest.mark.full
 def test_where_nobody_knows_what_happened_in_between_it_ends_before_it_is_carried_anywhere(interrupted):
     broken_off(interrupted, 5)
     execute(interrupted.world, "UPDATE keyed SET n = 3")
@@ -178,6 +183,7 @@ def test_where_nobody_knows_what_happened_in_between_it_ends_before_it_is_carrie
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_a_slave_of_files_gets_all_of_it_of_one_snapshot(interrupted, tmp_path, monkeypatch):
     world = interrupted.world
     (tmp_path / "lake").mkdir()
@@ -205,6 +211,7 @@ def test_a_slave_of_files_gets_all_of_it_of_one_snapshot(interrupted, tmp_path, 
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_so_does_what_waits_in_the_change_log_for_a_slave_that_is_off_line(interrupted):
     world = interrupted.world
     there_ = world.infos["zurich"]

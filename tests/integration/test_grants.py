@@ -98,6 +98,7 @@ MORE = [
 ]
 
 
+@pytest.mark.full
 def test_an_owner_with_more_than_rights_on_tables_is_not_granted(world, server):
     names = {"owner": sql.Identifier(world.owner), "role": sql.Identifier(world.role)}
     names |= {"other": sql.Identifier(f"other {world.owner}")}
@@ -177,6 +178,7 @@ KEEPERS = [
 ]
 
 
+@pytest.mark.full
 def test_a_role_that_somebody_else_could_use_owns_no_function_of_ours(world):
     bootstrap(world.context, SOURCE)
     names = {"keeper": sql.Identifier(f"{world.role}_ddl"), "owner": sql.Identifier(world.owner)}
@@ -238,6 +240,7 @@ LOST = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("right", "change", "writes"), LOST.values(), ids=LOST)
 def test_a_right_that_is_lost_later_stops_publishing_and_all_goes_on_when_it_is_back(
     world, server, right, change, writes

@@ -39,6 +39,7 @@ def role(build):
         world.master.execute(f"DROP OWNED BY {name}; DROP ROLE {name}")
 
 
+@pytest.mark.full
 def test_a_type_that_a_writer_makes_is_not_ours(build, role):
     """Whoever writes a row decides how names without a schema are looked up in our function."""
     world = build(PLAIN, ["public.t"])
@@ -155,6 +156,7 @@ REKEYED = """
 """
 
 
+@pytest.mark.full
 def test_no_setting_keeps_a_row_that_a_trigger_brings_from_slaves(build):
     world = build(PLAIN, ["public.t"])
     world.master.execute(REKEYED)
@@ -182,6 +184,7 @@ NAMED = {
 }  # fmt: skip
 
 
+@pytest.mark.full(but=["a last key of all"])
 @pytest.mark.parametrize(("ddl", "trigger", "change"), NAMED.values(), ids=NAMED)
 def test_a_trigger_of_our_name_is_not_ours(build, role, ddl, trigger, change):
     """Who has the right TRIGGER may choose the name before ours is made."""
@@ -213,6 +216,7 @@ def test_a_trigger_of_our_name_is_not_ours(build, role, ddl, trigger, change):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_functions_that_were_generated_before_are_made_again_by_the_next_run(build):
     """Then they named types and operators without their schema, which whoever writes a row could make."""
     world = build(PLAIN, ["public.t"])
@@ -231,6 +235,7 @@ def test_functions_that_were_generated_before_are_made_again_by_the_next_run(bui
     assert world.master.execute(generated).fetchall() == [(now,)]
 
 
+@pytest.mark.full
 def test_who_may_not_drop_a_table_has_nothing_locked_by_saying_its_name_nor_by_another_statement(build, role):
     """Of the same text, or one that failed."""
     world = build(PARTED + "CREATE TABLE other (a int)", ["public.parted"])
@@ -250,6 +255,7 @@ def test_who_may_not_drop_a_table_has_nothing_locked_by_saying_its_name_nor_by_a
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_publisher_that_waits_for_a_partition_holds_no_other(build):
     world = build(PARTED, ["public.parted"])
     busy = world.session()
@@ -275,6 +281,7 @@ def test_ddl_of_a_session_as_replica_is_seen(build):
     assert actions == [("I", ["1", "a"]), ("I", ["1"]), ("T", None), ("I", ["101", "a"])]
 
 
+@pytest.mark.full
 def test_a_table_that_may_wait_at_its_commit_draws_a_last_key_from_then_on(build):
     world = build(PLAIN, ["public.t"])
     assert world.master.execute(COMMIT_MARKS).fetchone() == (0,)
@@ -286,6 +293,7 @@ def test_a_table_that_may_wait_at_its_commit_draws_a_last_key_from_then_on(build
     assert bootstrap(world.context, SOURCE)["added"] == []
 
 
+@pytest.mark.full
 def test_a_table_made_while_bootstrap_was_about_to_begin_stays_watched(build):
     world = build(PLAIN, ["public.*"])
     watched, wanted = world.context.watched(SOURCE), world.context.wanted(SOURCE)
@@ -297,6 +305,7 @@ def test_a_table_made_while_bootstrap_was_about_to_begin_stays_watched(build):
     assert len(world.queued()) == 2, "its CREATE and its row"
 
 
+@pytest.mark.full
 def test_a_table_that_is_watched_no_more_can_be_watched_again_under_another_name(build):
     world = build(PLAIN + "; CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
     world.configure(lambda plain: plain["sources"][SOURCE]["tables"].pop("public.u"))

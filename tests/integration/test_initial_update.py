@@ -105,6 +105,7 @@ def test_keys_drawn_before_the_snapshot_and_committed_after_it_are_told_apart_by
     assert world.differences() == {}
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("small_chunks")
 def test_a_chunk_is_loaded_once_whether_it_is_tried_again_or_shared_out_or_taken_over_from_a_lost_task(world):
     def twice(job):
@@ -210,6 +211,7 @@ def test_a_dump_whose_snapshot_is_lost_fails_and_takes_no_other_until_it_is_trie
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_an_alter_that_came_first_is_waited_for(world):
     altering = world.session()
     altering.execute("BEGIN")

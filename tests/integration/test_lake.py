@@ -54,6 +54,7 @@ def test_a_file_says_of_each_value_what_the_master_says(lake):
     assert heap == Counter(world.master.execute("SELECT a, b FROM heap").fetchall())
 
 
+@pytest.mark.full
 def test_a_history_says_what_happened_to_a_row(lake):
     there = lake("CREATE TABLE keyed (id int PRIMARY KEY, note text); INSERT INTO keyed VALUES (1, 'a')", TABLES[:1])
     world = there.world
@@ -88,6 +89,7 @@ def test_a_history_says_what_happened_to_a_row(lake):
     assert len(there.read("geneva", "public.keyed")) == len(rows) + 2, "an initial update comes behind what was"
 
 
+@pytest.mark.full
 def test_an_update_under_constant_writes_leaves_no_difference(lake):
     """Keys that move and swap, keys checked at commit, tables without a key."""
     there = lake(traffic.DDL, traffic.TABLES, update=False)
@@ -117,6 +119,7 @@ def test_what_a_slave_calls_otherwise_or_leaves_out_is_so_in_its_files(lake):
     assert heap == Counter(world.master.execute(expected).fetchall())
 
 
+@pytest.mark.full
 def test_what_is_not_as_it_should_be_is_found_with_its_key(lake):
     there = lake()
     world = there.world

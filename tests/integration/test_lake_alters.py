@@ -87,6 +87,7 @@ def assert_same(there):
         assert [pq.read_schema(path).names for path in paths] == [names] * len(paths)
 
 
+@pytest.mark.full(but=["parquet"])
 @pytest.mark.parametrize("vendor", ["parquet", "iceberg"])
 def test_rows_and_histories_follow_what_the_master_alters(lake, vendor):
     alters = ALTERS | (NO_HISTORY if vendor == "parquet" else {})
@@ -116,6 +117,7 @@ def test_a_history_of_iceberg_that_cannot_have_the_columns_stops_until_it_is_one
     assert_same(there)
 
 
+@pytest.mark.full(but=["parquet-100"])
 @pytest.mark.parametrize(("there", "size"), [("parquet", 100), ("iceberg", 50_000)], indirect=["there"])
 def test_what_is_altered_again_and_again_is_followed_at_its_place(there, size):
     there.world.master.execute(SEVERAL)
@@ -139,6 +141,7 @@ def test_what_no_event_trigger_saw_is_followed_when_it_is_found(lake, weak):
     assert (row["more"], row["said"]) == (5, "note 1")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("there", ["parquet"], indirect=True)
 def test_a_drain_that_is_killed_within_an_alter_repeats_it_and_does_nothing_twice(there):
     world = there.world
@@ -177,6 +180,7 @@ INEXACT = {
 }
 
 
+@pytest.mark.full
 def test_what_cannot_be_exact_stops_in_front_of_it_until_an_update(lake):
     ddl = "CREATE TABLE {0} (id int PRIMARY KEY, {1}); INSERT INTO {0} (id) VALUES (1);"
     tables = "".join(ddl.format(name, column) for name, (column, *_) in INEXACT.items())

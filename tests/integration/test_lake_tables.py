@@ -73,6 +73,13 @@ ICEBERG += ["the name of one that is gone", "one that is made anew with other co
 PARQUET = pytest.mark.parametrize("there", ["parquet"], indirect=True)
 
 
+@pytest.mark.full(
+    but=[
+        "iceberg-1-a table that is filled where it is made",
+        "iceberg-1-names that change places, and columns",
+        "iceberg-1-one that is made anew with other columns",
+    ]
+)
 @pytest.mark.parametrize(
     ("there", "size", "change"),
     [*(("parquet", 50_000, change) for change in CHANGES), *(("iceberg", 1, change) for change in ICEBERG)],
@@ -85,6 +92,7 @@ def test_tables_come_go_and_are_renamed_as_on_the_master(there, change, size):
     there.assert_same()
 
 
+@pytest.mark.full
 @PARQUET
 def test_a_table_that_is_made_by_a_large_transaction_comes_in_parts(there):
     there.world.master.execute(
@@ -107,6 +115,7 @@ def test_where_each_transaction_is_a_commit_of_its_own_it_comes_to_the_same(ther
     there.assert_same()
 
 
+@pytest.mark.full(but=["zurich-iceberg"])
 @pytest.mark.parametrize("there", ["iceberg"], indirect=True)
 @pytest.mark.parametrize("slave", ["zurich", "geneva"])
 def test_a_drain_that_is_killed_repeats_it_and_does_nothing_twice(there, slave):

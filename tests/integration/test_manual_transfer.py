@@ -79,6 +79,7 @@ def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_lo
     carried.holds_everything()
 
 
+@pytest.mark.full
 def test_files_are_small_sort_in_the_order_of_delivery_and_are_shared_by_slaves_that_get_the_same_rows(
     carried, tmp_path
 ):
@@ -303,6 +304,7 @@ def test_data_that_cannot_be_stored_fails_its_update_and_says_how_to_store_it_th
     assert carried.world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 def test_slaves_of_files_are_filled_in_the_same_way(lake, tmp_path):
     carried = Carried(lake(update=False).world, tmp_path / "by_hand")
     world = carried.world

@@ -56,6 +56,7 @@ INSERT INTO {}.priced VALUES (CONCAT('a', CHAR(0)), 1, 'extra: no text of the ma
 FITTING = CHANGES.replace("0044-03-15 BC", "0044-03-15").replace("-infinity", "1000-01-01")
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_rows_equal_the_master_after_an_update_and_after_changes_until_it_is_removed(maria, slave_server):
     world = maria(DDL, TABLES, update=False)
@@ -128,6 +129,7 @@ def test_a_drain_that_was_taken_over_writes_nothing_and_one_that_hangs_is_ended(
         asleep.ping(reconnect=False)
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, slave_server):
     world = maria(DDL, TABLES, slaves=("zurich",))
@@ -143,6 +145,7 @@ def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, slave_server):
         slave_server.execute("SET GLOBAL sql_select_limit = DEFAULT")
 
 
+@pytest.mark.full
 @SERVERS
 def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_ended(maria, slave_server, monkeypatch):
     world = maria(PRICED, ["public.priced"], slaves=("zurich",))
@@ -237,6 +240,7 @@ def test_grants_to_an_account_that_is_not_there_make_none(maria_server):
         assert not maria_server.execute("SELECT host FROM mysql.user WHERE user = %s AND is_role = 'N'", login)
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_a_table_that_one_refers_to_which_is_not_shown_stays_when_the_others_are_dropped(maria, slave_server):
     ddl = "CREATE TABLE a (id int PRIMARY KEY); CREATE TABLE b (id int PRIMARY KEY)"

@@ -9,7 +9,7 @@ from support.world import SOURCE
 from sluice.initial_update.dump import dump
 from sluice.initial_update.files.receive import receive
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.postgres, pytest.mark.slow]
 
 COLLATION = "CREATE COLLATION strange (provider = libc, locale = 'C.utf8')"
 DDL = f"""

@@ -53,6 +53,7 @@ def source(world):
     return next(one.text for one in findings(world.context) if one.subject == f"source {SOURCE}")
 
 
+@pytest.mark.full
 def test_an_old_image_is_there_where_the_key_is_not_what_it_was_to_the_bit(build):
     tables, ddl = {}, []
     for number, (columns, first, second) in enumerate(KEYS):
@@ -92,6 +93,7 @@ def test_an_old_image_is_there_where_the_key_is_not_what_it_was_to_the_bit(build
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_the_view_and_the_log_say_what_is_known_and_no_more(keyed):
     world = keyed()
     world.master.execute("UPDATE t SET v = 'x' WHERE id = 1; UPDATE t SET id = 10 WHERE id = 2")
@@ -114,6 +116,7 @@ WHOLE = [
 ]
 
 
+@pytest.mark.full(but=["no key"])
 @pytest.mark.parametrize(("ddl", "why"), WHOLE)
 def test_tables_whose_key_does_not_tell_their_rows_at_any_moment_keep_whole_images(keyed, ddl, why):
     world = keyed(ddl)
@@ -124,6 +127,7 @@ def test_tables_whose_key_does_not_tell_their_rows_at_any_moment_keep_whole_imag
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_whose_ddl_is_polled_keeps_whole_images(keyed, weak):
     world = keyed(elsewhere={"master": weak})
     assert "old images are stored whole of public.t, whose DDL is found by polling" in source(world)
@@ -155,6 +159,7 @@ def unseen(world, statement):
             world.master.execute(statement)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("change", ["RENAME id TO ident", "DROP id CASCADE"])
 def test_a_statement_succeeds_after_ddl_of_the_key_that_nobody_saw(keyed, change):
     world = keyed()
@@ -200,6 +205,7 @@ CERTAIN = {"other name": False, "exchanged": False, "wider": True, "wider, of an
 CERTAIN |= {"of another key": True}
 
 
+@pytest.mark.full
 def test_what_is_found_late_is_not_certain_if_other_columns_were_looked_at(keyed):
     world = keyed()
 
@@ -213,6 +219,7 @@ def test_what_is_found_late_is_not_certain_if_other_columns_were_looked_at(keyed
     assert dict(zip(CERTAIN, found(), strict=True)) == CERTAIN
 
 
+@pytest.mark.full
 def test_the_setting_changes_either_way_with_changes_pending(keyed):
     world = keyed(tables=["public.t"])
     world.master.execute("UPDATE t SET v = 'a' WHERE id = 1")
@@ -226,6 +233,7 @@ def test_the_setting_changes_either_way_with_changes_pending(keyed):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_that_a_wildcard_takes_later_has_the_setting_from_its_first_row_on(keyed):
     world = keyed(tables={"public.*": {"old_images": "key"}})
     world.master.execute("CREATE TABLE u (id int PRIMARY KEY, v text); INSERT INTO u VALUES (1, 'a')")

@@ -102,6 +102,7 @@ STRANGE = {
 }
 
 
+@pytest.mark.full
 def test_what_others_could_change_is_refused_by_each_job_until_it_is_put_right(world, stranger):
     for what, (code, change) in STRANGE.items():
         world.master.execute(change.format(stranger))

@@ -79,6 +79,7 @@ def test_a_partition_that_may_wait_at_a_commit_draws_a_last_key_and_locks_no_oth
     assert world.master.execute(left).fetchall() == []
 
 
+@pytest.mark.full
 def test_truncating_the_whole_table_is_one_change_and_the_next_partition_is_read_again(world):
     world.master.execute("UPDATE t SET id = 12 WHERE id = 1; UPDATE high_1 SET id = 13 WHERE id = 11")
     assert equal(world), "rows move between partitions"
@@ -88,6 +89,7 @@ def test_truncating_the_whole_table_is_one_change_and_the_next_partition_is_read
     assert equal(world)
 
 
+@pytest.mark.full
 def test_a_truncate_that_is_rolled_back_leaves_nothing_and_spoils_nothing(world):
     with world.master.transaction():
         with world.master.transaction(force_rollback=True):
@@ -109,6 +111,7 @@ def test_attaching_a_filled_partition_brings_its_rows(world):
     assert equal(world)
 
 
+@pytest.mark.full
 def test_columns_of_an_attached_partition_may_stand_in_another_order(world):
     world.master.execute("CREATE TABLE p (v text, gone int, id int NOT NULL); ALTER TABLE p DROP gone")
     world.master.execute("INSERT INTO p VALUES ('x', 101)")
@@ -125,6 +128,7 @@ AWAY = {
 }
 
 
+@pytest.mark.full
 def test_rows_that_go_with_their_partition_are_deleted(world):
     for how, away in AWAY.items():
         world.master.execute(away)
@@ -146,6 +150,7 @@ UNTOLD = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("away", UNTOLD.values(), ids=UNTOLD)
 def test_a_drop_that_nobody_could_read_before_sends_the_table_again_and_stops_nobody(world, away):
     """Nor does it keep what is done to the table after it from being recorded."""
@@ -181,6 +186,7 @@ def test_a_sweep_that_meets_an_unread_drop_has_it_looked_for_at_once(world):
     assert equal(world)
 
 
+@pytest.mark.full
 def test_rows_that_went_unread_with_their_partition_are_told_where_updates_are_not_sent(build):
     world = build(DDL, {"public.t": {"actions": "ID"}})
     world.master.execute(f"{ROWS}; DROP /* old */ TABLE low")
@@ -189,6 +195,7 @@ def test_rows_that_went_unread_with_their_partition_are_told_where_updates_are_n
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("world", CAPTURES, indirect=True)
 def test_a_detach_that_waits_for_others_holds_up_nobody(world):
     reading = world.session()
@@ -215,12 +222,14 @@ def test_a_detach_that_waits_for_others_holds_up_nobody(world):
     assert (missing.total(), list(extra)) == (0, [('{"id":1,"v":"a"}',)])
 
 
+@pytest.mark.full
 def test_a_part_of_parts_that_is_dropped_takes_its_rows_along(world):
     world.master.execute("DROP TABLE high")
     assert sorted(rows(world)) == [("D", "(11,c)"), ("D", "(21,d)")]
     assert equal(world)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("world", CAPTURES, indirect=True)
 def test_a_drop_that_only_mentions_a_partition_deletes_nothing(world):
     world.master.execute("CREATE TABLE other (id int); DROP TABLE other /* not low */")
@@ -229,6 +238,7 @@ def test_a_drop_that_only_mentions_a_partition_deletes_nothing(world):
     assert equal(world)
 
 
+@pytest.mark.full
 def test_a_drop_that_fails_leaves_nothing(world):
     world.master.execute("CREATE VIEW seen AS SELECT * FROM low")
     with pytest.raises(Exception, match="depend"):
@@ -236,11 +246,13 @@ def test_a_drop_that_fails_leaves_nothing(world):
     assert stream(world) == []
 
 
+@pytest.mark.full
 def test_a_table_with_partitions_that_is_dropped_is_one_command(world):
     world.master.execute("DROP TABLE t")
     assert [action for action, _ in stream(world)] == ["X"]
 
 
+@pytest.mark.full
 def test_partitions_come_and_go_as_tables_of_their_own_under_a_wildcard(build):
     world = build(DDL, {"public.*": {}})
     world.master.execute(f"{ROWS}; {PLAIN}; ALTER TABLE t ATTACH PARTITION p FOR VALUES FROM (100) TO (200)")
@@ -261,6 +273,7 @@ def test_partitions_come_and_go_as_tables_of_their_own_under_a_wildcard(build):
     world.publish()
 
 
+@pytest.mark.full
 def test_a_partitioned_table_that_is_watched_no_more_has_no_triggers_of_ours(world):
     world.master.execute("CREATE TABLE other (id int)")
     world.configure(lambda settings: settings["sources"][SOURCE].update(tables={"public.other": {}}))
@@ -307,6 +320,7 @@ def test_values_that_an_alter_computes_arrive(build):
     assert world.differences() == {}, tables
 
 
+@pytest.mark.full
 def test_rows_of_partitions_have_the_default_of_a_column_that_is_added(world):
     world.master.execute("ALTER TABLE t ADD n text DEFAULT 'a''{b', ADD m timestamptz DEFAULT now(), ADD o int")
     world.master.execute("ALTER TABLE t ALTER n SET DEFAULT 'later'; INSERT INTO t (id) VALUES (12)")
@@ -314,6 +328,7 @@ def test_rows_of_partitions_have_the_default_of_a_column_that_is_added(world):
     assert equal(world)
 
 
+@pytest.mark.full
 def test_an_alter_that_computes_nothing_sends_no_row(build):
     world = build("CREATE TABLE w (id int, v varchar(5))", ["public.w"])
     world.master.execute("INSERT INTO w VALUES (1, 'a')")
@@ -324,6 +339,7 @@ def test_an_alter_that_computes_nothing_sends_no_row(build):
     assert rows(world) == []
 
 
+@pytest.mark.full
 def test_a_partition_that_is_attached_while_a_dump_begins_comes_once(updating, monkeypatch):
     world = updating(
         "CREATE TABLE t (id int, v text) PARTITION BY RANGE (id); CREATE TABLE p (id int, v text)", ["public.t"]

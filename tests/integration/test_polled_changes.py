@@ -34,6 +34,7 @@ def polled(build, weak):
     return lambda ddl, tables: build(ddl, tables, elsewhere={"master": weak})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "ddl",
     [
@@ -92,6 +93,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("names", "ddl", "left"), [("abc", *TAKEN["renamed"]), ("cba", *TAKEN["dropped"])])
 def test_who_takes_a_name_comes_after_who_bore_it(polled, ddl, left, names):
     world = polled("; ".join(f"CREATE TABLE {name} (id int PRIMARY KEY)" for name in names), {"public.*": {}})
@@ -130,6 +132,7 @@ def test_tables_that_refer_to_others_are_told_of_in_an_order_that_slaves_can_fol
     assert [name for (name,) in world.reader("zurich").execute(tables)] == left
 
 
+@pytest.mark.full
 def test_a_partition_that_somebody_reads_after_it_was_detached_holds_up_nobody(polled):
     """As who archives it does, for hours."""
     world = polled(PARTED, ["public.t"])
@@ -149,6 +152,7 @@ def test_a_partition_that_somebody_reads_after_it_was_detached_holds_up_nobody(p
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_partition_may_be_altered_after_it_was_detached(polled):
     world = polled(PARTED, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (11, 'b')")
@@ -195,6 +199,7 @@ def test_a_table_that_is_renamed_while_it_is_looked_at_is_looked_at_again(polled
     assert world.rows("zurich", "public.u") == world.rows("master", "public.u")
 
 
+@pytest.mark.full
 def test_an_alter_that_somebody_leaves_open_is_not_waited_for(polled):
     world = polled(f"{PLAIN}; CREATE TABLE u (id int PRIMARY KEY, v text DEFAULT 'v')", ["public.t", "public.u"])
     altering = world.session()
@@ -209,6 +214,7 @@ def test_an_alter_that_somebody_leaves_open_is_not_waited_for(polled):
     assert [change["action"] for change in world.log()] == ["A"]
 
 
+@pytest.mark.full
 def test_a_statement_drops_a_partition(polled):
     world = polled(PARTED, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (11, 'b')")
@@ -219,6 +225,7 @@ def test_a_statement_drops_a_partition(polled):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_that_is_altered_right_after_the_look_is_looked_at_again(polled, monkeypatch):
     world = polled(PLAIN, ["public.t"])
     queued = QueueCapture.queued
@@ -248,6 +255,7 @@ def test_what_is_written_to_a_partition_while_it_is_none_arrives(polled):
         assert world.differences() == {}, part
 
 
+@pytest.mark.full
 def test_triggers_that_are_made_again_are_no_sign_that_a_partition_was_detached(polled):
     world = polled(DEEP, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (11, 'b')")

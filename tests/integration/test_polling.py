@@ -47,6 +47,7 @@ def test_an_added_column_is_found_and_images_of_before_and_after_are_told_apart(
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_what_leaves_images_as_they_are_is_sent_after_them(polled):
     world = polled(PLAIN, ["public.t"])
     changes = ["RENAME v TO w", "ALTER w SET DEFAULT 'x'", "ALTER w SET NOT NULL", "RENAME TO u"]
@@ -56,6 +57,7 @@ def test_what_leaves_images_as_they_are_is_sent_after_them(polled):
     assert published(world) == ["I", "A"] * number
 
 
+@pytest.mark.full
 def test_a_type_that_changed_sends_the_table_again_and_stops_if_images_are_queued(polled):
     world = polled(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, '5')")
@@ -69,6 +71,7 @@ def test_a_type_that_changed_sends_the_table_again_and_stops_if_images_are_queue
         world.publish()
 
 
+@pytest.mark.full
 def test_a_column_that_came_and_went_between_two_looks_is_not_guessed(polled):
     world = polled(PLAIN, ["public.t"])
     world.master.execute("ALTER TABLE t ADD a int; INSERT INTO t VALUES (1, 'x', 1); ALTER TABLE t DROP a, ADD b int")
@@ -77,6 +80,7 @@ def test_a_column_that_came_and_went_between_two_looks_is_not_guessed(polled):
         world.publish()
 
 
+@pytest.mark.full
 def test_tables_of_equal_names_in_two_schemas_do_not_mix(polled):
     world = polled("CREATE SCHEMA s; CREATE TABLE s.t (id int); CREATE TABLE t (id int)", ["public.t", "s.t"])
     world.master.execute("ALTER TABLE s.t ADD v text; DROP TABLE public.t; ALTER TABLE s.t SET SCHEMA public")
@@ -104,6 +108,7 @@ def test_two_tables_that_swap_their_names_are_told_apart(polled):
     assert world.master.execute(names).fetchall() == [("a",), ("b",)]
 
 
+@pytest.mark.full
 def test_a_table_takes_the_name_of_one_that_was_dropped(polled):
     world = polled("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
     world.master.execute("INSERT INTO b VALUES (1); DROP TABLE b; ALTER TABLE a RENAME TO b; INSERT INTO b VALUES (2)")
@@ -111,6 +116,7 @@ def test_a_table_takes_the_name_of_one_that_was_dropped(polled):
     assert world.master.execute("SELECT tablename FROM repl_tables WHERE status = 'OK'").fetchall() == [("b",)]
 
 
+@pytest.mark.full
 def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(polled):
     world = polled("CREATE TABLE a (x int); CREATE TABLE b (x int)", ["public.a", "public.b"])
     world.master.execute("DROP TABLE b")
@@ -120,6 +126,7 @@ def test_a_dropped_table_that_the_configuration_has_no_more_is_forgotten(polled)
     assert published(world) == ["X"]
 
 
+@pytest.mark.full
 def test_what_changed_just_before_a_bootstrap_is_sent_as_well_and_check_says_how_it_was_found(polled):
     world = polled(PLAIN, ["public.t"])
     texts = {finding.subject: finding.text for finding in findings(world.context)}
@@ -130,6 +137,7 @@ def test_what_changed_just_before_a_bootstrap_is_sent_as_well_and_check_says_how
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_ddl_that_is_rolled_back_leaves_nothing(polled):
     world = polled(PLAIN, ["public.*"])
     with world.master.transaction(force_rollback=True):
@@ -142,6 +150,7 @@ def test_ddl_that_is_rolled_back_leaves_nothing(polled):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_constraint_that_came_later_is_waited_for_at_commit(polled):
     """Neither table's columns changed; yet a child may be written before its parent from now on."""
     parted = "child (id int PRIMARY KEY, p int) PARTITION BY RANGE (id)"
@@ -168,6 +177,7 @@ def test_a_constraint_that_came_later_is_waited_for_at_commit(polled):
     assert world.master.execute(keys).fetchone() == known
 
 
+@pytest.mark.full
 def test_a_table_made_anew_is_two_tables(polled):
     world = polled(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'); DROP TABLE t; CREATE TABLE t (n numeric)")
@@ -176,6 +186,7 @@ def test_a_table_made_anew_is_two_tables(polled):
     assert [change["new"] for change in world.log() if change["action"] == "I"] == [["1", "a"], ["2.5"]]
 
 
+@pytest.mark.full
 def test_a_partition_that_came_or_went_filled_sends_the_table_again(polled):
     world = polled(
         "CREATE TABLE t (id int PRIMARY KEY) PARTITION BY RANGE (id);"
@@ -192,6 +203,7 @@ def test_a_partition_that_came_or_went_filled_sends_the_table_again(polled):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_that_stays_locked_is_looked_at_again_later(polled, monkeypatch):
     monkeypatch.setattr("sluice.vendors.postgresql.capture.queue.triggers._LOCK_TRIES", 2)
     world = polled(PLAIN, ["public.t"])
@@ -204,6 +216,7 @@ def test_a_table_that_stays_locked_is_looked_at_again_later(polled, monkeypatch)
     assert published(world) == ["I", "A"]
 
 
+@pytest.mark.full
 def test_a_new_table_that_stays_locked_holds_up_no_other(polled):
     world = polled(PLAIN, {"public.*": {}})
     world.master.execute("CREATE TABLE later (id int)")

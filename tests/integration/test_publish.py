@@ -102,6 +102,7 @@ def interleaved(world):
     first.execute("COMMIT")
 
 
+@pytest.mark.full(but=["triggers-1"])
 @pytest.mark.parametrize(("capture", "bound"), [*(("triggers", bound) for bound in (1, 2, 4, 5)), ("log", 2)])
 def test_a_bounded_sweep_takes_whole_transactions_that_end_within_its_bound(build, bound, capture):
     """And all of one that began before: besides keys of its slice, two of the first transaction."""
@@ -187,6 +188,7 @@ def test_a_master_that_went_back_to_before_the_last_segment_is_noticed_and_loses
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 def test_slaves_have_the_first_part_of_a_sweep_while_the_others_are_still_published(build, monkeypatch):
     world = bounded(build, 16)
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (2, 'a'), (3, 'a')")
@@ -318,6 +320,7 @@ def test_a_publisher_started_twice_at_once_says_who_is_at_work(world):
     assert world.publish()["changes"] == 0
 
 
+@pytest.mark.full
 def test_taking_over_ends_a_publisher_that_hangs_in_its_transaction(world):
     zombie = world.publisher()
     world.master.execute("INSERT INTO t VALUES (1, 'a')")

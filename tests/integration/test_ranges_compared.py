@@ -113,6 +113,7 @@ def wanted(pair, table):
     return found | {("changed", key) for key in ours.keys() & theirs.keys() if ours[key] != theirs[key]}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("table", TABLES)
 def test_equal_tables_are_equal_and_only_tables_that_sort_alike_are_cut(pair, table):
     difference, tasks = compared(pair, table)
@@ -158,6 +159,7 @@ def test_keys_beyond_those_of_the_master_are_found_even_if_his_type_has_none_of_
     assert (difference.missing, difference.extra, difference.changed) == (0, 200, 0)
 
 
+@pytest.mark.full
 def test_each_comparison_adds_up_other_hashes_and_both_sides_the_same(pair, monkeypatch):
     plain, sums = ChecksumSide.checksums, []
 
@@ -238,6 +240,7 @@ def test_a_sample_is_the_same_on_both_sides(pair):
     assert difference.changed == difference.compared
 
 
+@pytest.mark.full
 def test_a_throttled_comparison_has_more_ranges(pair, monkeypatch):
     monkeypatch.setattr(ranges, "_MOST", 2)
     monkeypatch.setattr(cut_tables, "_BLOCKS", 1)
@@ -256,6 +259,7 @@ def test_as_many_keys_are_drawn_as_suffice_and_all_if_there_are_too_few_or_none(
     assert (difference.different, tasks > 1) == (0, table != "heap")
 
 
+@pytest.mark.full
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     table=st.sampled_from(["narrow", "wide", "named", "exact", "two"]),

@@ -48,6 +48,7 @@ ACTIONS = {
 }
 
 
+@pytest.mark.full
 def test_the_trigger_fires_on_the_actions_that_are_wanted_now_and_no_other(build):
     world = build(PLAIN, {"public.t": ACTIONS["not given"][0]})
     for name, (settings, captured, count) in ACTIONS.items():
@@ -231,6 +232,7 @@ def test_a_renamed_trigger_is_not_doubled(build):
     assert actions(world) == ["INSERT"]
 
 
+@pytest.mark.full
 def test_an_initial_update_reconciles_as_a_bootstrap_does(updating):
     ddl = "CREATE TABLE a (id int); CREATE TABLE b (id int); CREATE TABLE c (id int PRIMARY KEY)"
     world = updating(ddl, ["public.a", "public.c"])
@@ -271,6 +273,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("settings", "order"), ORDERS.values(), ids=ORDERS)
 def test_tables_are_registered_created_and_loaded_in_the_order_of_their_sequence(updating, settings, order):
     tables = {f"public.{name}": settings.get(name, {}) for name in ("child", "b", "a", "parent")}

@@ -116,6 +116,7 @@ NEARLY = st.builds(
 CUT = st.builds(lambda good, size: good[: size % len(good)], WHOLE, st.integers(0, 200))
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_thousand_malformed_conversations_neither_end_nor_grow_the_relay(relay):
     sizes = []
@@ -141,6 +142,7 @@ def test_a_thousand_malformed_conversations_neither_end_nor_grow_the_relay(relay
     assert sizes[-1] - sizes[300] < _ROOM
 
 
+@pytest.mark.full
 def test_a_client_that_does_not_read_costs_little_memory_and_is_left(world, relay):
     logged_in(relay, "slow").filter("texts", INSERT)
     world.master.execute("INSERT INTO texts SELECT n, repeat('x', 2000000) FROM generate_series(1, 20) AS n")
@@ -160,6 +162,7 @@ def test_a_client_that_does_not_read_costs_little_memory_and_is_left(world, rela
     assert len(again.events(10)) == 10
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("sent", [b"", frame(PING)[:10], frame(AUTHENTICATE, b"x" * 100)[:50]])
 def test_a_connection_that_never_authenticates_is_left(relay, sent):
     client = relay.client()
@@ -167,10 +170,12 @@ def test_a_connection_that_never_authenticates_is_left(relay, sent):
     assert ends(client)
 
 
+@pytest.mark.full
 def test_a_client_that_asks_for_nothing_is_left(relay):
     assert ends(logged_in(relay, "silent"))
 
 
+@pytest.mark.full
 def test_strangers_keep_nobody_away(relay):
     strangers = [relay.client() for _ in range(40)]
     known = logged_in(relay, "not a stranger")
@@ -179,6 +184,7 @@ def test_strangers_keep_nobody_away(relay):
         one.close()
 
 
+@pytest.mark.full
 def test_clients_filters_and_names_are_limited(relay):
     clients = [logged_in(relay, f"limited {number}") for number in range(5)]
     # Whoever asks for something stays.
@@ -196,6 +202,7 @@ def test_clients_filters_and_names_are_limited(relay):
     assert relay.client().ask(AUTHENTICATE, long)[0] == ERROR
 
 
+@pytest.mark.full
 def test_events_that_the_log_has_no_more_are_reported_once(world, relay):
     client = logged_in(relay, "forgotten")
     client.filter("texts", INSERT)

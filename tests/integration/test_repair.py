@@ -254,6 +254,7 @@ def exclude(world):
     world.configure(lambda settings: settings["slaves"]["geneva"].update(tables=entry))
 
 
+@pytest.mark.full(but=["skip-eve skipped it"])
 @pytest.mark.parametrize(("leave", "why"), [(skip, "eve skipped it"), (exclude, "excludes it")])
 def test_a_table_that_a_slave_is_no_longer_given_is_left_alone(world, leave, why):
     slave = world.reader("geneva")
@@ -279,6 +280,7 @@ UPDATE branch.rates SET f = '-0', note = 'b' WHERE id = 2
 """
 
 
+@pytest.mark.full(but=["DELETE CASCADE"])
 @pytest.mark.parametrize("action", ["DELETE CASCADE", "DELETE SET NULL", "UPDATE SET DEFAULT"])
 def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, action):
     world = updating(DDL, {"public.planes": {}, "public.rates": {}}, slaves=["geneva"], elsewhere={"geneva": weak})

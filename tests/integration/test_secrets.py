@@ -171,6 +171,7 @@ FAILURES = {
 }
 
 
+@pytest.mark.full(but=["slave, SQL error in a Spark task"])
 @pytest.mark.parametrize(("spoil", "words", "code", "told"), FAILURES.values(), ids=FAILURES)
 def test_a_job_that_fails_repeats_no_password(world, job, spark_server, tmp_path, spoil, words, code, told):
     spoil(world)

@@ -53,6 +53,7 @@ def test_a_slave_goes_on_where_the_master_was(build):
     assert drawn(world, "zurich", "down") == -5
 
 
+@pytest.mark.full
 def test_tables_that_an_update_made_count_as_the_masters_do_and_go_on_with_the_stream(updating):
     world = updating(DDL.replace("id serial", "id smallserial").replace("AS IDENTITY", "AS IDENTITY (INCREMENT 10)"),
                      TABLES)  # fmt: skip
@@ -66,6 +67,7 @@ def test_tables_that_an_update_made_count_as_the_masters_do_and_go_on_with_the_s
         assert next_values(world, name, schema) == {"serial": 6, "Identity": 51, "used": 6}
 
 
+@pytest.mark.full
 def test_an_update_alone_is_enough(updating):
     world = updating(DDL, TABLES)
     fill(world)
@@ -73,6 +75,7 @@ def test_an_update_alone_is_enough(updating):
     assert next_values(world, "zurich") == {"serial": 4, "Identity": 4, "used": 4}
 
 
+@pytest.mark.full
 def test_numbers_that_a_session_of_the_master_set_aside_are_not_handed_out(build):
     world = build(COUNTER, ["public.counter"])
     world.master.execute("ALTER SEQUENCE counter_id_seq CACHE 50")
@@ -112,6 +115,7 @@ def test_a_sequence_that_cannot_follow_is_no_error(build, change):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_segment_names_only_the_sequences_that_moved(build):
     world = build(COUNTER + "; CREATE TABLE t (id serial PRIMARY KEY)", ["public.counter", "public.t"])
     publisher = world.publisher()
@@ -138,6 +142,7 @@ def test_who_alters_a_sequence_neither_waits_for_the_publisher_nor_holds_it_up(b
     assert drawn(world, "zurich") == 1001
 
 
+@pytest.mark.full
 def test_a_batch_that_ends_within_a_segment_leaves_its_sequences_to_the_next(build):
     world = build(COUNTER, ["public.counter"], slave={"max_batch": 1})
     for _ in range(3):
@@ -151,6 +156,7 @@ def test_a_batch_that_ends_within_a_segment_leaves_its_sequences_to_the_next(bui
     assert drawn(world, "zurich") == 4
 
 
+@pytest.mark.full
 def test_thousands_of_uses_of_hundreds_of_sequences_are_followed(build):
     world = build(COUNTER, ["public.counter"])
     slave = world.session("zurich")
@@ -164,6 +170,7 @@ def test_thousands_of_uses_of_hundreds_of_sequences_are_followed(build):
     assert [drawn(world, "zurich", name) for name in ("many0", "many599")] == [20_001, 19_402]
 
 
+@pytest.mark.full
 def test_a_look_at_sequences_does_not_read_those_of_other_tables(build):
     world = build(COUNTER, ["public.counter"])
     source = world.context.source(SOURCE)

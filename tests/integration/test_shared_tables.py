@@ -169,6 +169,7 @@ NAMED = {
 }
 
 
+@pytest.mark.full(but=["a wildcard and a name", "only as it was loaded", "a wildcard without that table"])
 @pytest.mark.parametrize(("east", "west", "slave", "one"), NAMED.values(), ids=NAMED)
 def test_whether_tables_are_one_is_told_by_the_names_that_the_slave_has(several, east, west, slave, one):
     world = several(f"{DDL}; CREATE SCHEMA sales", {("east", "hub"): {}}, ["public.t"])

@@ -270,6 +270,7 @@ def test_a_name_that_the_slave_has_given_to_another_table_stops_it(build):
     assert world.rows("zurich", "public.u").total() == 1
 
 
+@pytest.mark.full
 def test_columns_that_change_places_keep_their_values(build):
     world = build('CREATE TABLE t (id int PRIMARY KEY, a text, "A" text)', ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a', 'b')")
@@ -301,6 +302,7 @@ def test_an_alter_that_is_found_late_comes_before_the_rows_that_have_its_columns
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_slave_whose_role_may_silence_nothing_follows_too(build, weak):
     world = build("CREATE TABLE p (id int PRIMARY KEY)", ["public.*"], elsewhere={"zurich": weak})
     world.master.execute("CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p ON DELETE CASCADE)")

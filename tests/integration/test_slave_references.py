@@ -67,6 +67,7 @@ SUPERUSER = ("checked at once", "trigger")
 WAYS = [(*case, "superuser" if name in SUPERUSER else "owner") for name, case in ACTING.items()]
 
 
+@pytest.mark.full(but=["an action"])
 @pytest.mark.parametrize(("made", "named", "way"), WAYS, ids=ACTING)
 def test_what_acts_by_itself_is_refused_until_one_of_the_statements_of_the_hint_is_executed(
     world, server, made, named, way

@@ -80,6 +80,7 @@ def test_a_select_is_answered_by_every_node_at_its_place_and_the_answers_are_com
     assert geneva.answer.rows[0] == ("0", "0", None)
 
 
+@pytest.mark.full
 def test_an_answer_is_bounded(world):
     world.configure(lambda settings: settings["sources"][SOURCE].update(statement_max_rows=2))
     done = execute(world, "SELECT id FROM t ORDER BY id DESC")
@@ -113,6 +114,7 @@ def test_a_statement_that_fails_on_a_slave_stops_that_slave_in_front_of_it(world
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_slave_may_have_no_part_in_statements(world):
     world.configure(lambda settings: settings["replications"][1].update(statements=False))
     done = execute(world, "UPDATE t SET x = -1")
@@ -134,6 +136,7 @@ def test_cascades_of_a_statement_act_on_the_slave_and_those_of_rows_arrive(build
     assert world.rows("zurich", "public.child").total() == 1
 
 
+@pytest.mark.full
 def test_work_that_a_transaction_puts_off_to_its_end_belongs_to_the_statement(build):
     world = build(DDL, ["public.t"])
     for name in ("master", "zurich"):
@@ -185,6 +188,7 @@ def test_a_slave_executes_it_under_its_own_names(updating):
         assert world.differences() == {}, text
 
 
+@pytest.mark.full
 def test_plain_names_are_looked_up_in_the_schema_given(build):
     world = build("CREATE SCHEMA apart; CREATE TABLE apart.t (id int PRIMARY KEY)", ["apart.t"])
     execute(world, "INSERT INTO t VALUES (1)", schema="apart")
@@ -205,6 +209,7 @@ def test_a_statement_that_the_initial_data_have_is_obsolete(updating):
     assert standings(world, later) == everywhere(world)
 
 
+@pytest.mark.full
 def test_other_transactions_keep_their_rows_and_their_order(world):
     """One that has written already keeps a key below the statement's: the statement waits, and sees its rows."""
     open_ = world.session()

@@ -119,6 +119,7 @@ def test_what_cannot_be_found_out_at_once_is_found_out_later(
     assert statement_results.answers(world.context.store, number(world))[0].answer.count == (5 if delivered else 0)
 
 
+@pytest.mark.full
 def test_a_process_that_died_before_the_commit_leaves_no_question_open(world):
     left = statement_results.begin(world.context.store, SOURCE, ["zurich", "geneva"], WantedStatement(UPDATE))
     world.publish()
@@ -126,6 +127,7 @@ def test_a_process_that_died_before_the_commit_leaves_no_question_open(world):
     assert number(world) == left
 
 
+@pytest.mark.full
 def test_a_slave_that_executed_it_tells_that_the_master_has(world):
     done = execute(world, UPDATE)
     control = world.reader("control")

@@ -129,6 +129,7 @@ def act(world, moment, does, statement):
     world.master.execute(statement)
 
 
+@pytest.mark.full(but=["a key"])
 @pytest.mark.parametrize(("ddl", "tables"), [*SHAPES, pytest.param(KEYED, KEY, id="no old images")])
 def test_rows_that_a_trigger_changes_within_their_statement_are_as_it_left_them(build, ddl, tables):
     world = build(ddl, tables)
@@ -139,6 +140,7 @@ def test_rows_that_a_trigger_changes_within_their_statement_are_as_it_left_them(
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
 
 
+@pytest.mark.full(but=["a key"])
 @pytest.mark.parametrize(("ddl", "tables", "superuser"), [*SEEN, *POLLED])
 def test_rows_that_a_function_changes_within_a_statement_are_as_it_left_them(build, weak, ddl, tables, superuser):
     world = build(ddl, tables, elsewhere={} if superuser else {"master": weak})
@@ -155,6 +157,7 @@ def test_rows_that_a_function_changes_within_a_statement_are_as_it_left_them(bui
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("ddl", "tables", "superuser"), [*SEEN[:1], *POLLED])
 def test_a_statement_that_none_is_within_is_captured_once(build, weak, ddl, tables, superuser):
     world = build(ddl, tables, elsewhere={} if superuser else {"master": weak})
@@ -179,6 +182,7 @@ ALIKE = {
 }
 
 
+@pytest.mark.full
 def test_rows_that_look_alike_are_as_many_as_a_trigger_left_of_them_and_stay_behind_a_truncate(build):
     world = build(TABLES["no key"], ["public.t"])
     for name, does in ALIKE.items():
@@ -198,6 +202,7 @@ def test_rows_that_look_alike_are_as_many_as_a_trigger_left_of_them_and_stay_beh
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_what_is_put_in_order_is_printed_as_all_else(build):
     """Under no setting of the session (R7)."""
     world = build(f"{KEYED}; ALTER TABLE t ADD at timestamptz, ADD f float8, ADD b bytea, ADD i interval", ["public.t"])
@@ -210,6 +215,7 @@ def test_what_is_put_in_order_is_printed_as_all_else(build):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_row_that_somebody_locks_is_captured_as_ever(build):
     world = build(f"{KEYED}; CREATE TABLE child (id int REFERENCES t)", ["public.t"])
     world.master.execute(FILLED)
@@ -224,6 +230,7 @@ def test_a_row_that_somebody_locks_is_captured_as_ever(build):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_change_that_cannot_be_put_in_order_is_told_and_fails_nobody(build):
     world = build(KEYED, ["public.t"])
     world.master.execute("DROP FUNCTION repl_overtaken")
@@ -232,6 +239,7 @@ def test_a_change_that_cannot_be_put_in_order_is_told_and_fails_nobody(build):
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("LOST",)]
 
 
+@pytest.mark.full
 def test_trigger_functions_of_an_older_version_are_made_again(build):
     world = build(KEYED, ["public.t"])
     (name, body) = world.master.execute(
@@ -254,6 +262,7 @@ RENAMED = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 def test_what_is_altered_is_looked_up_as_it_is_called_now(build, weak, superuser):
     tables = ";".join(f"{KEYED.replace(' t ', f' {name} ')}; INSERT INTO {name} VALUES (1, 1)" for name in RENAMED)
@@ -269,6 +278,7 @@ def test_what_is_altered_is_looked_up_as_it_is_called_now(build, weak, superuser
         assert world.master.execute(statuses).fetchall() == [("OK",)] * len(RENAMED), ddl
 
 
+@pytest.mark.full
 def test_rows_are_deleted_from_a_table_that_may_not_be_read_any_more(build, weak):
     world = build(f"{KEYED}; {FILLED}", ["public.t"], elsewhere={"master": weak})
     world.master.execute("REVOKE SELECT ON t FROM CURRENT_USER; DELETE FROM t")
@@ -288,6 +298,7 @@ CREATE TABLE u (id int, v text);
 """
 
 
+@pytest.mark.full(but=["whole"])
 @pytest.mark.parametrize("ddl", [KEYED, TABLES["partitions"]], ids=["whole", "partitions"])
 def test_what_triggers_bring_when_a_table_is_emptied_is_there_in_the_end(build, ddl):
     """Whatever their names, and whichever of several tables is told first (R1)."""

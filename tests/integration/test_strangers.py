@@ -124,6 +124,7 @@ IN_ITS_PLACE = """
 """
 
 
+@pytest.mark.full
 def test_what_bears_the_name_of_a_table_that_was_renamed_unseen_is_never_read(build):
     """Its DDL cannot be recorded by a transaction that sees no more what others did to the table."""
     world = build(f"{PLAIN}; CREATE SCHEMA own", ["public.t"])

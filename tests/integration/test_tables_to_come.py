@@ -53,6 +53,7 @@ def is_equal(world, **how):
     return world.differences() == {}
 
 
+@pytest.mark.full(but=["event triggers"])
 def test_tables_that_come_and_go_hold_up_no_other_and_lose_no_row(updating, role):
     world = updating(DDL, ["public.busy", *(f"public.{name}" for name in TO_COME)], **role)
     assert statuses(world) == {"busy": "OK"} | dict.fromkeys(TO_COME, "WANTED")
@@ -87,6 +88,7 @@ def test_tables_that_come_and_go_hold_up_no_other_and_lose_no_row(updating, role
     assert world.rows("zurich", "public.later").total() == 1
 
 
+@pytest.mark.full
 @POLLING
 def test_a_source_without_any_of_its_tables_can_be_filled(updating, role):
     world = updating("", ["public.later"], **role)
@@ -198,6 +200,7 @@ def test_the_reason_of_each_is_told_by_status_check_and_once_by_the_log(unlike, 
     assert all(text in checked().text for name, text in TOLD.items() if name not in ("one", "strange"))
 
 
+@pytest.mark.full
 def test_a_name_counts_also_where_no_ddl_is_detected(build):
     """A slave is not told to make it, and stops in front of its rows if it has it not, rather than to miss them."""
     world = build(DDL, ["public.busy", "public.later"], source={"detect_ddl": False})
@@ -226,6 +229,7 @@ def test_an_entry_that_somebody_adds_waits_for_its_table(build, role):
     assert world.master.execute("SELECT count(*) > 0 FROM repl_debug_table").fetchone() == (True,)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("role", "bootstraps"), [(True, False), (False, True)], indirect=["role"])
 def test_a_renamed_table_is_captured_on_and_its_old_name_stands_for_a_new_table(build, role, bootstraps):
     world = build(DDL, ["public.busy"], **role)
@@ -241,6 +245,7 @@ def test_a_renamed_table_is_captured_on_and_its_old_name_stands_for_a_new_table(
     assert world.rows("zurich", "public.old") == world.rows("master", "public.old")
 
 
+@pytest.mark.full
 def test_a_comparison_leaves_out_a_table_that_its_point_does_not_show_as_watched(build):
     world = build(DDL, ["public.busy", "public.later"])
     source = world.context.source(SOURCE)

@@ -61,6 +61,7 @@ def lock_wanted(world, table):
     thread.join(30)
 
 
+@pytest.mark.full
 def test_a_dump_without_the_right_to_read_says_so(world, load):
     def revoked(job):
         revoke(world, "master")

@@ -92,6 +92,7 @@ def test_lost_triggers_are_made_again_by_the_next_sweep_and_the_slaves_are_told(
     assert {action: actions[action] for action in "IUDT"} == dict.fromkeys("IUDT", len(LOST))
 
 
+@pytest.mark.full
 def test_a_trigger_that_was_disabled_for_a_moment_is_not_forgotten(build):
     world = build(DDL, TABLES)
     world.master.execute("ALTER TABLE t DISABLE TRIGGER zcap; INSERT INTO t VALUES (1, 'a')")
@@ -101,6 +102,7 @@ def test_a_trigger_that_was_disabled_for_a_moment_is_not_forgotten(build):
     assert world.master.execute("SELECT DISTINCT status FROM repl_tables").fetchall() == [("OK",)]
 
 
+@pytest.mark.full
 def test_a_trigger_that_was_another_for_a_moment_is_not_forgotten(build):
     world = build(DDL, TABLES)
     hidden, shown = (
@@ -114,6 +116,7 @@ def test_a_trigger_that_was_another_for_a_moment_is_not_forgotten(build):
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 def test_what_was_rolled_back_was_not_lost(build):
     world = build(DDL, TABLES)
     with world.master.transaction(force_rollback=True):
@@ -122,6 +125,7 @@ def test_what_was_rolled_back_was_not_lost(build):
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("act", "added"), [("DROP TRIGGER zcap ON t", {"public.t"}), ("DROP SCHEMA repl CASCADE", {*TABLES})]
 )
@@ -133,6 +137,7 @@ def test_a_bootstrap_heals_as_well_and_says_so(build, act, added):
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full
 def test_a_configuration_that_changes_a_trigger_loses_nothing(build):
     world = build(DDL, TABLES)
     world.configure(lambda settings: settings["sources"][SOURCE]["tables"]["public.t"].update(actions="I"))
@@ -141,6 +146,7 @@ def test_a_configuration_that_changes_a_trigger_loses_nothing(build):
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_triggers_beside_those_of_rows_are_missed_as_well(build, weak):
     world = build(DDL, TABLES, elsewhere={"master": weak})
     source = world.context.source(SOURCE)
@@ -167,6 +173,7 @@ def test_event_triggers_that_are_gone_are_made_again_and_what_nobody_saw_is_sent
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_a_partition_that_may_not_be_read_is_truncated_and_the_slaves_are_told(build, weak):
     world = build(DDL, TABLES, elsewhere={"master": weak})
     world.master.execute("INSERT INTO parted VALUES (1)")

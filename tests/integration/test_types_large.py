@@ -24,6 +24,7 @@ def sums(world, name):
     return world.reader(name).execute("SELECT id, length(v), md5(v), n FROM t ORDER BY id").fetchall()
 
 
+@pytest.mark.full
 def test_values_of_100_megabytes_are_inserted_changed_moved_and_deleted(build):
     world = build(DDL, ["public.t"])
     world.master.execute(f"INSERT INTO t VALUES (1, {VALUE % 1}, 1)".encode())
@@ -78,6 +79,7 @@ BEYOND = {
 }
 
 
+@pytest.mark.full
 def test_a_change_beyond_1_gigabyte_fails_no_statement_and_is_not_lost_in_silence(build):
     filled = f"INSERT INTO t VALUES (1, {LONG}), (2, {LONGER})"
     world = build(f"CREATE TABLE t (id int PRIMARY KEY, v varbit); {filled}", ["public.t"])

@@ -65,6 +65,7 @@ def test_an_update_brings_slaves_to_normal_and_a_second_one_as_well(world):
         assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_of_the_slave_that_stays_locked_ends_its_update_and_says_so(world, monkeypatch):
     monkeypatch.setattr(tables, "_PATIENCE", "300ms")
     world.update("zurich")
@@ -129,6 +130,7 @@ def test_a_database_that_goes_during_an_update_stops_its_slave_alone(world):
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
+@pytest.mark.full
 def test_an_update_that_fails_for_every_slave_fails(world):
     world.inhibit()
     for slave in world.slaves:
@@ -159,6 +161,7 @@ def test_a_dump_that_was_killed_is_given_up_and_a_new_update_is_exact(world, act
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_dump_that_was_killed_is_tried_again_within_its_run(world, acting_as):
     acting_as("first")
     world.inhibit()
@@ -189,6 +192,7 @@ def test_a_second_update_is_refused_and_leaves_the_others_as_they_were(world, ac
     assert holds(world, "zurich") == {}
 
 
+@pytest.mark.full
 def test_drains_wait_while_data_is_loaded_and_go_on_after_release(world):
     world.update()
     world.verify(initial=True)

@@ -59,6 +59,7 @@ def test_what_was_queued_before_an_upgrade_arrives_after_it(old, first):
     assert "public_repl_altered" not in names
 
 
+@pytest.mark.full
 def test_what_is_made_anew_has_the_shape_of_what_was_upgraded(old, build):
     bootstrap(old.context, SOURCE)
     assert bootstrap(old.context, SOURCE)["added"] == []
@@ -101,6 +102,7 @@ KEPT = "SELECT data_type FROM information_schema.columns WHERE table_name = 'rep
 CUT = """SELECT prosrc LIKE '%RETURN NULL%' FROM pg_proc WHERE proname = 'repl_capture_' || 't'::regclass::oid"""
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("viewed", [False, True])
 def test_actions_stay_whole_after_an_upgrade_whatever_the_queue_keeps_meanwhile(build, monkeypatch, viewed):
     monkeypatch.setattr(triggers, "_LOCK_TRIES", 1)
@@ -135,6 +137,7 @@ def test_actions_stay_whole_after_an_upgrade_whatever_the_queue_keeps_meanwhile(
 PADDED = "ALTER TABLE repl_tables ALTER actions TYPE char(3); UPDATE repl_state SET version = 26"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("viewed", [False, True])
 def test_actions_of_the_registry_lose_their_blanks_unless_somebody_shows_them(build, viewed):
     world = build(DDL, {"public.t": {"actions": "ID"}})
@@ -147,6 +150,7 @@ def test_actions_of_the_registry_lose_their_blanks_unless_somebody_shows_them(bu
     assert [action for (action,) in world.master.execute("SELECT db_action FROM repl_items")] == ["INSERT", "DELETE"]
 
 
+@pytest.mark.full
 def test_an_event_trigger_that_heard_less_hears_all_after_an_upgrade(build):
     world = build(DDL, ["public.t"])
     world.master.execute(
@@ -168,6 +172,7 @@ ALTER TABLE {1} ENABLE ALWAYS TRIGGER "V_RI_z_repl_capture_{0}"
 """
 
 
+@pytest.mark.full
 def test_triggers_that_waited_for_the_commit_themselves_leave_a_note_and_are_made_anew(build):
     world = build(
         "CREATE TABLE t (id int PRIMARY KEY DEFERRABLE); CREATE TABLE p (id int, r int) PARTITION BY LIST (r);"
@@ -226,6 +231,7 @@ CHANGED += [
 ]
 
 
+@pytest.mark.full(but=["a name that another had, seen"])
 @pytest.mark.parametrize(("version", "first", "ddl", "where", "superuser"), CHANGED)
 def test_what_an_older_version_did_not_record_is_found_by_the_upgrade(
     build, weak, version, first, ddl, where, superuser
@@ -266,6 +272,7 @@ def test_no_image_of_an_older_version_is_read_by_columns_that_it_was_not_written
 TYPELESS = "ALTER TABLE repl_current_tables DROP types; UPDATE repl_state SET version = 33"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("first", "superuser"), [("publish", False), ("bootstrap", True)])
 def test_what_types_are_made_of_is_known_from_an_upgrade_on(build, weak, first, superuser):
     ddl = "CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE t (id int PRIMARY KEY, m mood[])"
@@ -291,6 +298,7 @@ INSERT INTO sluice_loaded VALUES ('flights', 'zurich', 1, 0, 7);
 COMMENT ON TABLE sluice_position IS NULL"""
 
 
+@pytest.mark.full
 def test_a_slave_that_an_older_version_filled_is_filled_again(updating):
     world = updating(DDL, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")

@@ -81,6 +81,7 @@ def told(world, texts, **asked):
         return verify(world.context, request, compare_here, 60)
 
 
+@pytest.mark.full(but=["row by row-nothing within", "row by row-another length", "row by row-no last"])
 @pytest.mark.parametrize(("texts", "rows", "counts"), RANGES.values(), ids=RANGES)
 def test_rows_of_the_ranges_alone_are_compared(world, texts, rows, counts):
     if sum(counts):
@@ -102,6 +103,7 @@ def test_rows_of_the_ranges_alone_are_compared(world, texts, rows, counts):
     assert shown.ranges == newest.ranges == len(texts)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["both bounds belong to it", "tables"])
 def test_tables_that_are_cut_for_several_tasks_are_compared_alike(world, monkeypatch, name):
     monkeypatch.setattr(cut_tables, "_BLOCKS", 1)

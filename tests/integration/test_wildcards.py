@@ -99,6 +99,7 @@ FILLED = {
 }
 
 
+@pytest.mark.full
 def test_rows_that_were_there_before_the_triggers_come_as_inserts_if_wanted(world):
     for made, content in (*((made, True) for made in FILLED.values()), (FILLED["a rename"], False)):
         world.configure(lambda settings, to=content: settings["sources"][SOURCE].update(initial_content=to))
@@ -111,12 +112,14 @@ def test_rows_that_were_there_before_the_triggers_come_as_inserts_if_wanted(worl
         world.master.execute("DROP TABLE x.filled")
 
 
+@pytest.mark.full
 def test_a_schema_made_with_its_tables_is_seen(build):
     world = build("CREATE TABLE a (id int)", {"public.a": {}, "z.*": {}})
     world.master.execute("CREATE SCHEMA z CREATE TABLE t (id int) CREATE TABLE u (id int); INSERT INTO z.u VALUES (1)")
     assert actions(world) == ["N", "N", "I"]
 
 
+@pytest.mark.full
 def test_a_table_dropped_and_made_anew_within_one_sweep_is_two_tables(build):
     world = build("CREATE TABLE t (id int, v text)", ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a'); DROP TABLE t; CREATE TABLE t (n numeric)")
@@ -127,6 +130,7 @@ def test_a_table_dropped_and_made_anew_within_one_sweep_is_two_tables(build):
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
 
 
+@pytest.mark.full
 def test_a_table_made_in_a_transaction_that_is_rolled_back_leaves_nothing(world):
     before = world.master.execute("SELECT * FROM repl_tables ORDER BY 3").fetchall()
     with world.master.transaction(force_rollback=True):
@@ -137,6 +141,7 @@ def test_a_table_made_in_a_transaction_that_is_rolled_back_leaves_nothing(world)
     assert actions(world) == ["N"]
 
 
+@pytest.mark.full
 def test_without_detection_columns_are_recorded_and_nothing_else(world):
     world.configure(lambda settings: settings["sources"][SOURCE].update(detect_ddl=False))
     bootstrap(world.context, SOURCE)
@@ -155,6 +160,7 @@ def test_a_role_that_makes_tables_needs_no_right_on_ours_and_may_give_them_odd_n
     assert stream(world)[3:] == [("I", "(a,1)")]
 
 
+@pytest.mark.full
 def test_a_table_that_could_not_be_watched_when_it_was_made_is_watched_by_the_next_run(world):
     busy, maker = world.session(), world.session()
     with busy.transaction():
@@ -188,6 +194,7 @@ def test_an_idle_publisher_looks_for_such_tables_once_and_not_at_every_sweep(wor
     source.close()
 
 
+@pytest.mark.full
 def test_what_is_wanted_of_a_table_is_so_from_its_first_row_and_goes_with_it(build):
     world = build("CREATE TABLE t (id int)", {"public.*": {"debug": 1}})
     world.master.execute("CREATE TABLE u (id int); INSERT INTO u VALUES (1); DROP TABLE u")

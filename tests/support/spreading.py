@@ -1,4 +1,4 @@
-"""Files of tests spread over processes, one of which may end in the middle of a test."""
+"""Tests chosen by their marks, and their files spread over processes, one of which may end in the middle of a test."""
 
 from __future__ import annotations
 
@@ -22,6 +22,21 @@ def put_long_scopes_first(items: list[pytest.Item]) -> None:
     size = Counter(scopes)
     slow = {scope_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: _rank(scope_of(item.nodeid), size, slow))
+
+
+def take_cases_out_of_full(items: list[pytest.Item]) -> set[tuple[str, str]]:
+    """Let the cases that `full(but=[...])` names run each time. Returns what it names and is no case, by its test."""
+    named: set[tuple[str, str]] = set()
+    cases: set[tuple[str, str]] = set()
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        for mark in [mark for mark in item.own_markers if mark.name == "full" and mark.kwargs]:
+            test, case = item.nodeid.partition("[")[0], callspec.id if callspec else ""
+            named |= {(test, one) for one in mark.kwargs["but"]}
+            cases.add((test, case))
+            if case in mark.kwargs["but"]:
+                item.own_markers.remove(mark)
+    return named - cases
 
 
 def _rank(scope: str, size: Counter[str], slow: set[str]) -> tuple[bool, bool, int, str]:
