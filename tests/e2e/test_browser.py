@@ -79,6 +79,7 @@ def sent(page: Page, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]
     return runs
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("dag", FORMS)
 def test_every_form_can_be_sent_and_its_run_does_what_was_asked_for(sent, page, dag):
     _, badge, note = FORMS[dag]
@@ -87,6 +88,7 @@ def test_every_form_can_be_sent_and_its_run_does_what_was_asked_for(sent, page, 
     assert ended.note.startswith(note)
 
 
+@pytest.mark.full
 def test_what_was_left_blank_reached_no_job(sent, page, api):
     run = api.ask(f"/api/v2/dags/initial_update/dagRuns/{quote(sent['initial_update'])}")
     assert (run["conf"]["version"], run["conf"]["tables"]) == ("  ", ["public.airlines", "public.planes"])
@@ -94,6 +96,7 @@ def test_what_was_left_blank_reached_no_job(sent, page, api):
     assert (standing("zurich")["status"], standing("zurich")["different"]) == ("NORMAL", 0)
 
 
+@pytest.mark.full
 def test_a_slave_is_filled_in_the_mode_that_a_person_picks(sent, page, api, tmp_path_factory):
     pictures = tmp_path_factory.mktemp("modes")
     form = TriggerForm(page, "initial_update")
@@ -144,6 +147,7 @@ def test_the_list_of_dags_tells_what_matters_from_commands_for_rare_moments(page
     assert page.get_by_role("link", name=re.compile("^(publish|drain)__")).count() == 0
 
 
+@pytest.mark.full
 def test_a_run_of_a_drain_says_where_the_slave_stands(page, runtime, api):
     before = standing("zurich")["position"]
     with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
@@ -175,6 +179,7 @@ def flip(page: Page, slave: str) -> None:
     page.locator("label:has(input[type=checkbox])").first.click()
 
 
+@pytest.mark.full
 def test_an_error_stops_a_drain_visibly_and_a_click_lets_it_go_on(page, runtime, api):
     dag = "drain__flights__geneva"
     with psycopg.connect(runtime.admin_dsn("geneva"), autocommit=True) as slave:
@@ -215,6 +220,7 @@ def test_a_click_on_the_switch_is_standby_and_looks_like_no_error(page, runtime,
     wait_until(lambda: standing("geneva")["holdback"] == 0, "catching up", seconds=180)
 
 
+@pytest.mark.full
 def test_a_slave_that_does_not_answer_does_not_look_busy(page, runtime, api):
     # A drain that is at work has its session already.
     wait_until(lambda: newest(api, "geneva")[0]["state"] != "running", "the end of the drain")

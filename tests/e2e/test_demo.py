@@ -184,6 +184,7 @@ def arrived(runtime: Runtime, database: str, schema: str) -> bool:
         return bool(session.execute(f"SELECT 1 FROM {schema}.airlines WHERE carrier = 'ZZ'").fetchone())
 
 
+@pytest.mark.full
 def test_a_command_that_a_slave_asks_about_is_decided_in_airflow_and_the_slave_goes_on(runtime, api):
     def founded(database: str, schema: str) -> list[tuple[int]]:
         query = f"SELECT (to_jsonb(a) ->> 'founded')::int FROM {schema}.airlines AS a WHERE carrier = 'AA'"
@@ -230,6 +231,7 @@ def answer(api: AirflowApi, task: str, option: str) -> None:
     wait_until(answered, "the answer", seconds=240)
 
 
+@pytest.mark.full
 def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(runtime, api, home):
     file = home / "replication.yaml"
     before = file.read_text()
@@ -268,6 +270,7 @@ def test_a_slave_whose_files_were_carried_goes_on_when_an_administrator_says_so(
     file.write_text(before)
 
 
+@pytest.mark.full
 def test_an_update_is_cancelled_at_once_while_all_bulk_slots_are_taken(runtime, api):
     pool = "/api/v2/pools/sluice_bulk"
     before = api.ask(pool)["slots"]
@@ -319,6 +322,7 @@ def test_a_second_up_is_quick_and_changes_nothing(runtime, home):
     assert lasting <= set(ours(home))
 
 
+@pytest.mark.full
 @pytest.mark.ends_the_demo
 def test_down_leaves_nothing_behind_and_a_killed_demo_can_be_started_again(runtime, home):
     command = [str(paths.PROJECT / "sluice"), "demo"]

@@ -14,7 +14,7 @@ from support.launcher import standing, wait_until
 
 from sluice.runtime.handle import Runtime
 
-pytestmark = [pytest.mark.slow, pytest.mark.airflow]
+pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.airflow]
 # A run of Airflow's, with its scheduler and a job.
 RUN_MS = 300_000.0
 NOBODY = "ALTER TABLE airlines ADD CONSTRAINT no_newcomer CHECK (carrier <> 'XN')"

@@ -151,6 +151,7 @@ def test_what_a_source_lost_between_the_sweep_and_its_flush_is_not_in_the_log(bu
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_what_a_dump_has_shown_is_on_the_source_after_its_crash(updating, fragile, monkeypatch):
     """Slaves would have rows else that never were, and pass over whoever is given their numbers again."""
     world = updating(DDL, TABLES, elsewhere={"master": fragile})
@@ -193,6 +194,7 @@ def test_position_and_data_of_a_slave_fall_back_together(build, fragile):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_who_was_fenced_out_of_a_slave_is_so_after_its_crash(build, fragile):
     world = build(DDL, TABLES, elsewhere={"zurich": fragile})
     with closing(world.context.slave(world.pair("zurich"))) as newer:

@@ -68,6 +68,7 @@ def test_a_slave_that_is_restarted_in_mid_load_fails_alone(updating, restartable
     exact(world)
 
 
+@pytest.mark.full
 def test_a_server_that_is_restarted_when_it_is_to_be_compared_fails_nobody(updating, restartable):
     world = updating(DDL, TABLES, elsewhere={"zurich": restartable})
     world.update()
@@ -89,6 +90,7 @@ def test_a_server_that_is_restarted_when_it_is_to_be_compared_fails_nobody(updat
     assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
 
 
+@pytest.mark.full
 def test_a_table_that_is_dropped_waits_for_the_dump_which_gives_way_and_misses_it(updating):
     world = updating(DDL, TABLES)
     dropping = world.session()

@@ -100,6 +100,7 @@ def test_a_load_in_blocks_that_is_killed_goes_on_with_whole_blocks(world):
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_what_others_count_on_outlives_a_crash_of_the_slave(updating, fragile):
     world = updating(DDL, ["public.t"], elsewhere={"zurich": fragile}, source=SMALL)
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
@@ -113,6 +114,7 @@ def test_what_others_count_on_outlives_a_crash_of_the_slave(updating, fragile):
     assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
 
 
+@pytest.mark.full
 def test_a_slave_that_cannot_be_reached_holds_nobody_up_and_is_filled_later(updating, restartable):
     world = updating(DDL, ["public.t"], elsewhere={"zurich": restartable}, source=SMALL)
     begun(world, *world.slaves)

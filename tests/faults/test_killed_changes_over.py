@@ -36,6 +36,7 @@ def test_killed_on_the_way_to_the_log(build):
     expect_equal(world)
 
 
+@pytest.mark.full
 def test_killed_on_the_way_to_triggers(build):
     world = build(DDL, TABLES, source={"capture": "log"})
     write(world, 1)

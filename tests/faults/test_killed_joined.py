@@ -88,6 +88,7 @@ def test_slaves_that_have_everything_are_not_loaded_again(updating):
     exact(world)
 
 
+@pytest.mark.full
 def test_one_that_has_not_is_loaded_alone(updating):
     world = updating(ROWS, TABLES)
     world.inhibit()
@@ -100,6 +101,7 @@ def test_one_that_has_not_is_loaded_alone(updating):
     exact(world)
 
 
+@pytest.mark.full
 def test_what_is_stored_in_files_is_not_stored_again(carried):
     carried = carried(ROWS, TABLES)
     world = carried.world
@@ -123,6 +125,7 @@ def all_of_them(plain):
     del plain["slaves"]["zurich"]["tables"]
 
 
+@pytest.mark.full
 def test_one_that_is_to_have_other_rows_by_now_is_loaded_again_and_so_it_is_if_that_broke_off(updating):
     world = updating(ROWS, TABLES)
     world.inhibit()
@@ -149,6 +152,7 @@ def test_one_that_is_to_have_other_rows_by_now_is_loaded_again_and_so_it_is_if_t
     exact(world)
 
 
+@pytest.mark.full
 def test_a_run_that_begins_with_its_first_task_again_loads_all_again(updating):
     world = updating(ROWS, TABLES)
     world.inhibit()

@@ -73,6 +73,7 @@ def test_a_dump_that_is_killed_leaves_no_program_and_no_row_to_the_next(updating
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_what_programs_brought_and_a_crash_of_the_slave_took_away_is_not_counted_on(updating, fragile, monkeypatch):
     """They commit without waiting for the disk, where the slave's role has it so (R3)."""
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")

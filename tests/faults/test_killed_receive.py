@@ -102,6 +102,7 @@ def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_n
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_what_is_of_two_times_is_loaded_again_if_that_is_killed_before_it_is_noted(interrupted):
     world = interrupted.world
     broken_off(interrupted, 6)

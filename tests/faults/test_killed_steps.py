@@ -17,7 +17,7 @@ from sluice.crash import CrashPoint
 from sluice.paths import PROJECT
 from sluice.runtime import ports
 
-pytestmark = [pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
 

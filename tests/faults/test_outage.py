@@ -13,7 +13,7 @@ from support.world import SOURCE
 from sluice.errors import TransientError
 from sluice.publish.retention import trim
 
-pytestmark = [pytest.mark.postgres, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.postgres, pytest.mark.slow]
 
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
 SEGMENTS = 24

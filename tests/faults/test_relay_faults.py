@@ -45,6 +45,7 @@ def test_queues_are_served_while_the_control_store_is_away_and_nothing_is_lost(w
         assert ids(again.events(1)) == [5]
 
 
+@pytest.mark.full
 def test_a_store_that_hangs_is_an_error_to_those_who_wait_for_it(world):
     with relay_of(world) as relay:
         client = relay.client().log_in("waiting")

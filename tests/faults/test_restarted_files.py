@@ -109,6 +109,7 @@ def test_a_restart_is_worth_a_retry_which_goes_on_with_the_files_that_are_whole(
     goes_on(carried, left, there(carried))
 
 
+@pytest.mark.full
 def test_one_that_comes_when_all_is_read_harms_nothing(carried, restartable):
     def after_all(job):
         done = load_here(job)

@@ -96,7 +96,11 @@ def writing(master):
 
 @pytest.mark.parametrize(
     ("master_server", "into"),
-    [("maria_server", "postgresql"), ("maria_server", "mariadb"), ("mysql_server", "postgresql")],
+    [
+        ("maria_server", "postgresql"),
+        ("maria_server", "mariadb"),
+        pytest.param("mysql_server", "postgresql", marks=pytest.mark.full),
+    ],
     indirect=["master_server"],
 )
 def test_commands_are_carried_out_between_the_rows_of_before_and_after(binlog, into):

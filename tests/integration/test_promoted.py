@@ -316,6 +316,7 @@ def test_a_server_that_lacks_what_was_published_is_refused(promoted):
     assert world.status("zurich") is Status.INCONSISTENT
 
 
+@pytest.mark.full(but=["triggers"])
 @pytest.mark.parametrize("capture", [*CAPTURES, *UNRECORDED])
 def test_publishing_goes_on_with_a_server_that_has_all_that_was_published(servers, promoted, capture):
     world = promoted.worlds[capture]

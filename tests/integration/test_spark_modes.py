@@ -81,6 +81,7 @@ def test_a_dump_is_exact_and_a_verification_finds_what_is_wrong_with_one_slave(u
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
+@pytest.mark.full
 def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster, java, tmp_path, monkeypatch):
     """Nobody shares a directory: the driver has one, and each worker has one with its own copy of the product."""
     world = updating(DDL, ["public.t", "public.heap"])
@@ -101,6 +102,7 @@ def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster,
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_on_a_cluster_initial_data_is_stored_in_files_and_loaded_from_them(updating, spark_cluster, java, tmp_path):
     carried = Carried(updating(DDL, ["public.t", "public.heap"]), tmp_path / "by_hand")
     world = carried.world
@@ -120,6 +122,7 @@ def test_on_a_cluster_initial_data_is_stored_in_files_and_loaded_from_them(updat
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_an_executor_with_another_build_moves_nothing_and_is_named(updating, spark_cluster, java, tmp_path):
     """It has not even the function that the job asks it for."""
     world = updating(DDL, ["public.t", "public.heap"])
@@ -144,6 +147,7 @@ def test_an_executor_with_another_build_moves_nothing_and_is_named(updating, spa
     assert world.publish()["changes"] == 167, "nothing was moved before"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("job", ["cluster"], indirect=True)
 def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
     tables = {"public.t": {}, "public.heap": {"load_in_blocks": False}}
