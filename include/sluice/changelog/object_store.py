@@ -16,12 +16,12 @@ from sluice.changelog.segment_files import (
     FAILURES,
     SUFFIX,
     ParquetSegments,
-    Written,
     absent,
     reason,
     unwritable,
     write_rows,
 )
+from sluice.changelog.written import Written
 from sluice.log import event
 from sluice.storage.directory import opened
 from sluice.storage.private_files import Readable

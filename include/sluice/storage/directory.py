@@ -12,6 +12,7 @@ from pyarrow import fs
 
 from sluice.errors import SluiceError, TransientError
 from sluice.storage.files import HashingFile
+from sluice.storage.place import Place
 from sluice.storage.private_directory import PrivateTree
 from sluice.storage.private_files import IrregularFile, Readable
 
@@ -59,27 +60,8 @@ class Tree(Protocol):
         """See that a file of so many bytes can be written; nothing is made."""
 
 
-class Directory:
-    """One directory; nothing is looked at or made until it is needed. Nobody is led out of it by what is in it.
-
-    Attributes:
-        root: as it is configured: a path, or a URL.
-        steps: the way from there.
-    """
-
-    def __init__(self, root: str, steps: tuple[str, ...] = ()) -> None:
-        self.root = root
-        self.steps = steps
-
-    @property
-    def url(self) -> str:
-        """The URL or path, for people."""
-        path, mark, options = self.root.partition("?")
-        return f"{'/'.join([path.rstrip('/') if self.steps else path, *self.steps])}{mark}{options}"
-
-    def within(self, name: str) -> Directory:
-        """A directory in this one."""
-        return Directory(self.root, (*self.steps, name))
+class Directory(Place):
+    """One directory; nothing is looked at or made until it is needed. Nobody is led out of it by what is in it."""
 
     def expect_writable(self, size: int) -> None:
         """See that a file of so many bytes can be written to the directory, made before if it has to be; nothing is
