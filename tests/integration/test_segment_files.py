@@ -22,7 +22,7 @@ from sluice.changelog.written import Written
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
 from sluice.storage import private_files
-from sluice.storage.directory import opened
+from sluice.storage.arrow_tree import opened
 
 
 @pytest.fixture(params=["plain directory", "object store"])

@@ -23,7 +23,7 @@ from sluice.changelog.segment_files import (
 )
 from sluice.changelog.written import Written
 from sluice.log import event
-from sluice.storage.directory import opened
+from sluice.storage.arrow_tree import opened
 from sluice.storage.private_files import Readable
 
 
