@@ -3,7 +3,7 @@ carry out or drop changes that it rejected."""
 
 import argparse
 
-from sluice.commands import retry_rejected, unblock
+from sluice.commands import unblock
 from sluice.commands.clear_queue import clear_queue
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.context import Context
@@ -39,6 +39,9 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         done["dropped"] = remove_replication(context, pair, options.remove, options.who)
     which = {"through": options.through, "who": options.who}
     if options.rejected == "carry_out":
+        # It moves rows, and no other command here does.
+        from sluice.commands import retry_rejected
+
         done["carried_out"], done["put_right"] = retry_rejected.carry_out(context, pair, options.numbers, **which)
     if options.rejected == "drop":
         done["forgotten"] = rejected_changes.drop(context.store, pair, options.numbers, **which)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from sluice import shell
 from sluice.airflow_api.client import AirflowApi
@@ -14,12 +15,7 @@ from sluice.airflow_api.pause import PauseSwitch
 from sluice.airflow_api.runs import Runs
 from sluice.apply.transform.stylesheet_file import stylesheet
 from sluice.changelog.manifest import Manifest
-from sluice.changelog.object_store import ObjectStore
-from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
 from sluice.config import configuration
-from sluice.config.configuration import Config
-from sluice.config.mapper import Mapper
-from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo, opened
 from sluice.errors import ConfigError
 from sluice.model.appearance import Appearance
@@ -27,11 +23,17 @@ from sluice.model.names import Pair, Resources, TableName, dag_id
 from sluice.model.watched import Wanted, Watch, chosen
 from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
-from sluice.vendors.protocol.capabilities import CaptureWay
-from sluice.vendors.protocol.master import Source
-from sluice.vendors.protocol.slave import SlaveDatabase
-from sluice.vendors.protocol.visibility import ReadSnapshot
 from sluice.vendors.registry import master, vendor
+
+if TYPE_CHECKING:
+    from sluice.changelog.segment_files import SegmentFiles
+    from sluice.config.configuration import Config
+    from sluice.config.mapper import Mapper
+    from sluice.config.models import WipeOut
+    from sluice.vendors.protocol.capabilities import CaptureWay
+    from sluice.vendors.protocol.master import Source
+    from sluice.vendors.protocol.slave import SlaveDatabase
+    from sluice.vendors.protocol.visibility import ReadSnapshot
 
 
 @dataclass(frozen=True)
@@ -212,6 +214,10 @@ class Context:
 
     def files(self) -> SegmentFiles:
         """The files of segments: in a plain directory, or in an object store."""
+        # They bring Arrow along, and most jobs begin without it.
+        from sluice.changelog.object_store import ObjectStore
+        from sluice.changelog.segment_files import PlainDirectory
+
         url = self.config.change_log_url
         return ObjectStore(url) if "://" in url else PlainDirectory(url)
 

@@ -16,7 +16,16 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "log", "crash", "paths", "spark_environment"),
-    ("model", "sqlfiles", "prefetch", "bounded_calls", "process_group", "arrow_rows", "release"),
+    (
+        "model",
+        "sqlfiles",
+        "prefetch",
+        "bounded_calls",
+        "process_group",
+        "arrow_rows",
+        "arrow_without_pandas",
+        "release",
+    ),
     ("state", "values", "extensions", "shell"),
     ("connections", "hints", "expressions", "storage"),
     ("libpq", "tls", "config"),

@@ -17,11 +17,12 @@ from sluice import paths
 from sluice.changelog import object_store
 from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.schema import LOGGED
-from sluice.changelog.segment_files import PlainDirectory, SegmentFiles, Written
+from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
+from sluice.changelog.written import Written
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
 from sluice.storage import private_files
-from sluice.storage.directory import opened
+from sluice.storage.arrow_tree import opened
 
 
 @pytest.fixture(params=["plain directory", "object store"])

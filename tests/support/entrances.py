@@ -18,7 +18,8 @@ from support import decoded_inputs, samples
 from support.fuzzing import Entrance, octets, sentences, texts, values
 
 from sluice.changelog.schema import CHANGES, LOGGED
-from sluice.changelog.segment_files import PlainDirectory, Written
+from sluice.changelog.segment_files import PlainDirectory
+from sluice.changelog.written import Written
 from sluice.config import configuration
 from sluice.config.mapper import Mapper
 from sluice.config.models import IncomingFiles, SlaveTable

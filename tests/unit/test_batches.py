@@ -10,7 +10,7 @@ import pytest
 
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
-from sluice.changelog.segment_files import Written
+from sluice.changelog.written import Written
 from sluice.drain.batches import read_batches
 from sluice.drain.obsolete import without_obsolete
 from sluice.model.position import START, Position, Snapshot

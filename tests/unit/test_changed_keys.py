@@ -11,7 +11,8 @@ from sluice.changelog import changed_keys
 from sluice.changelog.changed_keys import ChangedKeys, expect_kept
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
-from sluice.changelog.segment_files import Written, altered
+from sluice.changelog.segment_files import altered
+from sluice.changelog.written import Written
 from sluice.errors import LogTrimmed, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, Row, ScalarSelect, Select, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.changelog.segment_files import Written
+from sluice.changelog.written import Written
 from sluice.errors import FencedError, LogTrimmed
 from sluice.model.activity import RowCounts
 from sluice.model.layout import Layout

@@ -16,14 +16,14 @@ from sluice.changelog.segment_files import (
     FAILURES,
     SUFFIX,
     ParquetSegments,
-    Written,
     absent,
     reason,
     unwritable,
     write_rows,
 )
+from sluice.changelog.written import Written
 from sluice.log import event
-from sluice.storage.directory import opened
+from sluice.storage.arrow_tree import opened
 from sluice.storage.private_files import Readable
 
 

@@ -7,7 +7,6 @@ import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from sluice import paths
 from sluice.changelog.schema import CHANGES, LOGGED
+from sluice.changelog.written import Written
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.storage import private_files
@@ -56,15 +56,6 @@ def expect_directory(url: str) -> Path:
             65, f"nothing can be written to {existing}", "mend its rights, or mount it; no change is lost"
         )
     return existing
-
-
-@dataclass(frozen=True)
-class Written:
-    """A durable file: its hash and size, to be listed in the manifest."""
-
-    name: str
-    sha256: str
-    bytes: int
 
 
 class SegmentFiles(Protocol):

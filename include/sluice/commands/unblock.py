@@ -6,8 +6,6 @@ from contextlib import suppress
 from functools import partial
 
 from sluice.context import Context
-from sluice.drain.remove_transaction import no_obstacle
-from sluice.drain.step import drain_of
 from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen, split_table
@@ -28,6 +26,10 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
         TransientError: SLC-051, a drain is at work.
         SluiceError: SLC-170, the slave does not stand in front of that transaction; nothing was changed.
     """
+    # They move rows, and no other command here does.
+    from sluice.drain.remove_transaction import no_obstacle
+    from sluice.drain.step import drain_of
+
     with leases.leased(context.store, f"drain {pair}") as lease:
         stuck = blocked.standing(context.store, pair)
         if stuck is None or stuck.ordinal != ordinal:

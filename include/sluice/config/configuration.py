@@ -28,7 +28,7 @@ from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import chosen, distinct
 from sluice.paths import INSTALLED, PROJECT, at_home, home
-from sluice.storage.directory import Directory
+from sluice.storage.place import Place
 
 CONFIG_ENV = "SLUICE_CONFIG"
 
@@ -52,7 +52,7 @@ class Config(Part):
         tuple[RoleName, ...],
         Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
     ] = ("op", "admin")
-    pages: Annotated[Pages, maybe_empty(Pages)] = Pages()
+    pages: Annotated[Pages, maybe_empty(Pages)] = Pages.by_default()
     relay: Annotated[Relay | None, maybe_empty(Relay | None), Field(description="serves events to clients")] = None
     dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
     bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
@@ -165,7 +165,7 @@ class Config(Part):
     @property
     def initial_data_url(self) -> str:
         """The directory of initial data in the change log."""
-        return Directory(self.change_log_url).within("initial_files").url
+        return Place(self.change_log_url).within("initial_files").url
 
     def receives_in(self, url: str) -> bool:
         """Whether a directory is one in those where carried files arrive, or initial data is kept."""
@@ -174,7 +174,7 @@ class Config(Part):
         if name in ("", ".", "..") or "%" in name:
             return False
         places = {self.initial_data_url, *(one.initial_files.location for one in self.slaves.values())}
-        return url in {Directory(at_home(place)).within(name).url for place in places}
+        return url in {Place(at_home(place)).within(name).url for place in places}
 
     def slaves_of(self, source: str) -> list[str]:
         """The slaves that this source feeds, in the file's order."""

@@ -18,7 +18,7 @@ from sluice.model.stylesheet import Stylesheet
 from sluice.model.watched import Pattern, chosen, split_name
 from sluice.model.write_policy import WritePolicy
 
-_PLAIN = SlaveTable()
+_PLAIN = SlaveTable.by_default()
 # What of an entry decides about rows and changes as a whole.
 _CHOOSING = ("where", "actions", "plugin", "stylesheet", "when", "veto")
 

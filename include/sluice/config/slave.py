@@ -31,12 +31,12 @@ class Slave(Part):
     stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
     salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
     max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
-    initial_files: IncomingFiles = IncomingFiles()
+    initial_files: IncomingFiles = IncomingFiles.by_default()
     when_unreachable: Annotated[
         Literal["wait", "store"],
         Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
     ] = "wait"
-    initial_program: Program = Program()
+    initial_program: Program = Program.by_default()
     on_existing_rows: Annotated[
         Filled, Field(description="what an initial update does about a table that has rows")
     ] = Filled.TRUNCATE

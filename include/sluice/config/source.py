@@ -58,7 +58,7 @@ class Source(Part):
     initial_content: Annotated[bool, Field(description="a CREATE brings the rows the table has already")] = True
     char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
     char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
-    schedule: PublishSchedule = PublishSchedule()
+    schedule: PublishSchedule = PublishSchedule.by_default()
     yields_after_s: Annotated[
         float | None,
         Field(ge=0, description="seconds that an ALTER TABLE waits for a dump or a comparison at most; 0: no limit"),
@@ -67,12 +67,12 @@ class Source(Part):
         [], description="roles whose functions may run with the rights of the source's role when tables are read"
     )
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
-    segments: Segments = Segments()
-    messages: Messages = Messages()
-    initial_files: OutgoingFiles = OutgoingFiles()
-    initial_program: Program = Program()
-    blocks: Blocks = Blocks()
-    verification: Verification = Verification()
+    segments: Segments = Segments.by_default()
+    messages: Messages = Messages.by_default()
+    initial_files: OutgoingFiles = OutgoingFiles.by_default()
+    initial_program: Program = Program.by_default()
+    blocks: Blocks = Blocks.by_default()
+    verification: Verification = Verification.by_default()
 
     @property
     def connections(self) -> list[str]:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from sluice import extensions
 from sluice.airflow_api import outbox
@@ -17,13 +18,13 @@ from sluice.config.models import DrainSchedule
 from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.drain.gate import Gate
-from sluice.drain.step import StepDone, deliver, explain
+from sluice.drain.step_result import StepDone
 from sluice.errors import FencedError, LockTimeout, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.position import Position
 from sluice.state.dispatcher import Hold
-from sluice.steps import LOOK_S, STEP_S, LocalSteps, Steps, done
+from sluice.steps import LOOK_S, STEP_S, LocalSteps, Result, Steps, done
 from sluice.store import leases, replications, updates
 from sluice.store.leases import Lease
 from sluice.store.notify import SegmentListener
@@ -153,8 +154,18 @@ def _mapper(context: Context, pair: Pair) -> Mapper:
     except TransientError:
         raise
     except SluiceError as error:
+        # With it comes all that moves rows, which a drain that is well loads where its steps run.
+        from sluice.drain.step import explain
+
         explain(context.store, pair, error)
         raise
+
+
+def _deliver_step(context: Context, **arguments: Any) -> Result:
+    """Do a step where it runs. This process does not load what moves rows."""
+    from sluice.drain.step import deliver
+
+    return deliver(context, **arguments)
 
 
 class _Run:
@@ -246,7 +257,7 @@ class _Run:
         """Do a step; whether it brought the slave anything."""
         begins = self._position
         work = partial(
-            deliver,
+            _deliver_step,
             pair=self._pair,
             mapper=self._mapper,
             epoch=self._held.epoch,

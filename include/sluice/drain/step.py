@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import partial
 
 from sluice import extensions, hints
@@ -20,9 +20,9 @@ from sluice.drain import shared_tables
 from sluice.drain.ddl_policy import DdlPermission, UndecidedDdl
 from sluice.drain.drain import Delivered, Drain
 from sluice.drain.gate import held
+from sluice.drain.step_result import StepDone
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair, TableName
-from sluice.model.position import Position
 from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.state.ddl_question import QuestionState
 from sluice.state.replication import Status
@@ -34,29 +34,6 @@ from sluice.vendors.protocol.slave import SlaveDatabase
 Keep = Callable[[Store, Pair, Sequence[RejectedChange]], None]
 
 _DURABLE_S = 3.0
-
-
-@dataclass
-class StepDone:
-    """The result of a step.
-
-    Attributes:
-        position: the slave's, which is durable.
-        conflicts: rows that were not as expected: schema and table of the slave, the kind, how many.
-        shut: it ended because the control store holds the slave's gate.
-    """
-
-    segment: int = 0
-    ordinal: int = 0
-    transactions: int = 0
-    changes: int = 0
-    conflicts: list[tuple[str, str, str, int]] = field(default_factory=list)
-    shut: bool = False
-
-    @property
-    def position(self) -> Position:
-        """The slave's position."""
-        return Position(self.segment, self.ordinal)
 
 
 def deliver(

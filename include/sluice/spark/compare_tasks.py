@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator
 from queue import SimpleQueue
 from threading import Thread
-
-from pyspark.sql import Row
+from typing import TYPE_CHECKING
 
 from sluice.errors import SluiceError
 from sluice.spark.errors import as_text, from_text
@@ -16,6 +15,9 @@ from sluice.spark.tasks import collected
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
+
+if TYPE_CHECKING:
+    from pyspark.sql import Row
 
 # So many batches, at most, whose outcomes are known before all are; and the least comparisons of one.
 _BATCHES, _LEAST = 16, 4

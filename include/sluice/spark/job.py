@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sluice import extensions
+from sluice.arrow_without_pandas import hide_pandas
 from sluice.commands import roles
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
@@ -26,6 +28,8 @@ from sluice.model.watched import split_table
 TERMINAL = 3
 TRANSIENT = 75
 TERMINATED = 128 + signal.SIGTERM
+# By it pydantic does not look for plugins of its own, for which it would read the metadata of every package.
+_NO_PYDANTIC_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
 
 
 def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
@@ -106,6 +110,8 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     """Parse, call, print the result, and leave with the code that tells Airflow what to do next."""
     options = parser.parse_args()
     to_stderr()
+    hide_pandas()
+    os.environ.setdefault(*_NO_PYDANTIC_PLUGINS)
     signal.signal(signal.SIGTERM, _leave)
     try:
         context = Context.of_job()

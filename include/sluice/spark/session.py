@@ -5,10 +5,12 @@ from __future__ import annotations
 import atexit
 import os
 from functools import cache
-
-from pyspark.sql import SparkSession
+from typing import TYPE_CHECKING
 
 from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # A server that does not answer is asked again for about half a minute; by default it would be for ten.
 _RETRIES = 9
@@ -20,12 +22,16 @@ def spark() -> SparkSession:
     """The session, made when it is first needed: an idle sweep needs none."""
     if remote := os.environ.get(REMOTE_ENV):
         return _connected(remote)
+    # PySpark takes long to load, and a job that finds nothing to do ends without it.
+    from pyspark.sql import SparkSession
+
     return SparkSession.builder.appName("sluice").getOrCreate()
 
 
 def _connected(remote: str) -> SparkSession:
     """A new session of a Connect server; its executors are sent the Python files that they lack, as spark-submit does
     by itself."""
+    from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.retries import DefaultPolicy
 
     session = SparkSession.builder.remote(remote).create()

@@ -5,19 +5,18 @@ from __future__ import annotations
 import pickle
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
-
-import pyarrow as pa
-from pyspark import cloudpickle
-from pyspark.sql import Row
-from pyspark.sql.types import StructType
+from typing import TYPE_CHECKING, Any
 
 from sluice import release, shell
+from sluice.arrow_without_pandas import hide_pandas
 from sluice.errors import SluiceError
 from sluice.spark.errors import as_text
 from sluice.spark.session import spark
 
-_ARROW = {"string": pa.string(), "long": pa.int64()}
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Row
+
 _FAILURE = {"failure": "string"}
 # Of an executor of another build: its host, and the build.
 _ANOTHER = {"another_host": "string", "another_build": "string"}
@@ -36,8 +35,13 @@ def collected(
     Raises:
         TransientError: SLC-377, an executor has another build of the product.
     """
+    # They take long to load, and a job that finds nothing to do ends without them.
+    import pyarrow as pa
+    from pyspark.sql.types import StructType
+
     names = {**fields, **_FAILURE, **_ANOTHER}
-    schema = pa.schema([(name, _ARROW[kind]) for name, kind in names.items()])
+    kinds = {"string": pa.string(), "long": pa.int64()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in names.items()])
     task = _task(_pickled(_rows_of(work)), release.build(), schema)
     # As types: a server would be asked what a text means.
     result = StructType()
@@ -51,6 +55,8 @@ def collected(
 
 
 def _pickled(work: object) -> bytes:
+    from pyspark import cloudpickle
+
     made: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
     return made
 
@@ -59,6 +65,8 @@ def _task(work: bytes, build: str, schema: pa.Schema) -> Callable[[Iterator[pa.R
     """What an executor unpickles first. It refers to nothing of ours, so that any build can tell that it is another."""
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
         from sluice import release
 
         # A build of before builds were told apart has a version alone.
@@ -82,6 +90,7 @@ def _rows_of(
     deployment = shell.deployment_names()
 
     def rows_of(number: int) -> list[Mapping[str, object]]:
+        hide_pandas()
         shell.adopt(deployment)
         try:
             return list(work(number))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
 from typing import IO, Protocol
-
-import pyarrow as pa
-from pyarrow import fs
 
 from sluice.errors import SluiceError, TransientError
 from sluice.storage.files import HashingFile
+from sluice.storage.place import Place
 from sluice.storage.private_directory import PrivateTree
 from sluice.storage.private_files import IrregularFile, Readable
 
@@ -59,27 +57,8 @@ class Tree(Protocol):
         """See that a file of so many bytes can be written; nothing is made."""
 
 
-class Directory:
-    """One directory; nothing is looked at or made until it is needed. Nobody is led out of it by what is in it.
-
-    Attributes:
-        root: as it is configured: a path, or a URL.
-        steps: the way from there.
-    """
-
-    def __init__(self, root: str, steps: tuple[str, ...] = ()) -> None:
-        self.root = root
-        self.steps = steps
-
-    @property
-    def url(self) -> str:
-        """The URL or path, for people."""
-        path, mark, options = self.root.partition("?")
-        return f"{'/'.join([path.rstrip('/') if self.steps else path, *self.steps])}{mark}{options}"
-
-    def within(self, name: str) -> Directory:
-        """A directory in this one."""
-        return Directory(self.root, (*self.steps, name))
+class Directory(Place):
+    """One directory; nothing is looked at or made until it is needed. Nobody is led out of it by what is in it."""
 
     def expect_writable(self, size: int) -> None:
         """See that a file of so many bytes can be written to the directory, made before if it has to be; nothing is
@@ -198,8 +177,7 @@ class Directory:
                 "nothing was read or written by way of it; find out who made it, put the file itself there, or remove "
                 "it, then run this again",
             ) from None
-        # Directories that are in each other, too many for one process to go through.
-        except (OSError, RecursionError, pa.ArrowException) as error:
+        except _failures() as error:
             raise TransientError(
                 180,
                 f"the directory {self.url} cannot be {done}: {str(error).partition(chr(10))[0]}",
@@ -216,61 +194,15 @@ class Directory:
 
     @property
     def _tree(self) -> Tree:
+        # It brings Arrow along, and many know a directory without looking into it.
+        from sluice.storage.arrow_tree import ArrowTree, opened
+
         files, path = opened(self.root)
-        return PrivateTree(path, self.steps) if files.type_name == "local" else _Store(files, path, self.steps)
+        return PrivateTree(path, self.steps) if files.type_name == "local" else ArrowTree(files, path, self.steps)
 
 
-class _Store:
-    """A directory of an object store, or on HDFS."""
-
-    def __init__(self, files: fs.FileSystem, root: str, steps: tuple[str, ...]) -> None:
-        self._files = files
-        self._path = "/".join([root.rstrip("/"), *steps])
-
-    def files(self) -> dict[str, int]:
-        found = self._files.get_file_info(fs.FileSelector(self._path, recursive=True, allow_not_found=True))
-        begin = len(self._path) + 1
-        files = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
-        return {name: size for name, size in files.items() if not name.rpartition("/")[2].startswith(".")}
-
-    def directories(self) -> list[str]:
-        found = self._files.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
-        return [one.base_name for one in found if one.type == fs.FileType.Directory]
-
-    def has(self, name: str = "") -> bool:
-        (found,) = self._files.get_file_info([self._at(name) if name else self._path])
-        return bool(found.type != fs.FileType.NotFound)
-
-    def make(self) -> None:
-        self._files.create_dir(self._path)
-
-    def open(self, name: str) -> pa.NativeFile:
-        return self._files.open_input_stream(self._at(name), compression=None)
-
-    def create(self, name: str) -> pa.NativeFile:
-        return self._files.open_output_stream(self._at(name), compression=None)
-
-    def replace(self, name: str, by: str) -> None:
-        self._files.move(self._at(by), self._at(name))
-
-    def flush(self, names: list[str]) -> None:
-        pass
-
-    def remove(self, name: str) -> None:
-        self._files.delete_file(self._at(name))
-
-    def remove_all(self) -> None:
-        self._files.delete_dir(self._path)
-
-    def expect_room(self, size: int) -> None:
-        self._files.get_file_info([self._path])
-
-    def _at(self, name: str) -> str:
-        return f"{self._path}/{name}"
-
-
-@lru_cache(maxsize=16)
-def opened(url: str) -> tuple[fs.FileSystem, str]:
-    """The filesystem of a path or URL, and the path on it. Raises pyarrow's errors."""
-    files, path = fs.FileSystem.from_uri(url)
-    return files, str(path)
+def _failures() -> tuple[type[Exception], ...]:
+    """How a filesystem fails; where Arrow is not loaded, nothing of it failed."""
+    arrow = sys.modules.get("pyarrow")
+    # Directories that are in each other may be too many for one process to go through.
+    return (OSError, RecursionError, *((arrow.ArrowException,) if arrow else ()))

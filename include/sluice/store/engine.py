@@ -123,6 +123,10 @@ class Store:
 
     def migrate(self) -> None:
         """Bring the store to this version's tables; does nothing if they are there. Safe to run twice at once."""
+        with self.begin() as connection:
+            if _versions(connection) == [newest()]:
+                return
+        # Alembic takes long to load, and hardly a store needs it.
         from alembic import command
         from alembic.config import Config
 
@@ -151,14 +155,19 @@ class Store:
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
 
 
+def _versions(connection: Connection) -> list[int]:
+    """The versions of the store's tables: one, or none before they are made."""
+    if connection.scalar(select(func.to_regclass(_VERSION.name))) is None:
+        return []
+    return [int(found) for found in connection.scalars(select(_VERSION.c.version_num))]
+
+
 def _expect_known(connection: Connection) -> None:
     """See that no newer Sluice made what is there; an older one may have, which `migrate` brings up."""
-    if connection.scalar(select(func.to_regclass(_VERSION.name))) is None:
-        return
-    for found in connection.scalars(select(_VERSION.c.version_num)):
-        if int(found) > newest():
+    for found in _versions(connection):
+        if found > newest():
             raise ConfigError(
                 59,
-                f"the tables of the control store are of version {found}, and this Sluice knows {newest()}",
+                f"the tables of the control store are of version {found:04}, and this Sluice knows {newest()}",
                 "a newer Sluice made them: run that version, nothing was changed",
             )

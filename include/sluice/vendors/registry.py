@@ -7,32 +7,34 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sluice.config.logical_decoding import Decoding
-from sluice.config.mapper import Mapper
-from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.messages.column_literal import Cell
-from sluice.model.lineage import Dataset
-from sluice.model.names import Pair, Resources, TableName
-from sluice.model.table_size import TableSize
 from sluice.vendors.protocol.capabilities import CaptureWay
-from sluice.vendors.protocol.compare import Comparison, GivesWay
-from sluice.vendors.protocol.digests import DigestSide
-from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
-from sluice.vendors.protocol.master import Source
-from sluice.vendors.protocol.read import Foreseen, KeyRange
-from sluice.vendors.protocol.repair import RowRepair, VersionedRepair
-from sluice.vendors.protocol.slave import SlaveDatabase
-from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
-from sluice.vendors.protocol.visibility import ReadSnapshot
-from sluice.verify.difference import Difference
 
-# By a connection, a snapshot, the roles whose functions may run with our rights, a table and its columns.
-OpenDigests = Callable[
-    [ConnectionInfo, str, Collection[str], TableName, Sequence[str]], AbstractContextManager[DigestSide]
-]
+if TYPE_CHECKING:
+    from sluice.config.logical_decoding import Decoding
+    from sluice.config.mapper import Mapper
+    from sluice.connections import ConnectionInfo
+    from sluice.messages.column_literal import Cell
+    from sluice.model.lineage import Dataset
+    from sluice.model.names import Pair, Resources, TableName
+    from sluice.model.table_size import TableSize
+    from sluice.vendors.protocol.compare import Comparison, GivesWay
+    from sluice.vendors.protocol.digests import DigestSide
+    from sluice.vendors.protocol.load import BlockReceiver, Programs, Reading, Receiver, SlaveRanges, TableDefinition
+    from sluice.vendors.protocol.master import Source
+    from sluice.vendors.protocol.read import Foreseen, KeyRange
+    from sluice.vendors.protocol.repair import RowRepair, VersionedRepair
+    from sluice.vendors.protocol.slave import SlaveDatabase
+    from sluice.vendors.protocol.tasks import BlockJob, LoadJob, SlaveLoad
+    from sluice.vendors.protocol.visibility import ReadSnapshot
+    from sluice.verify.difference import Difference
+
+    # By a connection, a snapshot, the roles whose functions may run with our rights, a table and its columns.
+    OpenDigests = Callable[
+        [ConnectionInfo, str, Collection[str], TableName, Sequence[str]], AbstractContextManager[DigestSide]
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from sluice.errors import SluiceError
-from sluice.model.names import TableName
-from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
-from sluice.vendors.protocol.read import Key, KeyRange
+if TYPE_CHECKING:
+    from sluice.errors import SluiceError
+    from sluice.model.names import TableName
+    from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
+    from sluice.vendors.protocol.read import Key, KeyRange
 
 
 class NoStatements(ABC):

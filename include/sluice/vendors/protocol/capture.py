@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sluice.config.logical_decoding import Decoding
-from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError
-from sluice.model.kept_log import KeptLog
-from sluice.model.layout import Layout
-from sluice.model.names import TableName
-from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
-from sluice.model.unwatched import Unwatched
-from sluice.model.watched import Wanted, Watch
-from sluice.vendors.protocol.capabilities import Capabilities
-from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
+
+if TYPE_CHECKING:
+    from sluice.config.logical_decoding import Decoding
+    from sluice.connections import ConnectionInfo
+    from sluice.model.kept_log import KeptLog
+    from sluice.model.layout import Layout
+    from sluice.model.names import TableName
+    from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
+    from sluice.model.unwatched import Unwatched
+    from sluice.model.watched import Wanted, Watch
+    from sluice.vendors.protocol.capabilities import Capabilities
+    from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
 
 
 def expect_no_decoding(decoding: Decoding | None) -> None:

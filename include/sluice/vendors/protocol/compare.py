@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from secrets import randbits
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sluice.apply.mapping.table_view import TableView
 from sluice.errors import NotByKeys, SluiceError, SortedOtherwise, TransientError
 from sluice.model.key_choice import KeyChoice
-from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import SEED_BITS, KeySample
-from sluice.model.names import TableName
-from sluice.vendors.protocol.read import Key
 from sluice.verify.difference import Keeping
+
+if TYPE_CHECKING:
+    from sluice.apply.mapping.table_view import TableView
+    from sluice.model.key_range import KeyInterval
+    from sluice.model.names import TableName
+    from sluice.vendors.protocol.read import Key
 
 
 @dataclass(frozen=True)

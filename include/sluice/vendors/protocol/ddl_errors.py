@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from sluice.errors import AGAIN, SluiceError, TransientError, UnclassifiedError
-from sluice.model.names import TableName
+
+if TYPE_CHECKING:
+    from sluice.model.names import TableName
 
 
 def there_already(table: TableName, hint: str) -> SluiceError:

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from zlib import crc32
 
-from sluice.apply.mapping.table_view import TableView
-from sluice.config.mapper import Mapper
-from sluice.connections import ConnectionInfo
-from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
-from sluice.model.sequence import SequenceValue
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, Leaf, RowFormat, TakenFormats
+
+if TYPE_CHECKING:
+    from sluice.apply.mapping.table_view import TableView
+    from sluice.config.mapper import Mapper
+    from sluice.connections import ConnectionInfo
+    from sluice.model.layout import Layout
+    from sluice.model.sequence import SequenceValue
 
 
 @dataclass(frozen=True)

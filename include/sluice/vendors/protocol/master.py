@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sluice.model.foreign_code import ForeignCode
-from sluice.model.layout import Column, Layout
-from sluice.model.names import TableName
-from sluice.model.position import Position
-from sluice.model.sequence import SequenceValue
-from sluice.model.watched import Watch
-from sluice.vendors.protocol.capture import Capture
-from sluice.vendors.protocol.load import At, DumpSnapshot, TableDefinition
+if TYPE_CHECKING:
+    from sluice.model.foreign_code import ForeignCode
+    from sluice.model.layout import Column, Layout
+    from sluice.model.names import TableName
+    from sluice.model.position import Position
+    from sluice.model.sequence import SequenceValue
+    from sluice.model.watched import Watch
+    from sluice.vendors.protocol.capture import Capture
+    from sluice.vendors.protocol.load import At, DumpSnapshot, TableDefinition
 
 
 class MasterDatabase(Protocol):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sluice.model.layout import Layout
-from sluice.model.names import TableName
 from sluice.vendors.protocol.read import TEXT, RowFormat
+
+if TYPE_CHECKING:
+    from sluice.model.names import TableName
 
 
 @dataclass(frozen=True)

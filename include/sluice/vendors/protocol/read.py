@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sluice.errors import SluiceError
-from sluice.model.names import TableName
+
+if TYPE_CHECKING:
+    from sluice.model.names import TableName
 
 # The name of a format in which rows stand in buffers.
 RowFormat = str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from sluice.apply.mapping.table_view import TableView
-from sluice.changelog.points import PointWait
-from sluice.vendors.protocol.read import Key
+if TYPE_CHECKING:
+    from sluice.apply.mapping.table_view import TableView
+    from sluice.changelog.points import PointWait
+    from sluice.vendors.protocol.read import Key
 
 
 @dataclass(frozen=True)

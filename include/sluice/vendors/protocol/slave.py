@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Protocol
 
 from sluice.apply.net.effects import Step
-from sluice.config.mapper import Mapper
-from sluice.config.models import WipeOut
-from sluice.model.action import Command
-from sluice.model.layout import Column, Layout
-from sluice.model.loss import Loss
-from sluice.model.names import Pair, TableName
-from sluice.model.position import PartWay, Position, Snapshot
 from sluice.model.row_conflict import Tolerated
-from sluice.model.sequence import SequenceValue
-from sluice.model.statement import Answered, Statement
 from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
-from sluice.vendors.protocol.capabilities import Capabilities
-from sluice.vendors.protocol.load import SlaveTables, TableDefinition, TableFit
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from sluice.config.mapper import Mapper
+    from sluice.config.models import WipeOut
+    from sluice.model.action import Command
+    from sluice.model.layout import Column, Layout
+    from sluice.model.loss import Loss
+    from sluice.model.names import Pair, TableName
+    from sluice.model.position import PartWay, Position, Snapshot
+    from sluice.model.sequence import SequenceValue
+    from sluice.model.statement import Answered, Statement
+    from sluice.vendors.protocol.capabilities import Capabilities
+    from sluice.vendors.protocol.load import SlaveTables, TableDefinition, TableFit
 
 StepsOf = Callable[[Collection[int]], Iterable[Step]]
 # A transaction of more changes is not replayed: writing it by sets is so much faster then.

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa
 
-from sluice.model.layout import Layout
-from sluice.model.position import Snapshot
+    from sluice.model.layout import Layout
+    from sluice.model.position import Snapshot
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from sluice.apply.mapping.table_view import TableView
-from sluice.config.mapper import Mapper
-from sluice.errors import SluiceError
-from sluice.model.names import Resources, TableName
-from sluice.model.position import Position
-from sluice.storage.directory import Directory
-from sluice.vendors.protocol.read import Chunk, KeyRange, RowFormat
+if TYPE_CHECKING:
+    from sluice.apply.mapping.table_view import TableView
+    from sluice.config.mapper import Mapper
+    from sluice.errors import SluiceError
+    from sluice.model.names import Resources, TableName
+    from sluice.model.position import Position
+    from sluice.storage.directory import Directory
+    from sluice.vendors.protocol.read import Chunk, KeyRange, RowFormat
 
 # What the names of stored files end with: compressed, or messages of XML.
 Form = Literal["zst", "xml"]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Protocol
 
 from sluice.model.position import Snapshot
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Visibility(Protocol):
