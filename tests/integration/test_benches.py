@@ -28,7 +28,12 @@ BENCHES = [
         "publish", 0.01, {"changes_per_s", "peak_rss_mb", "backlog_ratio", "queue_growth", "equal"}, id="publish"
     ),
     pytest.param("decode", 0.01, {"t_mb_per_s", "j_mb_per_s", "b_mb_per_s", "equal"}, id="decode"),
-    pytest.param("drain log", 0.01, {"seconds", "changes_per_s", "ratio_to_native", "equal"}, id="drain-by-log"),
+    pytest.param(
+        "drain log",
+        0.01,
+        {"seconds", "changes_per_s", "ratio_to_native", "ratio_cold", "ratio_warm", "ratio_with_start", "equal"},
+        id="drain-by-log",
+    ),
     pytest.param(
         "initial-update",
         0.005,
@@ -71,4 +76,12 @@ def test_a_small_bench_reports_its_figures_and_leaves_nothing(
     assert told["figures"].keys() >= figures
     assert told["figures"].get("equal", True) is True
     assert re.search(r"round (\d+) of \1\b", done.stderr)
+    if name == "drain":
+        phases = told["figures"]["phases"]
+        assert {(side, name) for side in phases for name in phases[side]} == {
+            (side, name) for side in ("ours", "native") for name in ("start", "cold", "warm")
+        }
+        assert phases["ours"]["start"]["cpu_s"].keys() >= {"all", "publish", "drain"}
+        shown = [line.partition("  ")[0] for line in done.stdout.splitlines()[1:-1]]
+        assert shown == [f"{side}, {phase}" for side in phases for phase in phases[side]]
     assert not list(tmp_path.glob("sluice-bench-*"))

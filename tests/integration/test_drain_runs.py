@@ -190,6 +190,29 @@ def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
     assert world.differences() == {}
 
 
+@pytest.mark.parametrize(
+    ("changes", "rests"),
+    [
+        pytest.param([10], 1, id="few: more goes with the next step"),
+        pytest.param([5_000], 1, id="not yet many"),
+        pytest.param([5_001], 0, id="many"),
+        pytest.param([3_000, 3_000], 0, id="many in several transactions"),
+    ],
+)
+def test_a_drain_rests_after_a_step_of_few_changes_and_goes_on_at_once_after_many(world, monkeypatch, changes, rests):
+    asked = []
+    monkeypatch.setattr(publish_job._Run, "_leave", lambda run, seconds: asked.append(seconds))
+    # A slow machine does it in one step, too.
+    monkeypatch.setattr(publish_job, "STEP_S", 3_600.0)
+    for number, rows in enumerate(changes):
+        insert = "INSERT INTO t SELECT %s + id, 'a' FROM generate_series(1, %s) AS id"
+        world.master.execute(insert, [10_000 * number, rows])
+    world.publish()
+    ended = world.drain(once=False)
+    assert (ended["changes"], len(asked)) == (sum(changes), rests)
+    assert world.differences() == {}
+
+
 def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 600}))
     replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")

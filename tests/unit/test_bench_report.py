@@ -9,6 +9,7 @@ import pytest
 
 from sluice import bench
 from sluice.bench import report
+from sluice.bench.phases import Phase, print_table, take_medians
 from sluice.bench.report import Report, alternating
 from sluice.errors import ConfigError
 from sluice.runtime.terminal import Progress
@@ -43,6 +44,26 @@ def test_sides_alternate_and_the_median_counts() -> None:
     assert order == ["with", "without"] * report.ROUNDS
     assert medians == {"with": 6.0, "without": 1.0}
     assert "with, round 2 of 3" in shown.getvalue()
+
+
+def test_phases_are_reported_by_medians_of_time_and_of_each_process() -> None:
+    rounds = [
+        {"cold": Phase(3.0, {"drain": 0.5, "walsender": 0.25})},
+        {"cold": Phase(1.0, {"drain": 0.125})},
+        {"cold": Phase(2.0, {"drain": 0.25, "walsender": 0.75, "publish": 9.0})},
+    ]
+    medians = take_medians(rounds)
+    assert medians == {"cold": Phase(2.0, {"drain": 0.25, "walsender": 0.25})}
+    figures = json.loads(Report("any", {}, {"phases": medians["cold"].figures()}).line())["figures"]["phases"]
+    assert figures == {"seconds": 2.0, "cpu_s": {"all": 0.5, "drain": 0.25, "walsender": 0.25}}
+
+
+def test_a_line_of_the_table_has_time_processor_time_and_the_processes_with_most_of_it_first() -> None:
+    _, cold, warm = print_table(
+        {"ours": {"cold": Phase(1.23456, {"publish": 0.25, "drain": 0.5}), "warm": Phase(1.0, {})}}
+    ).splitlines()
+    assert cold.split() == ["ours,", "cold", "1.235", "0.75", "drain", "0.50,", "publish", "0.25"]
+    assert warm.split() == ["ours,", "warm", "1.000", "0.00"]
 
 
 @pytest.mark.parametrize(("name", "scale"), [("speed", 1.0), ("apply", 0.0), ("apply", -1.0)])

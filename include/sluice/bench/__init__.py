@@ -55,6 +55,8 @@ def run(name: str, scale: float = 1.0, capture: str = TRIGGERS) -> int:
     signal.signal(signal.SIGTERM, _leave)
     measure = import_module(f"sluice.bench.{BENCHES[name]}").measure
     report: Report = measure(scale, Progress(), *([capture] if name in BY_LOG else ()))
+    if report.table:
+        print(report.table)
     print(report.line(), flush=True)
     return 0
 

@@ -34,6 +34,8 @@ _RENEW_S = 5.0
 _NOTE_S = 15.0
 # The longest rest after a step.
 _REST_S = 3.0
+# With so many changes a step has paid its own price (sessions, a plan, a task): a rest would only delay the next one.
+_FEW_CHANGES = 5_000
 # How long a drain that found rows locked leaves its place to others.
 _LOCKED_S = 5.0
 
@@ -196,7 +198,7 @@ class _Run:
         self._renewed = self._noted = time.monotonic()
         # Only the slave knows: the first step asks it.
         self._position: Position | None = None
-        self._took = 0.0
+        self._took, self._brought = 0.0, 0
         self._news = SegmentListener(store, pair.source)
 
     def until(self, times: _Times) -> str:
@@ -222,8 +224,11 @@ class _Run:
         return shut
 
     def _rest(self) -> None:
-        """Rest as long as the last step took, if it caught up: where many share the slots, more goes with the next."""
-        if self._took < STEP_S:
+        """Rest as long as the last step took, if it caught up and brought little.
+
+        Where many drains share the slots, more changes go with the next step.
+        """
+        if self._took < STEP_S and self._brought <= _FEW_CHANGES:
             self._leave(min(self._took, _REST_S))
 
     def _leave(self, seconds: float) -> None:
@@ -268,7 +273,7 @@ class _Run:
         name = f"sluice drain {where}{f' from {begins}' if begins else ''}"
         began = time.monotonic()
         step = StepDone(**done(self._steps, name, work, self._look))
-        self._took = time.monotonic() - began
+        self._took, self._brought = time.monotonic() - began, step.changes
         self._after_crash = False
         self._position = step.position
         self._count(step)
