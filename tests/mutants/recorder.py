@@ -12,7 +12,9 @@ import pytest
 READS, CHOSEN, OUTCOMES = "MUTANTS_READS", "MUTANTS_CHOSEN", "MUTANTS_OUTCOMES"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    # Also where no test is left to `./sluice test all` yet.
+    config.addinivalue_line("markers", "full: left to `./sluice test all`")
     if READS in os.environ:
         _record_reads(Path(os.environ[READS]))
 
