@@ -1,0 +1,191 @@
+"""Which tests notice a fault: the mutants of `mutants.yaml`, one at a time, each in a copy of the checkout.
+
+A test that fails in a copy without a fault kills nothing: each one that fails is run there, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from reached import COMBINED, DIGESTS, HERE, PROJECT, REPORT, Mutant, Reach, digests, mutants
+from recorder import READS
+from runs import Outcome, copied, environment, pytest, run
+
+# The tests of e2e start all that there is, and reach all of it.
+RINGS = ("unit", "architecture", "dags", "properties", "faults", "integration")
+# The runs of `./sluice test`, and of what `./sluice test all` has besides.
+TEST, ALL = "not full", "full"
+# The least time for a test by itself.
+_ALONE_S = 300
+# Tests that fail without a fault, before a mutant is left alone.
+_UNSOUND = 5
+_RC = """[run]
+source =
+    {project}/include/sluice
+    {project}/plugins
+patch = subprocess
+parallel = true
+context = ${{PYTEST_CURRENT_TEST-}}
+data_file = {directory}/cov
+disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse
+"""
+
+
+def reach(directory: Path, named: Sequence[str], processes: int) -> int:
+    """Run rings, or files of tests, and write down what each test reaches."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir(parents=True)
+    (directory / "rc").write_text(_RC.format(project=PROJECT, directory=directory), encoding="utf-8")
+    (directory / DIGESTS).write_text(json.dumps(digests()), encoding="utf-8")
+    paths = [f"tests/{one}" if one in RINGS else one for one in named or RINGS]
+    options = ["--cov", f"--cov-config={directory / 'rc'}", "--cov-context=test", "--cov-report="]
+    options += [f"--junit-xml={directory / REPORT}", "-q", "--no-header"]
+    if processes > 1:
+        options += ["--numprocesses", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
+    code = subprocess.run(
+        [*pytest(), *paths, *options], cwd=PROJECT, env=environment(PROJECT) | {READS: str(directory)}, check=False
+    ).returncode
+    Reach(directory)
+    print(f"{directory / COMBINED} says what is reached")
+    return code
+
+
+class Killing:
+    """Runs mutants; which tests are sound is asked once for each."""
+
+    def __init__(self, found: Reach, plain: Path, limit_s: float, *, full: bool) -> None:
+        self._reach = found
+        self._plain = plain
+        self._limit_s = limit_s
+        self._full = full
+        self._sound: dict[str, bool] = {}
+        self._lock = threading.Lock()
+
+    def is_sound(self, test: str) -> bool:
+        """Whether a test passes without a fault."""
+        with self._lock:
+            if test not in self._sound:
+                outcome = run(self._plain, [test], "", max(self._limit_s, _ALONE_S))
+                self._sound[test] = (outcome.said, outcome.passed) == ("survived", 1)
+            return self._sound[test]
+
+    def kill(self, mutant: Mutant) -> dict[str, Outcome]:
+        """The outcomes of one mutant, by the tests that were run."""
+        with copied() as copy:
+            mutant.put_into(copy)
+            tests = self._reach.tests(mutant)
+            found = {TEST: self._outcome(copy, tests, TEST)}
+            if self._full and found[TEST].said != "killed":
+                found[ALL] = self._outcome(copy, tests, ALL)
+        for marks, one in found.items():
+            print(f"{mutant.id}, {marks}, {len(tests)} tests reach it: {one}", flush=True)
+        return found
+
+    def _outcome(self, copy: Path, tests: Sequence[str], marks: str) -> Outcome:
+        unsound: list[str] = []
+        while len(unsound) < _UNSOUND:
+            outcome = run(copy, [one for one in tests if one not in unsound], marks, self._limit_s)
+            if not outcome.test or self.is_sound(outcome.test):
+                return outcome
+            unsound.append(outcome.test)
+        return Outcome("not decided", why=f"{', '.join(unsound)} fail without it as well")
+
+
+def kill(args: argparse.Namespace) -> int:
+    """Run mutants, and keep what became of them."""
+    every = mutants()
+    if unknown := set(args.ids) - {one.id for one in every}:
+        raise SystemExit(f"there is no mutant {', '.join(sorted(unknown))}")
+    wanted = [one for one in every if one.id in args.ids or not args.ids]
+    stale = [one.id for one in wanted if one.is_stale]
+    for one in stale:
+        print(f"{one}: stale, its file has the text no longer, or more than once", flush=True)
+    with copied() as plain, ThreadPoolExecutor(args.jobs) as pool:
+        found = Reach(args.reach)
+        killing = Killing(found, plain, args.limit_s, full=args.full)
+        if broken := [test for test in found.cheapest() if not killing.is_sound(test)]:
+            raise SystemExit(f"nothing can be said here: {', '.join(broken)} fails without a fault")
+        running = {pool.submit(killing.kill, one): one.id for one in wanted if one.id not in stale}
+        for future in as_completed(running):
+            outcomes = {marks: asdict(one) for marks, one in future.result().items()}
+            kept = _kept(args.results) | {running[future]: {"on": date.today().isoformat(), **outcomes}}
+            args.results.parent.mkdir(parents=True, exist_ok=True)
+            args.results.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    return int(bool(stale))
+
+
+def _kept(results: Path) -> dict[str, dict[str, Any]]:
+    return json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+
+
+def table(args: argparse.Namespace) -> int:
+    """Write who kills what."""
+    kept, rows, counts = _kept(args.results), list[str](), Counter[str]()
+    for one in mutants():
+        found = {marks: Outcome(**kept[one.id][marks]) for marks in (TEST, ALL) if marks in kept.get(one.id, {})}
+        by_test = found.get(TEST)
+        by_all = by_test if by_test and by_test.test else found.get(ALL)
+        for name, outcome in (("test", by_test), ("all", by_all)):
+            counts[f"{name}: {outcome.said if outcome else 'not run'}"] += 1
+        said = "the same" if by_all and by_all is by_test else _shown(by_all)
+        rows.append(f"| {one.id} | {one.area} | {_shown(by_test)} | {said} |")
+    days = sorted({one["on"] for one in kept.values()})
+    when = f"Run on {' to '.join(dict.fromkeys([days[0], days[-1]]))}." if days else "Nothing was run."
+    lines = [
+        "# Who kills what",
+        "",
+        f"{when} `kill.py table` writes this file. " + "; ".join(f"{one} {number}" for one, number in counts.items()),
+        "",
+        "| mutant | area | killed in `./sluice test` by | killed in `./sluice test all` by |",
+        "|---|---|---|---|",
+        *rows,
+    ]
+    args.to.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+def _shown(outcome: Outcome | None) -> str:
+    return str(outcome).replace("|", "\\|") if outcome else "not run"
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    home = PROJECT / ".sluice"
+    one = commands.add_parser("reach", help="run tests, and write down which line each runs, and which SQL it reads")
+    one.add_argument("tests", nargs="*", help=f"rings, or files of tests; {', '.join(RINGS)} if none is named")
+    one.add_argument("--reach", type=Path, default=home / "reach", help="the directory for it, which is emptied")
+    one.add_argument("--jobs", type=int, default=2, help="processes that test side by side")
+    one.set_defaults(run=lambda args: reach(args.reach.resolve(), args.tests, args.jobs))
+    one = commands.add_parser("kill", help="run mutants against the tests that reach them")
+    one.add_argument("ids", nargs="*", help="of mutants; all if none is named")
+    one.add_argument(
+        "--full", action="store_true", help="those that survive meet the tests of `./sluice test all`, too"
+    )
+    one.add_argument("--limit-s", type=float, default=900, help="seconds for a mutant; then it is not decided")
+    one.add_argument("--jobs", type=int, default=2, help="mutants side by side")
+    one.add_argument("--reach", type=Path, default=home / "reach", help="the directory that `reach` wrote to")
+    one.add_argument("--results", type=Path, default=home / "mutants.json", help="where outcomes are kept")
+    one.set_defaults(run=kill)
+    one = commands.add_parser("table", help="write the table of who kills what")
+    one.add_argument("--results", type=Path, default=home / "mutants.json", help="where outcomes are kept")
+    one.add_argument("--to", type=Path, default=HERE / "table.md", help="the file to write")
+    one.set_defaults(run=table)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    arguments = _arguments()
+    sys.exit(arguments.run(arguments))
