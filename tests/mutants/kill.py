@@ -19,9 +19,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from reached import COMBINED, DIGESTS, HERE, PROJECT, REPORT, Mutant, Reach, digests, mutants
+from reaching import COMBINED, DIGESTS, HERE, PROJECT, REPORT, Mutant, Reach, digests, mutants
 from recorder import READS
-from runs import Outcome, copied, environment, pytest, run
+from runs import Outcome, copy_checkout, environment, pytest, run
 
 # The tests of e2e start all that there is, and reach all of it.
 RINGS = ("unit", "architecture", "dags", "properties", "faults", "integration")
@@ -83,7 +83,7 @@ class Killing:
 
     def kill(self, mutant: Mutant) -> dict[str, Outcome]:
         """The outcomes of one mutant, by the tests that were run."""
-        with copied() as copy:
+        with copy_checkout() as copy:
             mutant.put_into(copy)
             tests = self._reach.tests(mutant)
             found = {TEST: self._outcome(copy, tests, TEST)}
@@ -112,7 +112,7 @@ def kill(args: argparse.Namespace) -> int:
     stale = [one.id for one in wanted if one.is_stale]
     for one in stale:
         print(f"{one}: stale, its file has the text no longer, or more than once", flush=True)
-    with copied() as plain, ThreadPoolExecutor(args.jobs) as pool:
+    with copy_checkout() as plain, ThreadPoolExecutor(args.jobs) as pool:
         found = Reach(args.reach)
         killing = Killing(found, plain, args.limit_s, full=args.full)
         if broken := [test for test in found.cheapest() if not killing.is_sound(test)]:
@@ -120,33 +120,36 @@ def kill(args: argparse.Namespace) -> int:
         running = {pool.submit(killing.kill, one): one.id for one in wanted if one.id not in stale}
         for future in as_completed(running):
             outcomes = {marks: asdict(one) for marks, one in future.result().items()}
-            kept = _kept(args.results) | {running[future]: {"on": date.today().isoformat(), **outcomes}}
+            kept = _read_results(args.results) | {running[future]: {"on": date.today().isoformat(), **outcomes}}
             args.results.parent.mkdir(parents=True, exist_ok=True)
             args.results.write_text(json.dumps(kept, indent=1), encoding="utf-8")
     return int(bool(stale))
 
 
-def _kept(results: Path) -> dict[str, dict[str, Any]]:
+def _read_results(results: Path) -> dict[str, dict[str, Any]]:
     return json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
 
 
 def table(args: argparse.Namespace) -> int:
     """Write who kills what."""
-    kept, rows, counts = _kept(args.results), list[str](), Counter[str]()
+    kept, rows, counts = _read_results(args.results), list[str](), (Counter[str](), Counter[str]())
     for one in mutants():
-        found = {marks: Outcome(**kept[one.id][marks]) for marks in (TEST, ALL) if marks in kept.get(one.id, {})}
-        by_test = found.get(TEST)
-        by_all = by_test if by_test and by_test.test else found.get(ALL)
-        for name, outcome in (("test", by_test), ("all", by_all)):
-            counts[f"{name}: {outcome.said if outcome else 'not run'}"] += 1
-        said = "the same" if by_all and by_all is by_test else _shown(by_all)
-        rows.append(f"| {one.id} | {one.area} | {_shown(by_test)} | {said} |")
+        found = [Outcome(**kept[one.id][marks]) for marks in (TEST, ALL) if marks in kept.get(one.id, {})]
+        by_test, by_all = (found[0], _sum_up(found)) if found else (None, None)
+        for number, outcome in enumerate((by_test, by_all)):
+            counts[number][outcome.said if outcome else "not run"] += 1
+        said = "the same" if by_all and by_all.test and by_all is by_test else _cell(by_all)
+        rows.append(f"| {one.id} | {one.area} | {_cell(by_test)} | {said} |")
     days = sorted({one["on"] for one in kept.values()})
     when = f"Run on {' to '.join(dict.fromkeys([days[0], days[-1]]))}." if days else "Nothing was run."
+    numbers = [", ".join(f"{said} {number}" for said, number in sorted(one.items())) for one in counts]
     lines = [
         "# Who kills what",
         "",
-        f"{when} `kill.py table` writes this file. " + "; ".join(f"{one} {number}" for one, number in counts.items()),
+        f"{when} `kill.py table` writes this file.",
+        "",
+        f"- `./sluice test`: {numbers[0]}",
+        f"- `./sluice test all`: {numbers[1]}",
         "",
         "| mutant | area | killed in `./sluice test` by | killed in `./sluice test all` by |",
         "|---|---|---|---|",
@@ -156,7 +159,14 @@ def table(args: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(outcome: Outcome | None) -> str:
+def _sum_up(found: Sequence[Outcome]) -> Outcome:
+    """The outcome of tests that were run in two parts: a kill by either, and no survival of what is not decided."""
+    by_kind = {one.said: one for one in found}
+    passed = sum(one.passed for one in found)
+    return by_kind.get("killed") or by_kind.get("not decided") or Outcome("survived", passed=passed)
+
+
+def _cell(outcome: Outcome | None) -> str:
     return str(outcome).replace("|", "\\|") if outcome else "not run"
 
 

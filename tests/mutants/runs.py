@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
-from reached import HERE, PROJECT, file_of
+from reaching import HERE, PROJECT, file_of
 from recorder import CHOSEN, OUTCOMES
 
 # Processes of a run bear its number in this variable, so that what a killed one leaves behind is found.
@@ -74,7 +74,7 @@ def environment(checkout: Path) -> dict[str, str]:
 
 
 @contextmanager
-def copied() -> Iterator[Path]:
+def copy_checkout() -> Iterator[Path]:
     """A copy of the files that git knows of."""
     with tempfile.TemporaryDirectory(prefix="sluice-mutant-", ignore_cleanup_errors=True) as directory:
         Path(directory).chmod(0o755)
