@@ -89,7 +89,7 @@ def test_a_job_killed_at_any_point_and_started_again_loses_nothing_and_delivers_
 
 
 def test_a_job_that_is_terminated_gives_its_lease_back(build):
-    world = build(DDL, TABLES, source={"schedule": {"run_for_s": 60, "poll_s": 0.05}})
+    world = build(DDL, TABLES, source={"schedule": {"run_for_s": 600, "poll_s": 0.05}})
     process = world.start("publish")
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     until(lambda: not world.queued() or process.poll() is not None)
