@@ -17,12 +17,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from psycopg import sql
 from support.older import SERVER_ENV, cluster
-from support.places import port, server_directory
+from support.places import reserve_port, server_directory
 from support.spreading import put_long_scopes_first, take_cases_out_of_full
 from support.templates import Templates
 
 from sluice import shell
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file
+from sluice.runtime import ports
 from sluice.runtime.postgres import Cluster
 from sluice.store.engine import Store
 
@@ -54,9 +55,12 @@ class Server:
         self.templates = Templates(self)
         self._session: psycopg.Connection[tuple[Any, ...]] | None = None
 
-    def start(self, settings: str = "", first: int | None = None) -> None:
-        """Start it, with more settings; `first` is the port to try first."""
-        self.cluster.start(f"{QUICK}\n{settings}", first or port())
+    def start(self, settings: str = "") -> None:
+        """Start it, with more settings. It comes back on the port that it had: clients look for it there."""
+        if not self.cluster.service():
+            assert ports.is_free(self._port), f"port {self._port} of a server of tests is taken"
+        self.cluster.start(f"{QUICK}\n{settings}", self._port)
+        assert self.cluster.port == self._port
 
     def create_database(self, *, superuser: bool = True, template: str = "template1") -> ConnectionInfo:
         """A fresh, empty database with an owner of its own."""
@@ -106,6 +110,10 @@ class Server:
             password=info.password,
             autocommit=True,
         )
+
+    @cached_property
+    def _port(self) -> int:
+        return reserve_port()
 
     @property
     def _admin(self) -> psycopg.Connection[tuple[Any, ...]]:

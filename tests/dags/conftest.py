@@ -42,12 +42,11 @@ from support.airflow import airflow as airflow  # noqa: E402
 from support.pages import asked as asked  # noqa: E402
 from support.pages import pages_world as pages_world  # noqa: E402
 from support.pages import visit as visit  # noqa: E402
-from support.places import port  # noqa: E402
+from support.places import reserve_port  # noqa: E402
 from support.world import build as build  # noqa: E402
 
 from sluice.airflow_api.client import AirflowApi  # noqa: E402
 from sluice.connections import KEY_FILE_ENV, ConnectionInfo, new_key_file  # noqa: E402
-from sluice.runtime.ports import choose  # noqa: E402
 
 CANARY = "canary-5f3a9c-password"
 # The last two have no role that commands are for.
@@ -89,7 +88,7 @@ def address(bag: DagBag, tmp_path_factory: pytest.TempPathFactory) -> Iterator[i
     db.initdb()
     DagBundlesManager().sync_bundles_to_db()
     sync_bag_to_db(bag, "dags-folder", None)
-    number = choose("api-server", port())
+    number = reserve_port()
     server = uvicorn.Server(uvicorn.Config(create_app("core"), host="127.0.0.1", port=number, log_level="warning"))
     thread = Thread(target=server.run, daemon=True)
     thread.start()

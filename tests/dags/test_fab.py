@@ -17,8 +17,6 @@ from support.fab_airflow import PASSWORD
 from support.sparkserver import LOG, await_port
 from support.world import SOURCE
 
-from sluice.runtime import ports
-
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ZURICH = f"/replications/{SOURCE}/zurich"
 PEOPLE = {"paul": "Public", "vera": "Viewer", "eva": "User", "otto": "Viewer+Op", "anna": "Admin", "fred": "Viewer"}
@@ -27,7 +25,7 @@ PEOPLE = {"paul": "Public", "vera": "Viewer", "eva": "User", "otto": "Viewer+Op"
 @pytest.fixture
 def fab(pages_world, monkeypatch, tmp_path):
     """The address of its API server, which has the configuration and the connections of the world."""
-    port = ports.choose("the API server with FAB", places.port(30))
+    port = places.reserve_port()
     name = f"AIRFLOW_CONN_{pages_world.context.config.airflow_api.upper()}"
     known = json.loads(os.environ[name]) | {"port": port, "login": "anna", "password": PASSWORD}
     monkeypatch.setenv(name, json.dumps(known))

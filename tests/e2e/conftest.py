@@ -10,11 +10,15 @@ import pytest
 from playwright.sync_api import Page
 from support.browser import logged_in
 from support.launcher import sluice
+from support.places import reserve_port
 
 from sluice import paths
 from sluice.airflow_api.client import AirflowApi
 from sluice.config import configuration
+from sluice.runtime import airflow, spark_connect
 from sluice.runtime.handle import Runtime
+from sluice.runtime.paths import RuntimePaths
+from sluice.runtime.state import State
 from sluice.runtime.up import running
 
 
@@ -35,6 +39,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
+    # As if it had run before on these: a demo of somebody else may get the usual ones at the same moment.
+    state = State(RuntimePaths(home))
+    for name in ("postgres", airflow.API_SERVER, spark_connect.NAME):
+        state.set_port(name, reserve_port())
     patch = pytest.MonkeyPatch()
     patch.setenv("SLUICE_HOME", str(home))
     patch.setenv(configuration.CONFIG_ENV, str(asking(home / "replication.yaml")))

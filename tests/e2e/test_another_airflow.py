@@ -54,8 +54,8 @@ class Deployment:
 def deployed(environment, server, java, tmp_path_factory):
     place = tmp_path_factory.mktemp("deployed")
     infos = {name: server.create_database() for name in ("airflow", "sluice_control", "shop_master", "shop_branch")}
-    port = ports.choose("the stock Airflow", places.port(40))
-    spark_port = ports.choose("its Spark Connect", places.port(50))
+    port = places.reserve_port()
+    spark_port = places.reserve_port()
     known = infos.pop("airflow")
     login = f"{quote(known.login)}:{quote(known.password)}"
     metadata = f"postgresql+psycopg://{login}@/{known.database}?host={quote(known.host, safe='')}&port={known.port}"

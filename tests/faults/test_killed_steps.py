@@ -15,7 +15,6 @@ from support.world import SOURCE
 
 from sluice.crash import CrashPoint
 from sluice.paths import PROJECT
-from sluice.runtime import ports
 
 pytestmark = [pytest.mark.full, pytest.mark.postgres, pytest.mark.spark, pytest.mark.slow]
 
@@ -80,7 +79,7 @@ def test_workers_and_executors_that_are_killed_in_a_step(world, spark_cluster, j
 
 
 def test_a_connect_server_that_is_killed_in_a_step_and_started_again(world, java, tmp_path):
-    port = ports.choose("a Spark Connect server that is killed", places.port(60))
+    port = places.reserve_port()
     (directory := tmp_path / "server").mkdir()
     with serving(directory, port, java) as server:
         there = {"SPARK_REMOTE": server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 from support.lasting import configured_anew, lasting
+from support.places import reserve_port
 from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
-from sluice.runtime import ports
 from sluice.store import leases
 from sluice.store.engine import Store
 from sluice.vendors.postgresql.session import connect
@@ -107,7 +107,7 @@ CONNECTIONS = {
 def test_a_source_that_cannot_be_reached_says_why(reached):
     right = reached.infos["master"]
     for spoiled, code, fact, hint, transient in CONNECTIONS.values():
-        given = {"port": ports.choose("nobody", 45_000)} if "port" in spoiled else spoiled
+        given = {"port": reserve_port()} if "port" in spoiled else spoiled
         reached.context.connections["master"] = replace(right, **given)
         with pytest.raises(SluiceError) as caught:
             reached.publish()
@@ -167,7 +167,7 @@ def greet(listening, state):
 
 def test_a_control_store_that_does_not_answer_is_transient(reached):
     reached.configure(lambda plain: None)
-    reached.context.connections["control"] = replace(reached.infos["control"], port=ports.choose("nobody", 45_000))
+    reached.context.connections["control"] = replace(reached.infos["control"], port=reserve_port())
     with pytest.raises(TransientError, match=r"SLC-060: the control store does not answer"):
         reached.publish()
 

@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from support.lasting import configured_anew, lasting
+from support.places import reserve_port
 from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
@@ -19,7 +20,6 @@ from sluice.initial_update.inhibit import inhibit
 from sluice.monitor import check
 from sluice.monitor.check import findings
 from sluice.paths import HOME_ENV
-from sluice.runtime import ports
 
 pytestmark = [pytest.mark.postgres]
 
@@ -69,7 +69,7 @@ def looked(shared, monkeypatch):
 
 def nobody() -> int:
     """A port where nobody listens."""
-    return ports.choose("nobody", 45_000)
+    return reserve_port()
 
 
 def wrong(world) -> dict[str, str]:

@@ -16,7 +16,7 @@ from support import decoding
 from support.decoding import Cell, Change, Transaction
 from support.exactly import text_of
 from support.older import OLDEST, SERVER_ENV, Installed
-from support.places import port, server_directory
+from support.places import reserve_port, server_directory
 from support.values import GROUPS
 
 from sluice.model.names import TableName
@@ -37,7 +37,7 @@ def session(tmp_path_factory):
     with server_directory(tmp_path_factory.mktemp("logical")) as directory, pytest.MonkeyPatch.context() as patched:
         patched.setenv(SERVER_ENV, str(OLDEST))
         cluster = Installed(directory)
-        cluster.start("fsync = off\nwal_level = logical\nmax_replication_slots = 4", port())
+        cluster.start("fsync = off\nwal_level = logical\nmax_replication_slots = 4", reserve_port())
         with cluster.admin() as opened:
             opened.autocommit = True
             for setting, value in PINNED.items():

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support.places import reserve_port
 from support.world import SOURCE
 
 from sluice.cli import commands
 from sluice.errors import SluiceError
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table, statuses
-from sluice.runtime import ports
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
 from sluice.store import replications
@@ -42,7 +42,7 @@ def broken(build):
 
 def without_source(world):
     """The source is down."""
-    world.infos["master"] = replace(world.infos["master"], port=ports.choose("nobody", 45_000))
+    world.infos["master"] = replace(world.infos["master"], port=reserve_port())
     world.configure(lambda plain: None)
 
 

@@ -64,7 +64,7 @@ def test_the_home_of_the_runtime_its_keys_logs_and_databases(tmp_path, monkeypat
         State(layout).record(started)
     cluster = Cluster(layout.postgres, layout.log("postgres"))
     try:
-        assert cluster.start("", places.port())
+        assert cluster.start("", places.reserve_port())
         outside = cluster._directories.outside
         roots = [layout.home, *(place for place in (outside, cluster.sockets) if place.exists())]
         binaries = str(outside / "binaries")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from psycopg import sql
+from support.places import reserve_port
 
 from sluice.errors import SluiceError, TransientError
-from sluice.runtime import ports
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres]
@@ -89,7 +89,7 @@ def test_a_disk_that_is_full_while_a_slave_is_filled_stops_that_slave_alone(upda
 
 def test_a_slave_that_is_down_is_waited_for_and_gets_what_came_meanwhile(world):
     there = world.infos["zurich"]
-    world.infos["zurich"] = replace(there, port=ports.choose("nobody", 45_000))
+    world.infos["zurich"] = replace(there, port=reserve_port())
     for number in range(3):
         world.master.execute(
             "INSERT INTO t SELECT g, 'x' FROM generate_series(%s::int, %s) AS g", [number * 100, number * 100 + 99]

@@ -34,7 +34,7 @@ def layout(tmp_path_factory) -> RuntimePaths:
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    return ports.choose("Spark Connect", places.port(30))
+    return places.reserve_port()
 
 
 @pytest.fixture(scope="module")

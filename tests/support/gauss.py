@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.older import OLDEST, SERVER_ENV, Installed
-from support.places import port, server_directory
+from support.places import reserve_port, server_directory
 
 from sluice.vendors.gaussdb import vendor
 from sluice.vendors.gaussdb.capture.settings import Plugin
@@ -21,7 +21,7 @@ def standing_in(server, tmp_path_factory):
         made = type(server)(Installed(directory))
         # What is committed without waiting for the disk stays off it for long, as on a busy disk.
         settings = "fsync = off\nfull_page_writes = off\nwal_level = logical\nmax_replication_slots = 60"
-        made.cluster.start(f"{settings}\nwal_writer_delay = 10s", port())
+        made.cluster.start(f"{settings}\nwal_writer_delay = 10s", reserve_port())
         yield made
         made.cluster.remove()
 

@@ -14,12 +14,11 @@ from typing import Any
 
 import pymysql
 import pytest
-from support.places import port, server_directory
+from support.places import reserve_port, server_directory
 from support.updating import UpdatingWorld
 
 from sluice.capture.grants import slave_grants
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
-from sluice.runtime import ports
 from sluice.state.replication import Event
 from sluice.store import replications
 from sluice.vendors.mariadb.server import MARIADB
@@ -42,12 +41,11 @@ class MariaServer:
     """The server: on the loopback and a socket of its own, whose root has no password and no other way in."""
 
     kind = MARIADB
-    _offset = 40
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = 0
+        self.port = reserve_port()
 
     def start(self, *settings: str) -> None:
         """Make its files if there are none, and start it."""
@@ -59,7 +57,6 @@ class MariaServer:
         common += ["--user=root"] if os.getuid() == 0 else []
         if not data.exists():
             self._make(common)
-        self.port = self.port or ports.choose(type(self).__name__, port(self._offset))
         log = self._directory / "log"
         begun = log.stat().st_size if log.exists() else 0
         where = [f"--socket={self._socket}", f"--port={self.port}", "--bind-address=127.0.0.1", "--skip-name-resolve"]
@@ -76,13 +73,7 @@ class MariaServer:
                 self.execute("SELECT 1")
                 return
             except pymysql.err.OperationalError:
-                if self._process.poll() is not None:
-                    written = log.read_text()[begun:]
-                    assert "Address already in use" in written, written[-2000:]
-                    # Another server took the port after it was chosen.
-                    self.port = ports.choose(type(self).__name__, self.port + 1)
-                    self.start(*settings)
-                    return
+                assert self._process.poll() is None, log.read_text()[begun:][-2000:]
                 assert time.monotonic() < until
                 time.sleep(0.1)
 

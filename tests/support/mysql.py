@@ -46,7 +46,6 @@ class MySqlServer(MariaServer):
     """The server; its root has no password on the socket, and no other way in."""
 
     kind = MYSQL
-    _offset = 45
 
     def __init__(self, directory: Path, root: Path) -> None:
         super().__init__(directory)

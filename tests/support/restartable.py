@@ -32,13 +32,13 @@ class Restartable:
 
     def stop(self, mode):
         """As `pg_ctl stop -m MODE`."""
-        self._port, leader = self.cluster.port, psutil.Process(self.cluster.service().pid)
+        leader = psutil.Process(self.cluster.service().pid)
         os.kill(leader.pid, MODES[mode])
         assert not processes.alive_after(30, [leader])
 
     def start(self):
-        """On the port where it was."""
-        self._server.start(first=self._port)
+        """Start it on the port where it was."""
+        self._server.start()
 
 
 @pytest.fixture(scope="module")

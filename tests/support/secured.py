@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from support.installing import installed
-from support.places import port
+from support.places import reserve_port
 
 from sluice.connections import ConnectionInfo
 from sluice.libpq import parameters
@@ -92,7 +92,7 @@ class Secured:
     def __init__(self, server_class: Callable[[Cluster], Any], directory: Path) -> None:
         self.cluster = Distributed(directory / "server")
         # Older versions do not know all that other servers of tests are told.
-        self.cluster.start("fsync = off\nfull_page_writes = off", port())
+        self.cluster.start("fsync = off\nfull_page_writes = off", reserve_port())
         self._server = server_class(self.cluster)
         self.authority = Authority(directory, "authority")
         with self.cluster.admin() as admin:

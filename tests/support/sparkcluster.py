@@ -67,24 +67,22 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java
     place = tmp_path_factory.mktemp("cluster")
     options = short_lived(java)
     env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": options, "SPARK_DAEMON_MEMORY": "256m"}
-    first = ports.choose("Spark's master", places.port(30))
-    url = f"spark://{ports.LOOPBACK}:{first}"
+    port = places.reserve_port()
+    url = f"spark://{ports.LOOPBACK}:{port}"
     with ExitStack() as stack:
 
-        def begin(directory: Path, words: list[str], env: Mapping[str, str], after: int) -> tuple[Any, int, Path]:
+        def begin(directory: Path, words: list[str], env: Mapping[str, str], port: int) -> tuple[Any, int, Path]:
             directory.mkdir(exist_ok=True)
-            port = ports.choose("a port of the cluster", after)
-            page = ports.choose("a page of the cluster", port + 1)
-            where = ["--host", ports.LOOPBACK, "--port", str(port), "--webui-port", str(page)]
+            where = ["--host", ports.LOOPBACK, "--port", str(port), "--webui-port", str(places.reserve_port())]
             command = [program("spark-class"), f"{_DAEMON}.{words[0]}", *where, *words[1:]]
             return stack.enter_context(started(command, env, directory)), port, directory
 
-        await_port(*begin(place / "master", ["master.Master"], env, first))
+        await_port(*begin(place / "master", ["master.Master"], env, port))
         (halts := place / "halts").mkdir()
         env[CRASH_ENV] = str(halts)
         workers = [_machine(place / f"worker{number}", seal_key) for number in range(_WORKERS)]
         words = ["worker.Worker", "--cores", "1", "--memory", "1g", url]
-        for one in [begin(worker, words, env | own, first + 2 + 2 * n) for n, (worker, own) in enumerate(workers)]:
+        for one in [begin(worker, words, env | own, places.reserve_port()) for worker, own in workers]:
             await_port(*one)
         yield SparkCluster(url, tuple(worker for worker, _ in workers), halts, options)
 

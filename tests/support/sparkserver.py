@@ -72,7 +72,7 @@ def java(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark_server(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkServer]:
     """The server; it ends with the session."""
     assert seal_key.exists()
-    port = ports.choose("Spark Connect", places.port(10))
+    port = places.reserve_port()
     with serving(tmp_path_factory.mktemp("connect"), port, java) as server:
         yield server
 
@@ -82,7 +82,7 @@ def serving(directory: Path, port: int, java: Path) -> Iterator[SparkServer]:
     """A server at this port, which ends with the block."""
     for folder in ("events", "halts"):
         (directory / folder).mkdir(exist_ok=True)
-    page = ports.choose("Spark's pages", places.port(20))
+    page = places.reserve_port()
     conf = {
         "spark.connect.grpc.binding.address": ports.LOOPBACK,
         "spark.connect.grpc.binding.port": str(port),

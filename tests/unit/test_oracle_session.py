@@ -5,7 +5,7 @@ from __future__ import annotations
 import oracledb
 import pytest
 from oracledb import errors as driver
-from support.places import port
+from support.places import reserve_port
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import VALUES_ENV, ConfigError, LockTimeout, SluiceError, TransientError, UnclassifiedError
@@ -83,7 +83,7 @@ def test_a_descriptor_with_an_at_sign_names_no_login():
 
 @pytest.mark.parametrize("application", ["publish", "load shop->zurich", "verify Größe (1)"])
 def test_a_server_that_is_not_there_is_waited_for(application):
-    here = ConnectionInfo("oracle", "127.0.0.1", port(), "FREEPDB1", "REPL", "secret")
+    here = ConnectionInfo("oracle", "127.0.0.1", reserve_port(), "FREEPDB1", "REPL", "secret")
     with pytest.raises(TransientError) as error:
         session.connect(here, application)
     assert error.value.code == 30

@@ -1,0 +1,80 @@
+"""The workflows for hosted runners, seen without a runner: their form, what begins them, and what they run."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from sluice.cli import parser
+from sluice.dev import test_rings as rings
+
+PROJECT = Path(__file__).resolve().parents[2]
+FILES = {file.stem: file for file in (PROJECT / ".github" / "workflows").iterdir()}
+SCHEMA = json.loads((files("check_jsonschema") / "builtin_schemas/vendor/github-workflows.json").read_text("utf-8"))
+BY_HAND = {"workflow_dispatch": None}
+# What begins each, and the words of its `test`.
+RUNS = {
+    "pull_request": ({"pull_request": None}, ["quick"]),
+    "main": ({"push": {"branches": ["main"]}}, []),
+    "nightly": ({"schedule": [{"cron": "17 2 * * *"}], **BY_HAND}, ["all"]),
+    "oracle": (BY_HAND, ["all", "integration"]),
+}
+# Those that run `.ci/run`, in a container.
+OURS = ("pull_request", "main", "nightly")
+
+
+def content(name):
+    """A workflow; for YAML 1.1 the word `on` is a truth value."""
+    return {"on" if key is True else key: value for key, value in yaml.safe_load(FILES[name].read_text()).items()}
+
+
+def job(name):
+    (found,) = content(name)["jobs"].values()
+    return found
+
+
+def typed(name):
+    """The command of the tests."""
+    lines = [line for step in job(name)["steps"] for line in step.get("run", "").splitlines()]
+    (found,) = [line for line in lines if re.match(r"\.ci/run|\./sluice test", line)]
+    return found.removeprefix(".ci/run").removeprefix("./sluice test").split()
+
+
+def test_each_workflow_begins_and_runs_as_is_said_here():
+    assert FILES.keys() == RUNS.keys()
+    assert {name: content(name)["on"] for name in RUNS} == {name: begins for name, (begins, _) in RUNS.items()}
+    given = {name: parser.parser().parse_args(["test", *typed(name)]).rings for name in RUNS}
+    assert given == {name: words for name, (_, words) in RUNS.items()}
+    assert {word for words in given.values() for word in words} <= {rings.QUICK, rings.ALL, *rings.RINGS}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_workflow_is_valid_and_may_read_the_repository_alone(name):
+    found = content(name)
+    jsonschema.validators.validator_for(SCHEMA)(SCHEMA).validate(found)
+    assert found["permissions"] == {"contents": "read"}
+    assert "permissions" not in job(name)
+    assert job(name)["timeout-minutes"] <= 120
+    (checkout,) = [step for step in job(name)["steps"] if "uses" in step]
+    assert checkout == {"uses": "actions/checkout@v4", "with": {"persist-credentials": False}}
+    # A shell would run what a title or a branch of somebody else says.
+    assert "${{" not in json.dumps(job(name))
+    assert "secrets" not in FILES[name].read_text().replace("deploy/secrets", "").replace("make_secrets", "")
+
+
+def test_a_newer_commit_ends_the_run_of_a_pull_request_and_no_other_run():
+    groups = {name: content(name)["concurrency"] for name in OURS}
+    assert {name for name, one in groups.items() if one["cancel-in-progress"]} == {"pull_request"}
+    assert "${{ github.ref }}" in groups["pull_request"]["group"]
+    assert len({one["group"] for one in groups.values()}) == len(OURS)
+
+
+def test_tests_run_on_the_python_and_the_system_of_the_image():
+    bases = re.findall(r"^FROM (python:\S+)", (PROJECT / "Dockerfile").read_text(), re.MULTILINE)
+    assert {job(name)["container"]["image"] for name in OURS} == {base.replace("-slim", "") for base in bases}
