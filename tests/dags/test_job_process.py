@@ -59,7 +59,7 @@ def test_what_a_finished_job_left_running_is_ended():
 
 def test_stopping_from_a_signal_handler_in_the_middle_of_a_run():
     """As Airflow does it: the handler runs in the very thread that waits for the job."""
-    child = spawn("import time; print('up', flush=True); time.sleep(60)", grace_s=5)
+    child = spawn("import time; print('up', flush=True); time.sleep(60)", grace_s=120)
     previous = signal.signal(signal.SIGTERM, lambda *_: child.stop())
     threading.Thread(
         target=lambda: (until(lambda: child.output.tail), os.kill(os.getpid(), signal.SIGTERM)), daemon=True

@@ -165,7 +165,8 @@ def test_pausing_a_drain_is_standby_and_the_slave_catches_up_though_the_source_i
     assert "To go on, type: ./sluice unpause flights geneva" in paused.stdout, paused.stderr
     wait_until(lambda: "STANDBY (ADMIN)" in str(standing("geneva")["dispatcher"]), "the standby")
     # A run that is under way looks at the switch between two batches, and asks Airflow once in a while.
-    time.sleep(5)
+    working = f"{DRAIN}/dagRuns/~/taskInstances?state=running"
+    wait_until(lambda: api.ask(working)["total_entries"] == 0, "the end of that run")
     with psycopg.connect(runtime.admin_dsn("master"), autocommit=True) as master:
         master.execute("INSERT INTO airlines (carrier, name) VALUES ('ZZ', 'Standby Air')")
     wait_until(lambda: standing("zurich")["holdback"] == 0 and arrived(runtime, "zurich", "public"), "the other slave")

@@ -47,7 +47,7 @@ def killed_drain(world, at=None):
     if at is None:
         time.sleep(LIVES_S)
     else:
-        until(lambda: world.position().ordinal > at or process.poll() is not None, "it does not move on", 60)
+        until(lambda: world.position().ordinal > at or process.poll() is not None, "it does not move on")
     process.kill()
     _, errors = process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL, errors

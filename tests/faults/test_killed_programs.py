@@ -31,11 +31,11 @@ dump(Context.of_job(), SOURCE, ["zurich"], load_here, mode=EXTERNAL)
 BETWEEN = """
 data = sys.stdin.buffer.read()
 open({marker!r}, "w").write(str(os.getpid()))
-time.sleep(4)
+time.sleep(8)
 subprocess.run(["pg_restore", "--data-only", "--dbname=" + sys.argv[1]], input=data)
 """
 IN_MID_IMPORT = """
-late = "SELECT pg_sleep(4); INSERT INTO heap SELECT 0, 'late'"
+late = "SELECT pg_sleep(8); INSERT INTO heap SELECT 0, 'late'"
 session = subprocess.Popen(["psql", "-c", "INSERT INTO heap VALUES (0, 'half')", "-c", late, sys.argv[1]])
 open({marker!r}, "w").write(str(os.getpid()))
 session.wait()
@@ -61,13 +61,15 @@ def test_a_dump_that_is_killed_leaves_no_program_and_no_row_to_the_next(updating
             assert time.monotonic() < end
             time.sleep(0.05)
         job.send_signal(signal.SIGKILL)
+    killed = time.monotonic()
     program_id = int(marker.read_text())
     assert world.status("zurich") is Status.INITIAL
     world.configure(lambda plain: plain["slaves"]["zurich"].pop("initial_program"))
     # As Airflow tries the task again.
     world.dump("zurich", mode=EXTERNAL)
     assert not psutil.pid_exists(program_id) or psutil.Process(program_id).status() == psutil.STATUS_ZOMBIE
-    time.sleep(5)
+    # What it has left would be there by now.
+    time.sleep(max(0.0, killed + 10 - time.monotonic()))
     assert world.rows("zurich", "public.heap") == world.rows("master", "public.heap")
     world.release("zurich")
     assert world.verify("zurich", initial=True) == {"zurich": 0}

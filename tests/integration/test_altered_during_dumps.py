@@ -127,7 +127,7 @@ def ends_normal(world):
 def test_a_table_that_is_read_is_altered_while_another_one_is_read(world):
     def alter():
         with world.session() as session:
-            session.execute("SET lock_timeout = '20s'")
+            session.execute("SET lock_timeout = '120s'")
             session.execute("ALTER TABLE first ALTER id TYPE bigint")
 
     assert world.dump("zurich", load=at_row_of(world, "last", alter, chunk=2))["failed"] == {}
@@ -189,7 +189,7 @@ def test_the_databases_own_programs_give_way(world, monkeypatch):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world.master.execute("INSERT INTO last SELECT g, repeat('y', 1000) FROM generate_series(5001, 15000) AS g")
     application = Application(world, "ALTER TABLE last ADD new int", "INSERT INTO last VALUES (0, 'new')")
-    reads = "import sys, time; time.sleep(8); sys.stdin.buffer.read()"
+    reads = "import sys, time; time.sleep(300); sys.stdin.buffer.read()"
     own = world.settings["slaves"]["zurich"]
     world.configure(lambda settings: own.update(initial_program={"command": [sys.executable, "-c", reads]}))
 
@@ -223,7 +223,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world):
                     rows, _ = source.block(KeyRange(0, name, relations.order(holding, name).sign), columns, 5000)
                 assert sum(map(len, rows))
                 assert rows.rows == 3000
-                altering.execute("SET lock_timeout = '20s'")
+                altering.execute("SET lock_timeout = '120s'")
                 altering.execute(f"ALTER TABLE last ADD new_of_{what} int")
 
 

@@ -68,7 +68,7 @@ def test_a_small_bench_reports_its_figures_and_leaves_nothing(
         env={**os.environ, "PYTHONPATH": str(PROJECT / "include"), "TMPDIR": str(tmp_path), ROUNDS_ENV: "1"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=500,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     told = json.loads(done.stdout.splitlines()[-1])

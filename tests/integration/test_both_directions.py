@@ -278,7 +278,7 @@ def test_a_statement_that_waits_holds_up_neither_another_nor_a_drain(several):
             until(lambda: west.execute(waiting).fetchone() == (1,), "the statement does not wait")
             another = pool.submit(issue, world.context, "west", "INSERT INTO late VALUES (40, 'e')")
             drained = pool.submit(world.drain, "east", "west")
-            wait([another, drained], timeout=30)
+            wait([another, drained], timeout=120)
             ended = another.done(), drained.done()
         assert ended == (True, True)
         assert (first.exception(60), another.exception(60), drained.result(60)) == (None, None, 1)

@@ -47,7 +47,7 @@ def actions(world, table="t"):
 def wait_until_blocked(world, session):
     """Until that session waits for a lock."""
     query = "SELECT cardinality(pg_blocking_pids(%s)) > 0"
-    until = time.monotonic() + 10
+    until = time.monotonic() + 120
     while not world.master.execute(query, [session.info.backend_pid]).fetchone()[0]:
         assert time.monotonic() < until, "it never waited"
         time.sleep(0.01)
@@ -201,7 +201,7 @@ def test_a_child_that_waits_for_its_parent_draws_its_key_after_the_wait(build):
         wait_until_blocked(world, second)
         first.execute("INSERT INTO parent VALUES (5)")
         first.execute("COMMIT")
-        waiting.result(10)
+        waiting.result(120)
     query = "SELECT tablename FROM REPL_ITEMS ORDER BY repl_key DESC LIMIT 1"
     assert world.master.execute(query).fetchone() == ("child",)
 

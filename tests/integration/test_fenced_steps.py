@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from threading import Event
 
 import pytest
 from support.world import SOURCE
@@ -82,8 +83,10 @@ def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
     def lost():
         raise FencedError(50, "taken over")
 
+    over = Event()
+
     def slow(_):
-        world.context.store.session().execute("SELECT pg_sleep(2)")
+        over.wait(60)
         return {}
 
     steps = LocalSteps(world.context)
@@ -91,3 +94,4 @@ def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
         done(steps, "failing", failing, lambda: None)
     with pytest.raises(FencedError):
         done(steps, "slow", slow, lost)
+    over.set()

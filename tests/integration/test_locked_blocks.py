@@ -23,7 +23,7 @@ INSERT INTO a SELECT g, repeat('x', 700) FROM generate_series(1, 3000) AS g;
 INSERT INTO z SELECT g, repeat('x', 700) FROM generate_series(1, 3000) AS g;
 """
 LOADED = 'SELECT coalesce(sum(rows), 0) FROM sluice_ranges WHERE "table" = %s'
-LONG_S = 20
+LONG_S = 120
 
 
 @pytest.fixture

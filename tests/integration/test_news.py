@@ -42,4 +42,4 @@ def test_drains_that_hardly_ever_look_are_told_of_segments_also_after_their_sess
     finally:
         for one in drains:
             one.terminate()
-    assert [one.wait(30) for one in drains] == [128 + signal.SIGTERM] * len(drains)
+    assert [one.wait(120) for one in drains] == [128 + signal.SIGTERM] * len(drains)

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from support.waiting import until
 
 from sluice.errors import SluiceError
 from sluice.paths import PROJECT
@@ -58,7 +59,7 @@ def listener():
 
 
 def eventually(holds) -> bool:
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while not holds():
         if time.monotonic() > deadline:
             return False
@@ -91,7 +92,7 @@ def test_processes_without_a_record_are_known_by_their_mark(layout, started):
 def test_a_service_that_ended_fails_with_the_end_of_its_log(started):
     service = started("x", [sys.executable, "-c", "raise SystemExit('the disk is full')"])
     with pytest.raises(SluiceError, match=r"(?s)x ended:.*the disk is full.*the whole log: .*x\.log"):
-        service.wait_until(lambda: False, 10)
+        service.wait_until(lambda: False, 120)
 
 
 def test_a_service_that_is_never_ready_fails_in_time(started):
@@ -128,11 +129,16 @@ def test_only_one_starts_or_stops_at_a_time(layout):
         assert other.stdin is not None
         assert other.stdout.readline() == "mine\n"
         shown = io.StringIO()
-        began = time.monotonic()
-        threading.Timer(0.3, other.stdin.close).start()
+        ended = threading.Event()
+
+        def end():
+            until(lambda: "waiting for another ./sluice" in shown.getvalue(), "it does not wait")
+            ended.set()
+            other.stdin.close()
+
+        threading.Thread(target=end, daemon=True).start()
         with alone(layout, Progress(shown)):
-            assert time.monotonic() - began >= 0.25
-    assert "waiting for another ./sluice" in shown.getvalue()
+            assert ended.is_set()
 
 
 def fake_java(directory: Path, version: str, modules: str) -> Path:

@@ -39,7 +39,7 @@ def test_the_status_is_shown_again_and_again_as_it_is_then(updating):
         replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
         until("INCONSISTENT")
         shown.send_signal(signal.SIGINT)
-        assert shown.wait(30) == 130
+        assert shown.wait(120) == 130
 
 
 # The comparisons, the oldest first: rows that differ, and the scope; the words of the status, and whether all is well.

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from support.sizes import BLOCK_BYTES
 from support.updating import blocks_here, load_here
+from support.waiting import until
 from support.world import SOURCE
 
 from sluice.initial_update import progress
@@ -70,7 +71,7 @@ def watched(world, monkeypatch):
 
             def noted(receiver, chunk, rows):
                 end(receiver, chunk, rows)
-                deadline, known = time.monotonic() + 10, seen[-1].loading.chunks_done if seen else 0
+                deadline, known = time.monotonic() + 60, seen[-1].loading.chunks_done if seen else 0
                 time.sleep(0.2)
                 while (now := world.standing()).loading.chunks_done == known and time.monotonic() < deadline:
                     time.sleep(0.02)
@@ -163,7 +164,8 @@ def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
     seen = []
 
     def looked_at(job):
-        seen.append(world.standing())
+        known = seen[-1].loading.bytes if seen else -1
+        seen.append(until(lambda: (now := world.standing()).loading and now.loading.bytes > known and now))
         time.sleep(0.3)
         return blocks_here(job)
 
@@ -212,7 +214,7 @@ def test_what_programs_have_brought_is_told_before_they_commit_it(world, tmp_pat
     with caplog.at_level(logging.INFO, logger="sluice"), ThreadPoolExecutor(1) as pool:
         loading = pool.submit(world.dump, "zurich", mode=EXTERNAL)
         try:
-            end = time.monotonic() + 30
+            end = time.monotonic() + 120
             while not (
                 (now := world.standing()).loading and now.loading.bytes > planned / 4 and now.loading.seconds_left
             ):

@@ -67,7 +67,7 @@ class MariaServer:
                 stderr=output,
                 preexec_fn=os.setpgrp,
             )
-        until = time.monotonic() + 60
+        until = time.monotonic() + 180
         while True:
             try:
                 self.execute("SELECT 1")

@@ -238,7 +238,7 @@ class World:
     ) -> subprocess.CompletedProcess[str]:
         """Run a Spark job's entry point in a process of its own, as the operator does; `limit` runs in it first."""
         process = self.start(name, *arguments, crash_at=crash_at, limit=limit)
-        out, errors = process.communicate(timeout=120)
+        out, errors = process.communicate(timeout=300)
         return subprocess.CompletedProcess(process.args, process.returncode, out, errors)
 
     def start(
