@@ -83,7 +83,7 @@ class Reach:
         self._digests: dict[str, str] = json.loads(known.read_text(encoding="utf-8")) if known.exists() else {}
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """The tests that reach it, file by file, in the order in which they are to run."""
+        """The tests that reach it, file by file, in the order in which they are to run: those that are likely first."""
         if mutant.file.endswith(".py"):
             found = self._running(mutant.file, lambda text: lines_of(text, mutant.before))
         else:
@@ -97,13 +97,14 @@ class Reach:
             if mutant.through:
                 found |= self._running(mutant.through)
         seconds: dict[str, list[float]] = defaultdict(list)
+        likely = _words(f"{mutant.id} {mutant.file}")
         for test in found:
             seconds[file_of(test)].append(self._seconds.get(test, 0.1))
 
-        def rank(test: str) -> tuple[float, float, str, str]:
+        def rank(test: str) -> tuple[float, int, float, str, str]:
             file = file_of(test)
             ring = _FIRST if file in mutant.first else _RANKS.get(Path(file).parts[1], _OTHERS)
-            return ring, sum(seconds[file]) / len(seconds[file]), file, test
+            return ring, -len(likely & _words(Path(file).stem)), sum(seconds[file]) / len(seconds[file]), file, test
 
         return sorted(found, key=rank)
 
@@ -134,8 +135,9 @@ class Reach:
 
     @cached_property
     def _seconds(self) -> dict[str, float]:
-        report = self._directory / REPORT
-        cases = ElementTree.parse(report).iter("testcase") if report.exists() else ()
+        cases = (
+            case for one in self._directory.glob("report*.xml") for case in ElementTree.parse(one).iter("testcase")
+        )
         return {
             f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(case.get("time") or 0)
             for case in cases
@@ -146,6 +148,11 @@ class Reach:
 def file_of(test: str) -> str:
     """The file of a test."""
     return test.partition("::")[0]
+
+
+def _words(text: str) -> set[str]:
+    """Words of names, by which a test is likely to be of a fault; in the singular."""
+    return {one.removesuffix("s") for one in re.findall(r"[a-z]{4,}", text.lower())} - {"test", "sluice", "include"}
 
 
 def lines_of(text: str, part: str) -> set[int]:
