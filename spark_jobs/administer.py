@@ -3,8 +3,7 @@ carry out or drop changes that it rejected."""
 
 import argparse
 
-from sluice.commands import unblock
-from sluice.commands.clear_queue import clear_queue
+from sluice.commands import clear_queue, unblock
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.context import Context
 from sluice.model.names import Pair
@@ -34,13 +33,12 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     if options.skip:
         done["skipped"] = str(unblock.skip(context, pair, options.skip, options.who))
     if options.clear_queue:
-        done["discarded"] = clear_queue(context, pair, options.who)
+        done["discarded"] = clear_queue.clear_queue(context, pair, options.who)
     if options.remove:
         done["dropped"] = remove_replication(context, pair, options.remove, options.who)
     which = {"through": options.through, "who": options.who}
     if options.rejected == "carry_out":
-        # It moves rows, and no other command here does.
-        from sluice.commands import retry_rejected
+        from sluice.commands import retry_rejected  # the one that always moves rows
 
         done["carried_out"], done["put_right"] = retry_rejected.carry_out(context, pair, options.numbers, **which)
     if options.rejected == "drop":
