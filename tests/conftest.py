@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, settings
 from psycopg import sql
 from support.older import SERVER_ENV, cluster
 from support.places import reserve_port, server_directory
-from support.spreading import put_long_scopes_first, take_cases_out_of_full
+from support.spreading import put_long_files_first, take_cases_out_of_full
 from support.templates import Templates
 
 from sluice import shell
@@ -171,7 +171,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         assert not excepted, f"marks `full` except cases that are none: {excepted}"
     yield
     if "PYTEST_XDIST_WORKER" in os.environ:
-        put_long_scopes_first(items)
+        put_long_files_first(items)
 
 
 def pytest_collection_finish() -> None:

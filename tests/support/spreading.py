@@ -8,20 +8,12 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-_DEMO = "tests/e2e/"
 
-
-def scope_of(test: str) -> str:
-    """The tests that share a process: those of a file, and all that share the demo."""
-    return _DEMO if test.startswith(_DEMO) else test.partition("::")[0]
-
-
-def put_long_scopes_first(items: list[pytest.Item]) -> None:
-    """The demo, then files with slow tests, then the large ones: what begins last has to be short."""
-    scopes = [scope_of(item.nodeid) for item in items]
-    size = Counter(scopes)
-    slow = {scope_of(item.nodeid) for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: _rank(scope_of(item.nodeid), size, slow))
+def put_long_files_first(items: list[pytest.Item]) -> None:
+    """Files with slow tests, then the large ones: what begins last has to be short."""
+    size = Counter(item.path for item in items)
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: (not slow[item.path], -size[item.path]))
 
 
 def take_cases_out_of_full(items: list[pytest.Item]) -> set[tuple[str, str]]:
@@ -39,15 +31,8 @@ def take_cases_out_of_full(items: list[pytest.Item]) -> set[tuple[str, str]]:
     return named - cases
 
 
-def _rank(scope: str, size: Counter[str], slow: set[str]) -> tuple[bool, bool, int, str]:
-    return scope != _DEMO, scope not in slow, -size[scope], scope
-
-
 class OnceEach(LoadFileScheduling):
     """Hands out each test once. The base hands out again what ended a process, as often as it may start processes."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        return scope_of(nodeid)
 
     def remove_node(self, node: WorkerController) -> str | None:
         """The test that the process was at; what comes after that in its files is left to others."""

@@ -1,7 +1,8 @@
 """`./sluice test`: the tests ring by ring, each with its time, and one line at the end that counts.
 
 Tests marked `full` run with the word `all` alone. Rings run together, their files spread over the cores, and `lint`
-beside them; its output is printed when it ends. Each ring has a budget, and the end says which ring is over it.
+beside them; its output is printed when it ends. The last ring starts all that there is. It runs alone after the others.
+Each ring has a budget, and the end says which ring is over it.
 A skipped test has a reason, and is listed. With CI=true a skip is a failure: CI installs what tests need.
 """
 
@@ -45,6 +46,8 @@ BUDGETS = {
     "e2e": 240,
 }
 RINGS = tuple(BUDGETS)
+# It starts everything that there is.
+WHOLE = "e2e"
 # Every test, those too that are marked `full`.
 ALL, FULL = "all", "full"
 # The rings of `./sluice test quick`, which runs the smoke tests of integration besides.
@@ -53,9 +56,9 @@ QUICK_RINGS = (LINT, "unit", "dags")
 SMOKE = "smoke"
 _SLOWEST = 20
 # Tests wait for servers, and for time, for about a third of their time.
-_WAITING = 2
-# A process of tests, with its servers and their data, which are in memory.
-_PROCESS_BYTES = 5 << 30
+_WAITING = 1
+# A process of tests, with its servers and their data, which are in memory, takes up to five.
+_PROCESS_BYTES = 6 << 30
 _LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _NO_TESTS = 5
 # More than all tests take on a slow machine.
@@ -99,8 +102,8 @@ def run(names: Sequence[str]) -> int:
     rings = named or list(RINGS)
     chosen = () if every else ("-m", f"not {FULL}")
     steps: list[Callable[[], Mapping[str, Count]]] = []
-    if tested := [ring for ring in rings if ring != LINT]:
-        steps.append(lambda: _tests(tested, options=chosen))
+    if together := [ring for ring in rings if ring not in (LINT, WHOLE)]:
+        steps.append(lambda: _tests(together, options=chosen))
     if quick and "integration" not in rings:
         steps.append(lambda: _tests(["integration"], options=["-m", SMOKE], later=True))
     if LINT in rings:
@@ -108,6 +111,9 @@ def run(names: Sequence[str]) -> int:
     counts: dict[str, Count] = defaultdict(Count)
     for found in _at_once(steps):
         for ring, count in found.items():
+            counts[ring].add(count)
+    if WHOLE in rings:
+        for ring, count in _tests([WHOLE], options=chosen).items():
             counts[ring].add(count)
     return _conclude(counts, time.monotonic() - began, {} if every else BUDGETS)
 
@@ -206,7 +212,7 @@ def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = F
         report = Path(directory) / "report.xml"
         command = [sys.executable, "-m", "pytest", *(f"tests/{ring}" for ring in rings), *options]
         command += [f"--junit-xml={report}", "--no-header", "-q"]
-        if set(rings) != {"unit"} and workers() > 1:
+        if not {"unit", WHOLE} >= set(rings) and workers() > 1:
             # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
             command += ["--numprocesses", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
         with _printed([", ".join(rings)], later=later) as out:
