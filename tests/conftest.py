@@ -213,7 +213,7 @@ def seal_key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[Any]:
     """A Spark session in this process; its Python workers find the package and the key."""
     from pyspark.sql import SparkSession
-    from support.classes import short_lived
+    from support.short_jvm import SHORT_LIVED
 
     from sluice.paths import PROJECT
     from sluice.runtime.java import java_home
@@ -230,7 +230,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory, seal_key: Path) -> Iterator[
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.driver.extraJavaOptions", short_lived(java))
+        .config("spark.driver.extraJavaOptions", SHORT_LIVED)
         .config("spark.sql.warehouse.dir", str(place / "warehouse"))
         .config("spark.local.dir", str(place / "local"))
         .getOrCreate()

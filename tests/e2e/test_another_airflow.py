@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 from support import places
-from support.classes import SHORT_LIVED
 from support.launcher import wait_until
+from support.short_jvm import SHORT_LIVED
 from support.sparkserver import SERVER, await_port, started
 from support.sparkserver import java as java
 from support.stock import deployment, installed, without_the_product

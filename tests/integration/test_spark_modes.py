@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from support.buckets import KEYS
 from support.carrying import Carried
-from support.classes import short_lived
+from support.short_jvm import SHORT_LIVED
 from support.sizes import BLOCK_BYTES
 from support.sparkserver import TOKEN, job_environment, program
 from support.updating import background, load_here
@@ -45,7 +45,7 @@ def job(request, java, tmp_path):
         there = {"SPARK_REMOTE": server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
         return runner([sys.executable], java, tmp_path, there)
     command = [program("spark-submit"), "--master", "local[2]", "--conf", "spark.ui.enabled=false"]
-    return runner([*command, "--conf", f"spark.driver.extraJavaOptions={short_lived(java)}"], java, tmp_path, KEYS)
+    return runner([*command, "--conf", f"spark.driver.extraJavaOptions={SHORT_LIVED}"], java, tmp_path, KEYS)
 
 
 def runner(command, java, directory, there=()):

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from support import places
-from support.classes import short_lived
+from support.short_jvm import SHORT_LIVED
 from support.sparkserver import await_port, job_environment, program, started
 
 from sluice.connections import KEY_FILE_ENV
@@ -65,7 +65,7 @@ class SparkCluster:
 def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkCluster]:
     """The cluster; it ends with the session."""
     place = tmp_path_factory.mktemp("cluster")
-    options = short_lived(java)
+    options = SHORT_LIVED
     env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": options, "SPARK_DAEMON_MEMORY": "256m"}
     port = places.reserve_port()
     url = f"spark://{ports.LOOPBACK}:{port}"

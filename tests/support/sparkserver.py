@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from support import places
-from support.classes import short_lived
+from support.short_jvm import SHORT_LIVED
 
 from sluice.crash import ENV as CRASH_ENV
 from sluice.paths import PROJECT
@@ -88,7 +88,7 @@ def serving(directory: Path, port: int, java: Path) -> Iterator[SparkServer]:
         "spark.connect.grpc.binding.port": str(port),
         "spark.driver.host": ports.LOOPBACK,
         "spark.driver.bindAddress": ports.LOOPBACK,
-        "spark.driver.extraJavaOptions": short_lived(java),
+        "spark.driver.extraJavaOptions": SHORT_LIVED,
         "spark.ui.port": str(page),
         "spark.eventLog.enabled": "true",
         "spark.eventLog.compress": "false",
