@@ -17,7 +17,7 @@ from support.fab_airflow import PASSWORD
 from support.sparkserver import LOG, await_port
 from support.world import SOURCE
 
-pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ZURICH = f"/replications/{SOURCE}/zurich"
 PEOPLE = {"paul": "Public", "vera": "Viewer", "eva": "User", "otto": "Viewer+Op", "anna": "Admin", "fred": "Viewer"}
 

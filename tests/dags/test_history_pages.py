@@ -30,6 +30,7 @@ FROM replication, generate_series(0, 1439) AS m WHERE slave LIKE 'branch%'"""
 SPANS = ("6 hours", "24 hours", "7 days", "30 days")
 
 
+@pytest.mark.full
 def test_a_list_of_500_costs_one_query_of_the_store(pages_world, visit, asked):
     names = [f"branch_{number:03}" for number in range(MANY)]
     settings, control = pages_world.settings, pages_world.session("control")

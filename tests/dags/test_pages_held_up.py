@@ -85,6 +85,7 @@ def test_a_store_that_answers_nobody_holds_up_no_page_of_airflow(world, visit, c
     assert client.get("/api/v1/replications").json()["code"] == 60
 
 
+@pytest.mark.full
 def test_a_store_that_hangs_in_the_middle_holds_up_no_page_of_airflow(world, visit, connect, people):
     control = world.infos["control"]
     client = visit("eva")
@@ -121,6 +122,7 @@ def test_senders_that_are_slow_or_say_too_much_keep_nobody_out(world, visit, peo
             assert one.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
+@pytest.mark.full
 def test_a_table_of_the_store_that_is_locked_is_not_waited_for(world, visit):
     client = visit("eva")
     assert visited(client) == (200, "")

@@ -56,6 +56,7 @@ def stored(conn_id: str) -> tuple[object, ...] | None:
         return one and (one.conn_type, one.host, one.port, one.schema, one.login, one.password, one.extra_dejson)
 
 
+@pytest.mark.full
 def test_the_form_offers_the_connection_types_of_sluice_with_their_fields(address):
     api = AirflowApi(ConnectionInfo("http", "127.0.0.1", address, "http", "admin", CANARY))
     offered = {one["connection_type"]: one for one in api.ask("/ui/connections/hook_meta")}
@@ -197,6 +198,7 @@ def test_a_triggered_run_has_the_choices_as_the_form_would_give_them(sluice):
         assert run.conf == {"source": "flights", "slaves": ["zurich", "geneva"], "sample": 10}
 
 
+@pytest.mark.full(but=["command"])
 @pytest.mark.parametrize("by", ["REST", "command"])
 def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, monkeypatch, by):
     if by == "command":
@@ -217,6 +219,7 @@ def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, 
     assert stored("shop")[5] is None, "the password of another connection was kept"
 
 
+@pytest.mark.full
 def test_a_connection_that_a_secrets_backend_has_is_not_what_was_stored(sluice, monkeypatch):
     monkeypatch.delenv(SEALED_ENV)
     code, said = sluice("connect", "test_zurich", "postgresql://eva@db1/shop", stdin="other\n")
@@ -224,6 +227,7 @@ def test_a_connection_that_a_secrets_backend_has_is_not_what_was_stored(sluice, 
     assert "SLC-251: Airflow hands out another connection test_zurich than the one that was stored" in said
 
 
+@pytest.mark.full
 def test_all_connections_that_are_missing_are_asked_for(sluice, monkeypatch):
     monkeypatch.delenv(SEALED_ENV)
     for name in ("MASTER", "GENEVA"):
@@ -283,6 +287,7 @@ def test_an_address_that_is_none_is_refused(sluice, address, fault):
     assert "secret" not in said
 
 
+@pytest.mark.full
 def test_airflows_own_command_line_runs_where_our_airflow_is(sluice, deployment):
     words = ["sluice.cli", "airflow", "dags", "list", "--output", "plain"]
     said = subprocess.run([sys.executable, "-m", *words], env=dict(os.environ), capture_output=True, text=True)

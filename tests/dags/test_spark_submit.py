@@ -80,6 +80,7 @@ def test_spark_submit_runs_the_job_and_shows_no_password(submit, caplog):
     assert CANARY not in caplog.text
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("code", "error"), [(3, JobFailed), (75, JobPostponed)])
 def test_spark_submit_hands_on_exit_codes_and_errors(submit, code, error):
     with pytest.raises(error, match=f"^SLC-041: asked for exit code {code}\nHINT: ask for another$"):

@@ -155,6 +155,7 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
         assert fault in differ.value.fact
 
 
+@pytest.mark.full
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark")
