@@ -60,6 +60,7 @@ def test_a_repair_that_is_killed_is_exact_as_far_as_it_came(updating, monkeypatc
     assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
 
 
+@pytest.mark.full
 def test_a_repair_that_is_killed_between_its_two_writes_is_finished_by_the_next_one(several, monkeypatch):
     """Of 1,300 rows the even ones are newer in the west, by the number and not by its text."""
     points_void_soon(monkeypatch)

@@ -166,6 +166,7 @@ def test_jobs_load_in_blocks_and_find_that_nothing_differs(updating, job):
     assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("job", ["submit"], indirect=True)
 def test_publishing_and_draining_work_in_tasks(updating, job, bucket):
     """By Connect they do in the test below; its server was started before there was a login for the store."""
@@ -193,6 +194,7 @@ def test_publishing_and_draining_work_in_tasks(updating, job, bucket):
     assert world.standing("geneva").stuck
 
 
+@pytest.mark.full
 def test_the_event_log_tells_who_works_for_whom(updating, spark_server, java, tmp_path):
     world = updating(DDL, ["public.t", "public.heap"])
     there = {"SPARK_REMOTE": spark_server.remote, "SPARK_CONNECT_AUTHENTICATE_TOKEN": TOKEN}
