@@ -114,6 +114,7 @@ def pictured(page: Page, path: str, picture: Path) -> None:
     assert picture.stat().st_size < MOST_BYTES
 
 
+@pytest.mark.full
 def test_no_page_keeps_anybody_out_nor_complains_nor_asks_another_host(browser, address, tmp_path):
     found = []
     with quiet(browser, f"http://127.0.0.1:{address}"):
@@ -127,7 +128,6 @@ def test_no_page_keeps_anybody_out_nor_complains_nor_asks_another_host(browser, 
     assert not found, "\n".join(found)
 
 
-@pytest.mark.full
 def test_a_question_and_what_came_of_it_keep_nobody_out(browser):
     page = browser
     for theme in ("light", "dark"):

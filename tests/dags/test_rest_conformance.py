@@ -56,6 +56,7 @@ def cases(operation) -> Iterator[tuple[GenerationMode, Any]]:
             yield mode, operation.as_strategy(generation_mode=mode, path_parameters=named)
 
 
+@pytest.mark.full
 def test_rest_answers_as_its_description_says(program, address):
     document = program.get("/api/v1/openapi.json").json()
     schema = schemathesis.openapi.from_dict(document)

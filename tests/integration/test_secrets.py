@@ -114,6 +114,7 @@ def pages_with_the_canary(root: str) -> list[str]:
     return [page for page in (*PAGES, *details) if any(form in text(page) for form in FORMS)]
 
 
+@pytest.mark.full
 def test_the_canary_is_nowhere(world, job, spark_server, tmp_path):
     with watched() as (kinds, found):
         for name, arguments in {

@@ -96,6 +96,7 @@ def test_a_client_without_the_secret_is_refused_on_each_port(server, layout, por
     assert all(answered(other)[4:] == struct.pack(">i", 3) + b"err" for other in daemons)
 
 
+@pytest.mark.full
 def test_every_port_is_on_the_loopback_and_no_command_line_or_file_has_the_secret(server, layout):
     for process in processes.family([server]):
         # A worker may end meanwhile.
