@@ -1,5 +1,4 @@
-"""Spark job: let a slave go on without a transaction, a table, or all that waits for it; remove its replication; or
-carry out or drop changes that it rejected."""
+"""Spark job: let a slave go on without what stops it; remove its replication; or decide on changes it rejected."""
 
 import argparse
 
