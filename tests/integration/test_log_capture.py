@@ -81,7 +81,6 @@ def test_commands_truncates_and_new_tables_stand_at_their_places_among_the_rows(
         assert world.rows("master", table) == world.rows("zurich", table)
 
 
-@pytest.mark.full
 def test_rows_of_partitions_arrive_also_of_those_that_come_and_go(build):
     world = by_log(
         build,
@@ -213,7 +212,6 @@ def without_slot(world):
     return name
 
 
-@pytest.mark.full
 def test_a_first_bootstrap_leaves_the_slot_that_another_one_just_made(build, monkeypatch):
     world = by_log(build)
     without_slot(world)
@@ -277,7 +275,6 @@ def test_somebody_who_keeps_the_slot_is_named_and_nothing_is_lost(build, monkeyp
     assert changes(world) == [("I", ["1", "a"], None)]
 
 
-@pytest.mark.full
 def test_a_table_keeps_its_whole_old_rows_whatever_somebody_says(build):
     world = by_log(build)
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
@@ -332,7 +329,6 @@ def test_another_way_of_capturing_is_refused(build):
         world.publish()
 
 
-@pytest.mark.full
 def test_a_source_is_left_as_it_was(build):
     world = by_log(build, f"{PLAIN}; CREATE TABLE u (a int); ALTER TABLE u REPLICA IDENTITY NOTHING", ["public.*"])
     removed = cleanup(world.context, SOURCE)

@@ -89,7 +89,6 @@ def test_truncating_the_whole_table_is_one_change_and_the_next_partition_is_read
     assert equal(world)
 
 
-@pytest.mark.full
 def test_a_truncate_that_is_rolled_back_leaves_nothing_and_spoils_nothing(world):
     with world.master.transaction():
         with world.master.transaction(force_rollback=True):
@@ -238,7 +237,6 @@ def test_a_drop_that_only_mentions_a_partition_deletes_nothing(world):
     assert equal(world)
 
 
-@pytest.mark.full
 def test_a_drop_that_fails_leaves_nothing(world):
     world.master.execute("CREATE VIEW seen AS SELECT * FROM low")
     with pytest.raises(Exception, match="depend"):
@@ -246,7 +244,6 @@ def test_a_drop_that_fails_leaves_nothing(world):
     assert stream(world) == []
 
 
-@pytest.mark.full
 def test_a_table_with_partitions_that_is_dropped_is_one_command(world):
     world.master.execute("DROP TABLE t")
     assert [action for action, _ in stream(world)] == ["X"]

@@ -116,7 +116,6 @@ def status(world, table="t"):
     return world.master.execute("SELECT status FROM repl_tables WHERE tablename = %s", [table]).fetchall()
 
 
-@pytest.mark.full
 def test_a_statement_runs_nothing_and_what_cannot_be_put_in_order_is_told(filled):
     cases = [[re.sub(r"\b(t|part|i)\b", rf"\g<1>{place}", one) for one in case] for place, case in enumerate(CODE)]
     rows = [f"INSERT INTO t{place} VALUES (1, 'a'), (2, 'b')" for place in range(len(CODE))]
@@ -150,7 +149,6 @@ MEANWHILE = {
 }
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("begin", "made"), MEANWHILE.values(), ids=MEANWHILE)
 def test_what_is_made_after_a_plan_is_not_run_by_the_next(filled, begin, made):
     world, session = filled(PLAIN)
@@ -175,9 +173,6 @@ READING = {
 READ = [*((*case, True) for case in READING.values()), *((*READING[name], False) for name in [*READING][:2])]
 
 
-@pytest.mark.full(
-    but=["CREATE TABLE t (id int PRIMARY KEY, v text)-ALTER TABLE t ADD COLUMN r float DEFAULT random()-True"]
-)
 @pytest.mark.parametrize(("ddl", "statement", "superuser"), READ)
 def test_rows_are_not_read_whatever_becomes_of_their_table(filled, weak, ddl, statement, superuser):
     world, session = filled(ddl, elsewhere={} if superuser else {"master": weak})
@@ -235,7 +230,6 @@ def compared(updating, server, owned):
     return world, owned(world)
 
 
-@pytest.mark.full
 def test_neither_an_initial_update_nor_a_comparison_begins_with_such_a_table(compared):
     world, session = compared
     for name, code in ON_A_TABLE.items():
@@ -323,7 +317,6 @@ def while_waited_for(world, session, statements, reads):
         reader.result()
 
 
-@pytest.mark.full
 @pytest.mark.parametrize("statements", UNDER_WAY.values(), ids=UNDER_WAY)
 def test_a_partition_that_is_changed_has_nothing_read_that_came_while_we_waited(filled, weak, statements):
     """A change of a partition by its own name holds none of the others."""

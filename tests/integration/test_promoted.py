@@ -229,7 +229,6 @@ def test_a_source_changes_back_to_triggers_from_the_log_of_its_standby(servers, 
     assert said == [0, 1]
 
 
-@pytest.mark.full
 def test_check_says_what_a_standby_lacks_to_keep_the_slot(servers, decoded):
     assert "hot_standby_feedback" not in remarks(decoded)
     with servers.new.cluster.admin() as new:
@@ -287,7 +286,6 @@ def promoted(servers, copied, decoded):
     return Promoted(made, copyable, of_check, of_standby, away.value, caught.value)
 
 
-@pytest.mark.full
 def test_a_standby_is_refused_as_a_source(promoted):
     for text in promoted.of_standby:
         assert text.startswith("SLC-038: ")
@@ -295,20 +293,17 @@ def test_a_standby_is_refused_as_a_source(promoted):
     assert "it is a standby" in promoted.of_standby[-1]
 
 
-@pytest.mark.full
 def test_bootstrap_lets_standbys_copy_the_slot_and_check_says_what_they_need(promoted):
     assert promoted.copyable == [False, True]
     assert ["synchronized_standby_slots" in text for text in promoted.of_check] == [True, False]
     assert f"name its slot ({SLOT})" in promoted.of_check[0]
 
 
-@pytest.mark.full
 def test_while_a_standby_is_away_that_is_to_have_all_first_the_publisher_does_not_hang(promoted):
     assert promoted.of_away.code == 549
     assert f"by {SLOT}" in promoted.of_away.fact
 
 
-@pytest.mark.full
 def test_a_server_that_lacks_what_was_published_is_refused(promoted):
     world = promoted.worlds["ahead"]
     assert promoted.of_ahead.code == 48
