@@ -246,7 +246,10 @@ def test_rings_run_together_and_the_end_has_the_time_of_each(names, runs, ended,
 
     monkeypatch.setattr(test_rings, "_tests", tests)
     monkeypatch.setattr(test_rings, "_lint", lambda: test_rings.Count(passed=2))
+    monkeypatch.setenv("SLUICE_FUZZ_INPUTS", "")
+    monkeypatch.delenv("SLUICE_FUZZ_INPUTS")
     assert test_rings.run(names) == 0
+    assert os.environ.get("SLUICE_FUZZ_INPUTS") == ("10000" if "all" in names else None)
     assert sorted(ran) == sorted(runs)
     if any(run.startswith("e2e") for run in runs):
         assert ran[-1].startswith("e2e"), "it runs alone"

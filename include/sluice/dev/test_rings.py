@@ -54,6 +54,8 @@ ALL, FULL = "all", "full"
 QUICK = "quick"
 QUICK_RINGS = (LINT, "unit", "dags")
 SMOKE = "smoke"
+# How many inputs that are nearly right each place of text of others is given with `all`, if nothing else is said.
+_FUZZ_ENV, _FUZZ_INPUTS = "SLUICE_FUZZ_INPUTS", "10000"
 _SLOWEST = 20
 # Tests wait for servers, and for time, for about a third of their time.
 _WAITING = 1
@@ -101,6 +103,8 @@ def run(names: Sequence[str]) -> int:
     named = [ring for ring in RINGS if ring in names or (quick and ring in QUICK_RINGS)]
     rings = named or list(RINGS)
     chosen = () if every else ("-m", f"not {FULL}")
+    if every:
+        os.environ.setdefault(_FUZZ_ENV, _FUZZ_INPUTS)
     steps: list[Callable[[], Mapping[str, Count]]] = []
     if together := [ring for ring in rings if ring not in (LINT, WHOLE)]:
         steps.append(lambda: _tests(together, options=chosen))
