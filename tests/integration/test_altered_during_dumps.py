@@ -185,6 +185,7 @@ def test_a_comparison_gives_way_and_is_tried_again_at_the_same_point(world, monk
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_the_databases_own_programs_give_way(world, monkeypatch):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world.master.execute("INSERT INTO last SELECT g, repeat('y', 1000) FROM generate_series(5001, 15000) AS g")

@@ -98,6 +98,7 @@ def loaded(world, *slaves, load=blocks_here):
     return load_online(world.context, SOURCE, slaves or world.slaves, load)["rows"]
 
 
+@pytest.mark.full
 def test_slaves_are_loaded_by_spark_tasks_under_constant_writes(world, spark):
     world.configure(larger)
     with background(writes(world.session(), 1), writes(world.session(), 2)):
@@ -322,6 +323,7 @@ def left_out(world):
     blocked.skip(world.context.store, world.pair("zurich"), TableName("public", "keyed"), "eva")
 
 
+@pytest.mark.full
 def test_what_cannot_go_on_begins_anew(world):
     begun(world, "zurich")
     for happens in (emptied_by_another, changes_lost, left_out, seen_otherwise):

@@ -136,6 +136,7 @@ def test_what_is_not_as_it_should_be_is_found_with_its_key(lake):
         world.verify()
 
 
+@pytest.mark.full
 @pytest.mark.spark
 @pytest.mark.slow
 def test_spark_fills_and_compares_files_and_reads_them(lake, spark):

@@ -54,6 +54,7 @@ def test_the_policies_of_the_replication_decide(lake):
     assert there.read("geneva", "public.made")[0]["id"] == 1, "a history begins with the first change that it is told"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("setting", ["overwrite_tables", "recreate_tables"])
 def test_a_table_that_is_there_already_gives_way_if_that_is_wanted(lake, setting):
     there = lake(TWO, ["public.*"])
@@ -160,6 +161,7 @@ def test_a_column_that_is_called_as_one_of_ours_stops_it(lake):
             there.world.drain(slave)
 
 
+@pytest.mark.full
 def test_tables_that_no_event_trigger_saw_are_followed_when_they_are_found(lake, server):
     weak = SimpleNamespace(create_database=lambda: server.create_database(superuser=False), connect=server.connect)
     there = lake(TWO, ["public.*"], elsewhere={"master": weak})

@@ -202,6 +202,7 @@ PARTS = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("part", "how", "again", "wiped"),
     [(*PARTS["some tables"], True), (*PARTS["some keys"], False)],

@@ -18,7 +18,7 @@ from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Progress
 
-pytestmark = [pytest.mark.spark, pytest.mark.slow]
+pytestmark = [pytest.mark.full, pytest.mark.spark, pytest.mark.slow]
 
 # Of Spark's own protocol between its processes.
 CALL = 3
