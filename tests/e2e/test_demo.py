@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
