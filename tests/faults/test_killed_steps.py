@@ -44,7 +44,7 @@ def started(world, command, env, directory, name, *arguments):
 
 def ended(job):
     """What a job said that did its work."""
-    out, errors = job.communicate(timeout=120)
+    out, errors = job.communicate(timeout=240)
     assert job.returncode == 0, out + errors
     return out + errors
 

@@ -186,24 +186,30 @@ def test_a_comparison_gives_way_and_is_tried_again_at_the_same_point(world, monk
 
 
 @pytest.mark.full
-def test_the_databases_own_programs_give_way(world, monkeypatch):
+def test_the_databases_own_programs_give_way(world, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world.master.execute("INSERT INTO last SELECT g, repeat('y', 1000) FROM generate_series(5001, 15000) AS g")
     application = Application(world, "ALTER TABLE last ADD new int", "INSERT INTO last VALUES (0, 'new')")
-    reads = "import sys, time; time.sleep(300); sys.stdin.buffer.read()"
+    # The slave's program takes no row before the table has been altered.
+    altered = tmp_path / "altered"
+    waits = f"while not os.path.exists({str(altered)!r}): time.sleep(0.05)"
+    reads = f"import os, sys, time\n{waits}\nsys.stdin.buffer.read()"
     own = world.settings["slaves"]["zurich"]
     world.configure(lambda settings: own.update(initial_program={"command": [sys.executable, "-c", reads]}))
 
     def beside():
-        until(lambda: world.master.execute(EXPORTS.encode()).fetchone(), "it exports nothing")
-        application.begin()
+        try:
+            until(lambda: world.master.execute(EXPORTS.encode()).fetchone(), "it exports nothing")
+            application.begin()
+            until(application.done, "the export does not give way")
+        finally:
+            altered.touch()
 
     with ThreadPoolExecutor(1) as pool:
         altering = pool.submit(beside)
         with pytest.raises(TransientError, match=r"SLC-275: public.last was being read, .*ALTER TABLE last ADD"):
             world.dump("zurich", mode=EXTERNAL)
         altering.result()
-    until(application.done)
     own.pop("initial_program")
     world.configure(lambda settings: None)
     assert world.dump("zurich", mode=EXTERNAL)["failed"] == {}

@@ -23,7 +23,7 @@ def halted(directory: Path, point: CrashPoint, job: subprocess.Popen[str]) -> It
     """
     (directory / point).touch()
     try:
-        until(lambda: _taken(directory, point) or job.poll() is not None, f"nobody came to {point}", 90)
+        until(lambda: _taken(directory, point) or job.poll() is not None, f"nobody came to {point}", 240)
         (file,) = _taken(directory, point)
         worker = psutil.Process(int(file.suffix[1:]))
         until(lambda: worker.status() == psutil.STATUS_STOPPED)
