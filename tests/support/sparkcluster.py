@@ -65,8 +65,7 @@ class SparkCluster:
 def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java: Path) -> Iterator[SparkCluster]:
     """The cluster; it ends with the session."""
     place = tmp_path_factory.mktemp("cluster")
-    options = SHORT_LIVED
-    env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": options, "SPARK_DAEMON_MEMORY": "256m"}
+    env = {**job_environment(java), "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED, "SPARK_DAEMON_MEMORY": "256m"}
     port = places.reserve_port()
     url = f"spark://{ports.LOOPBACK}:{port}"
     with ExitStack() as stack:
@@ -84,7 +83,7 @@ def spark_cluster(tmp_path_factory: pytest.TempPathFactory, seal_key: Path, java
         words = ["worker.Worker", "--cores", "1", "--memory", "1g", url]
         for one in [begin(worker, words, env | own, places.reserve_port()) for worker, own in workers]:
             await_port(*one)
-        yield SparkCluster(url, tuple(worker for worker, _ in workers), halts, options)
+        yield SparkCluster(url, tuple(worker for worker, _ in workers), halts, SHORT_LIVED)
 
 
 def _machine(directory: Path, seal_key: Path) -> tuple[Path, dict[str, str]]:

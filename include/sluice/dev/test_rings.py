@@ -33,7 +33,7 @@ from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
 
 LINT = "lint"
-# The seconds that a ring's tests may take one by one without `all`. Together they are 20 minutes on two cores, with the
+# The seconds that a ring's tests may take one by one without `all`. They aim at 20 minutes on two idle cores, with the
 # installation.
 BUDGETS = {
     LINT: 40,
