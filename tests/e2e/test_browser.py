@@ -204,6 +204,7 @@ def test_an_error_stops_a_drain_visibly_and_a_click_lets_it_go_on(page, runtime,
     assert not paused(page, "geneva")
 
 
+@pytest.mark.full
 def test_a_click_on_the_switch_is_standby_and_looks_like_no_error(page, runtime, api):
     flip(page, "geneva")
     try:

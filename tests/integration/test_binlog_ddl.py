@@ -94,12 +94,13 @@ def writing(master):
         thread.join(60)
 
 
+@pytest.mark.full(but=["maria_server-postgresql"])
 @pytest.mark.parametrize(
     ("master_server", "into"),
     [
         ("maria_server", "postgresql"),
         ("maria_server", "mariadb"),
-        pytest.param("mysql_server", "postgresql", marks=pytest.mark.full),
+        ("mysql_server", "postgresql"),
     ],
     indirect=["master_server"],
 )

@@ -141,6 +141,7 @@ def expect_texts(rows: dict[int, list[str | None]], values: Values) -> None:
             assert text is None or rows[number][place] == text, (kind, literal)
 
 
+@pytest.mark.full(but=["mariadb"])
 @MASTERS
 def test_every_type_is_the_same_in_the_log_and_in_a_select_and_arrives(binlog, master_server):
     values = values_of(master_server)

@@ -252,6 +252,7 @@ def kept_from(world):
     return replications.get(world.context.store, world.pair("zurich")).position
 
 
+@pytest.mark.full
 def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world):
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     begun(world, "zurich")

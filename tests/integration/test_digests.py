@@ -105,6 +105,7 @@ def watched(monkeypatch):
     return found, read, compared
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(maria, slave_server, monkeypatch):
     typed = f"CREATE TABLE typed (id int PRIMARY KEY, {TYPED})"
@@ -184,6 +185,7 @@ INSERT INTO floats VALUES (1, 0.1, b'101')
 """
 
 
+@pytest.mark.full(but=["postgresql"])
 @pytest.mark.parametrize("into", ["mariadb", "postgresql"])
 def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog, maria_server, monkeypatch, into):
     world, master = binlog(OF_MARIA, ["typed", "floats"], into=into, slaves=("zurich",))

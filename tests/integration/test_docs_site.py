@@ -68,6 +68,7 @@ def test_no_link_of_a_page_leads_to_a_file_that_the_site_lacks(site):
     assert not missing
 
 
+@pytest.mark.full
 def test_every_page_opens_as_a_file_light_and_dark_fits_its_window_and_asks_no_host(site):
     asked: set[str] = set()
     with browser.opened(site.as_uri()) as page:

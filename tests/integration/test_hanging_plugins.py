@@ -66,6 +66,7 @@ def goes_on(world):
     assert world.standing().tolerated == 0, "something came twice"
 
 
+@pytest.mark.full
 def test_a_drain_stops_in_front_of_what_a_plugin_does_not_end_with_and_goes_on_once_it_is_mended(hanging, airflow):
     world = hanging("while True: pass")
     job, said = ended(world)

@@ -39,6 +39,7 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(plan, "CHUNK_BYTES", 16 * BLOCK_BYTES)
 
 
+@pytest.mark.full(but=["triggers"])
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.usefixtures("spark", "small_chunks")

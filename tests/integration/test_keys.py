@@ -85,6 +85,7 @@ def loaded(world, *slaves, load=blocks_here):
     return load_online(world.context, SOURCE, slaves or world.slaves, load)["rows"]
 
 
+@pytest.mark.full
 def test_rows_between_two_keys_become_the_masters_and_others_are_not_touched(world):
     """As they are written meanwhile."""
     damage(world)

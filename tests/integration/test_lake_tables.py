@@ -73,13 +73,7 @@ ICEBERG += ["the name of one that is gone", "one that is made anew with other co
 PARQUET = pytest.mark.parametrize("there", ["parquet"], indirect=True)
 
 
-@pytest.mark.full(
-    but=[
-        "iceberg-1-a table that is filled where it is made",
-        "iceberg-1-names that change places, and columns",
-        "iceberg-1-one that is made anew with other columns",
-    ]
-)
+@pytest.mark.full(but=["iceberg-1-names that change places, and columns"])
 @pytest.mark.parametrize(
     ("there", "size", "change"),
     [*(("parquet", 50_000, change) for change in CHANGES), *(("iceberg", 1, change) for change in ICEBERG)],

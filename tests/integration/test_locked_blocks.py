@@ -42,6 +42,7 @@ def loaded(world, table):
     return world.reader("zurich").execute(LOADED, [table]).fetchone()[0]
 
 
+@pytest.mark.full(but=["zurich-SHARE"])
 @pytest.mark.parametrize(("side", "mode"), [("master", "ACCESS EXCLUSIVE"), ("zurich", "SHARE")])
 def test_ranges_of_a_locked_table_go_behind_the_others(world, side, mode):
     tried, why = [], []
@@ -69,6 +70,7 @@ def test_ranges_of_a_locked_table_go_behind_the_others(world, side, mode):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_the_stream_goes_on_while_a_table_of_the_slave_is_locked(world):
     took, in_meanwhile = [], []
     with world.session("zurich") as lock, world.session() as master, world.session("zurich") as slave:

@@ -203,6 +203,7 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
     assert mend(report=differ.value.report)["written"] == 3
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_a_trigger_that_is_made_later_stops_the_slave_and_so_does_a_lack_of_the_right_to_see_it(maria, slave_server):
     world = maria("CREATE TABLE t (id int PRIMARY KEY, a int)", ["public.t"], slaves=("zurich",))

@@ -117,6 +117,7 @@ def columns(maria_server, database, table):
     )
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, slave_server):
     world = maria(DDL, ["public.*"], slaves=("zurich",), update=False)
@@ -177,6 +178,7 @@ def test_commands_are_carried_out_between_the_rows_of_before_and_after(maria, sl
     ]
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_server, monkeypatch):
     """Each command with rows on both sides; once the process is killed, else it is overtaken where it stands."""

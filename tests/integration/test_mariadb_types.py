@@ -38,9 +38,10 @@ INSERT INTO other VALUES (2000, E'\f\\f'), (2001, E'\v\\v');
 """
 
 
+@pytest.mark.full(but=["mariadb, loaded"])
 @pytest.mark.parametrize(
     ("slave_server", "few"),
-    [("maria_server", 0), ("maria_server", 1_000), pytest.param("mysql_server", 0, marks=pytest.mark.full)],
+    [("maria_server", 0), ("maria_server", 1_000), ("mysql_server", 0)],
     indirect=["slave_server"],
     ids=["mariadb, loaded", "mariadb, by statements", "mysql, loaded"],
 )
@@ -74,6 +75,7 @@ def test_a_table_that_the_slave_makes_holds_every_value_that_fits_and_refuses_ot
             world.drain()
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_rows_without_a_key_are_found_by_values_of_every_type(maria, slave_server):
     world = maria(f"CREATE TABLE t (id int, {COLUMNS})", ["public.t"], slaves=("zurich",), update=False)
@@ -112,6 +114,7 @@ OBSTACLES = {
 }
 
 
+@pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, slave_server):
     tables = {name: f"public.t{number}" for number, name in enumerate(OBSTACLES)}

@@ -21,6 +21,7 @@ from sluice.verify.run import VerifyRequest, verify
 pytestmark = [pytest.mark.postgres]
 
 
+@pytest.mark.full
 def test_a_row_of_200_megabytes_comes_in_a_block_and_follows(updating):
     ddl = """
         CREATE TABLE large (id int PRIMARY KEY, v text, n int);

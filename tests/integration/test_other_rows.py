@@ -77,6 +77,7 @@ def in_blocks(world, happens, *, at):
     return errors
 
 
+@pytest.mark.full(but=["1"])
 @pytest.mark.parametrize("at", [1, 4])
 def test_a_block_is_not_read_of_the_table_that_has_got_its_name(world, at):
     """One range is in in part, or one as a whole, when two tables swap names: each goes on as the table that it was."""

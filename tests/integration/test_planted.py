@@ -158,6 +158,7 @@ def planted(updating, weak, request):
     return world
 
 
+@pytest.mark.full(but=["types of an extension"])
 def test_nothing_that_others_planted_is_run(planted):
     world, master = planted, planted.master
 

@@ -40,6 +40,7 @@ INSERT INTO spelled (i, b, d, v, c, day, at, t, bin, u, bits, n)
 REFUSED = {"priced": "SLC-433: the slave's .*priced does not take .*exactly: amount is a decimal"}
 
 
+@pytest.mark.full(but=["postgresql"])
 @pytest.mark.parametrize("into", WIDER)
 def test_a_key_is_found_if_both_sides_spell_it_alike_and_no_row_is_deleted_if_not(binlog, into):
     ddl = DDL if into == "postgresql" else DDL.replace("t, bin, u", "t, u") + f";{WITH_NUL}"

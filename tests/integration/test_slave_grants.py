@@ -95,6 +95,7 @@ def fill(world):
     assert world.verify(initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full(but=["silent"])
 @pytest.mark.parametrize("silent", [False, True], ids=["references only check", "silent"])
 def test_a_role_with_these_rights_fills_a_slave_twice_and_follows(world, server, silent):
     with pytest.raises(SluiceError, match=r"SLC-03[13].*permission denied"):

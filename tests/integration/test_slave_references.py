@@ -144,6 +144,7 @@ STREAM = [
 ]
 
 
+@pytest.mark.full
 def test_the_stream_arrives_in_batches_one_to_one_and_row_by_row(updating, weak):
     world = updating(
         DDL,

@@ -36,6 +36,7 @@ ALTERED = {
 }
 
 
+@pytest.mark.full(but=["while a drain is at work"])
 @pytest.mark.parametrize("at_work", [False, True], ids=["before the drain", "while a drain is at work"])
 def test_a_table_that_no_longer_takes_every_row_stops_its_slave_before_one_is_bent(world, at_work):
     slave = world.reader("zurich")

@@ -38,6 +38,7 @@ def tables(values: Values) -> dict[str, str]:
     }
 
 
+@pytest.mark.full(but=["texts", "trees"])
 @pytest.mark.parametrize("values", GROUPS.values(), ids=GROUPS)
 def test_every_value_arrives_exactly(updating, values):
     made = tables(values)

@@ -214,6 +214,7 @@ def test_slaves_with_tables_of_their_own_follow(build):
     assert differences(world) == {}
 
 
+@pytest.mark.full
 def test_slaves_that_begin_with_an_initial_update_follow(updating):
     """The rows of the first round are loaded, into tables that are made, on one slave in schemas of other names."""
     renamed = {schema: f"of_{schema}" for schema in SCHEMAS}

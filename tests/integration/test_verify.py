@@ -227,6 +227,7 @@ def test_a_difference_at_the_end_of_an_initial_update_makes_it_inconsistent(upda
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
+@pytest.mark.full(but=["log"])
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_verifying_under_constant_writes_finds_nothing(updating, capture):
     world = updating(traffic.DDL, traffic.TABLES, source={"capture": capture})

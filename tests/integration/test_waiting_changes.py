@@ -175,6 +175,7 @@ def peak():
     return measured
 
 
+@pytest.mark.full
 def test_a_transaction_four_times_as_large_takes_no_more_memory(build, peak):
     world = build(DDL, TABLES, slave={"max_batch": 1000})
     found = []
@@ -188,6 +189,7 @@ def test_a_transaction_four_times_as_large_takes_no_more_memory(build, peak):
     assert found[1] - found[0] < 120
 
 
+@pytest.mark.full
 def test_nor_does_one_that_the_slave_refuses_and_that_is_tried_as_one_piece(build, peak):
     found = []
     for rows in (15_000, 120_000):

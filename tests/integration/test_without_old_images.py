@@ -80,6 +80,7 @@ class Writer:
                     pass
 
 
+@pytest.mark.full(but=["1"])
 @pytest.mark.parametrize("seed", range(2))
 def test_random_histories_with_ddl_in_the_middle_give_equal_slaves(build, seed):
     tables = {f"public.{name}": {"old_images": "key"} for name in "tp"}

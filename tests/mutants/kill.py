@@ -19,8 +19,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from reaching import COMBINED, DIGESTS, HERE, PROJECT, REPORT, Mutant, Reach, digests, mutants
-from recorder import READS
+from reaching import HERE, PROJECT, REPORT, Mutant, Reach, let_tell, mutants
 from runs import Outcome, copy_checkout, environment, pytest, run
 
 # The tests of e2e start all that there is, and reach all of it.
@@ -31,34 +30,21 @@ TEST, ALL = "not full", "full"
 _ALONE_S = 300
 # Tests that fail without a fault, before a mutant is left alone.
 _UNSOUND = 5
-_RC = """[run]
-source =
-    {project}/include/sluice
-    {project}/plugins
-patch = subprocess
-parallel = true
-context = ${{PYTEST_CURRENT_TEST-}}
-data_file = {directory}/cov
-disable_warnings = no-data-collected,module-not-measured,module-not-imported,couldnt-parse
-"""
 
 
-def reach(directory: Path, named: Sequence[str], processes: int) -> int:
-    """Run rings, or files of tests, and write down what each test reaches."""
+def reach(args: argparse.Namespace) -> int:
+    """Run rings, or files of tests, in a copy that tells which test reaches which mutant."""
+    directory = args.reach.resolve()
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
-    (directory / "rc").write_text(_RC.format(project=PROJECT, directory=directory), encoding="utf-8")
-    (directory / DIGESTS).write_text(json.dumps(digests()), encoding="utf-8")
-    paths = [f"tests/{one}" if one in RINGS else one for one in named or RINGS]
-    options = ["--cov", f"--cov-config={directory / 'rc'}", "--cov-context=test", "--cov-report="]
-    options += [f"--junit-xml={directory / REPORT}", "-q", "--no-header"]
-    if processes > 1:
-        options += ["--numprocesses", str(processes), "--dist", "loadfile", "--no-loadscope-reorder"]
-    code = subprocess.run(
-        [*pytest(), *paths, *options], cwd=PROJECT, env=environment(PROJECT) | {READS: str(directory)}, check=False
-    ).returncode
-    Reach(directory)
-    print(f"{directory / COMBINED} says what is reached")
+    paths = [f"tests/{one}" if one in RINGS else one for one in args.tests or RINGS]
+    options = [f"--junit-xml={directory / REPORT}", "-q", "--no-header", *(["-m", TEST] if args.test else [])]
+    if args.jobs > 1:
+        options += ["--numprocesses", str(args.jobs), "--dist", "loadfile", "--no-loadscope-reorder"]
+    with copy_checkout() as copy:
+        let_tell(copy, [one for one in mutants() if not one.is_stale], directory)
+        code = subprocess.run([*pytest(), *paths, *options], cwd=copy, env=environment(copy), check=False).returncode
+    print(f"{directory} says what is reached")
     return code
 
 
@@ -174,11 +160,12 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(required=True)
     home = PROJECT / ".sluice"
-    one = commands.add_parser("reach", help="run tests, and write down which line each runs, and which SQL it reads")
+    one = commands.add_parser("reach", help="run tests, and write down which mutants each reaches")
     one.add_argument("tests", nargs="*", help=f"rings, or files of tests; {', '.join(RINGS)} if none is named")
     one.add_argument("--reach", type=Path, default=home / "reach", help="the directory for it, which is emptied")
-    one.add_argument("--jobs", type=int, default=2, help="processes that test side by side")
-    one.set_defaults(run=lambda args: reach(args.reach.resolve(), args.tests, args.jobs))
+    one.add_argument("--jobs", type=int, default=3, help="processes that test side by side")
+    one.add_argument("--test", action="store_true", help="without the tests that `./sluice test` leaves out")
+    one.set_defaults(run=reach)
     one = commands.add_parser("kill", help="run mutants against the tests that reach them")
     one.add_argument("ids", nargs="*", help="of mutants; all if none is named")
     one.add_argument(

@@ -1,30 +1,52 @@
-"""Which tests reach a fault: by the lines that each test runs, and the SQL files that it reads."""
+"""Which tests reach a fault: those during which a copy of the checkout ran the statement that has it."""
 
 from __future__ import annotations
 
 import ast
-import json
 import re
-import subprocess
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
-import coverage
 import yaml
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-DIGESTS, REPORT, COMBINED = "digests.json", "report.xml", "combined"
+REPORT = "report.xml"
 # Rings whose tests begin at once, before those that need servers, and the one with Airflow, which begins last.
 _RANKS = {"unit": 0, "properties": 2, "architecture": 3, "dags": 5}
 _FIRST, _OTHERS = 1, 4
-# `id|run` where a test runs itself, `id (call)` in a process that it starts.
-_CONTEXT = re.compile(r"(tests/.+?)(?:\|(?:setup|run|teardown)| \((?:setup|call|teardown)\).*)", re.DOTALL)
+# The module of a copy that writes down which test reached which mutant, and what `sluice.sqlfiles` has there besides.
+_TELLING = """import os
+
+_known = set()
+
+
+def tell(*mutants):
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0]
+    for one in {{(test, mutant) for mutant in mutants}} - _known if test else ():
+        _known.add(one)
+        with open(f"{directory}/reached.{{os.getpid()}}", "a", encoding="utf-8") as out:
+            out.write("\\t".join(one) + "\\n")
+"""
+_READING = """
+
+_MUTANTS = {mutants!r}
+_read = statement
+
+
+def statement(vendor, name):
+    from sluice._reached import tell
+
+    tell(*_MUTANTS.get(f"sql/{{vendor}}/{{name}}.sql", ()))
+    return _read(vendor, name)
+
+
+statement.cache_clear = _read.cache_clear
+"""
 
 
 @dataclass(frozen=True)
@@ -57,51 +79,106 @@ def mutants() -> list[Mutant]:
     return [Mutant(**one) for one in yaml.safe_load((HERE / "mutants.yaml").read_text(encoding="utf-8"))]
 
 
-def digests() -> dict[str, str]:
-    """The files whose lines count, as they are now."""
-    files = (one for folder in ("include", "plugins") for one in (PROJECT / folder).rglob("*.py"))
-    return {str(one.relative_to(PROJECT)): _digest(one) for one in files}
+def let_tell(copy: Path, found: Iterable[Mutant], directory: Path) -> None:
+    """Let a copy of the checkout write to a directory which test reaches which of these mutants."""
+    statements = defaultdict[str, list[str]](list)
+    for one in found:
+        if not one.file.endswith(".py"):
+            statements[one.file].append(one.id)
+    for file in [*copy.glob("include/sluice/**/*.py"), *copy.glob("plugins/**/*.py")]:
+        _let_file_tell(file, str(file.relative_to(copy)), found)
+    reading = copy / "include/sluice/sqlfiles.py"
+    reading.write_text(reading.read_text("utf-8") + _READING.format(mutants=dict(statements)), encoding="utf-8")
+    telling = copy / "include/sluice/_reached.py"
+    telling.write_text(_TELLING.format(directory=directory), encoding="utf-8")
+
+
+def _let_file_tell(file: Path, name: str, found: Iterable[Mutant]) -> None:
+    text = file.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    told: dict[ast.stmt, list[str]] = defaultdict(list)
+    for mutant in found:
+        for place in _places(text, tree, name, mutant):
+            told[place].append(mutant.id)
+    if told:
+        _add_probes(tree, told)
+        file.write_text(ast.unparse(tree), encoding="utf-8")
+
+
+def _places(text: str, tree: ast.Module, name: str, mutant: Mutant) -> Iterator[ast.stmt]:
+    """The statements before which a mutant is told."""
+    if name == mutant.file:
+        first = text[: text.index(mutant.before)].count("\n") + 1
+        around = range(first, first + len(mutant.before.splitlines()))
+        yield from {place for line in around for place in _at_work(tree, line)} or _beginnings(tree)
+    elif name == mutant.through:
+        yield from _beginnings(tree)
+    elif mutant.file.endswith(".sql"):
+        # What was read at an import, or is kept, is read again by nobody.
+        said = mutant.file.removesuffix(".sql").partition("/")[2].partition("/")[2]
+        for one in ast.walk(tree):
+            if isinstance(one, ast.Constant) and one.value == said:
+                yield from _at_work(tree, one.lineno)
+
+
+def _at_work(tree: ast.Module, line: int) -> list[ast.stmt]:
+    """The statements that are run where a line is at work.
+
+    Of a constant these are the ones that name it: the constant itself is run by an import alone.
+    """
+    around = [one for one in ast.walk(tree) if isinstance(one, ast.stmt) and one.lineno <= line <= _end(one)]
+    if not around:
+        return []
+    innermost = max(around, key=lambda one: (one.lineno, -_end(one)))
+    if isinstance(innermost, ast.FunctionDef):
+        return [_beginning(innermost)]
+    if any(isinstance(one, ast.FunctionDef) for one in around):
+        return [innermost]
+    if not isinstance(innermost, ast.Assign):
+        return []
+    names = {one.id for one in innermost.targets if isinstance(one, ast.Name)}
+    uses = [one.lineno for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id in names]
+    return [place for use in uses if use > _end(innermost) for place in _at_work(tree, use)]
+
+
+def _beginnings(tree: ast.Module) -> list[ast.stmt]:
+    return [_beginning(one) for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+
+
+def _beginning(function: ast.FunctionDef) -> ast.stmt:
+    """Its first statement, which is not its documentation if it has another one."""
+    documented = ast.get_docstring(function, clean=False) is not None
+    return function.body[min(int(documented), len(function.body) - 1)]
+
+
+def _add_probes(tree: ast.Module, told: Mapping[ast.stmt, Sequence[str]]) -> None:
+    for parent in list(ast.walk(tree)):
+        for name in ("body", "orelse", "finalbody"):
+            if isinstance(block := getattr(parent, name, None), list):
+                setattr(parent, name, [one for stmt in block for one in (*_probe(told.get(stmt)), stmt)])
+
+
+def _probe(ids: Sequence[str] | None) -> list[ast.stmt]:
+    words = ", ".join(map(repr, sorted(set(ids or ()))))
+    return ast.parse(f"__import__('sluice._reached', fromlist=['tell']).tell({words})").body if words else []
 
 
 class Reach:
-    """What a run of `kill.py reach` left: `cov.*` of coverage.py, `sql.*` of the recorder, and the report of pytest."""
+    """What a run of `kill.py reach` left: `reached.*` by each process, and the report of pytest."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        if not (directory / COMBINED).exists():
-            # What a run combines itself is in `cov`.
-            pieces = [str(one) for one in sorted((*directory.glob("cov"), *directory.glob("cov.*")))]
-            if not pieces:
-                raise SystemExit(f"{directory} has no data; type: kill.py reach")
-            whole = coverage.Coverage(data_file=str(directory / COMBINED), config_file=False)
-            whole.combine(pieces, strict=True, keep=True)
-            whole.save()
-        self._data = coverage.CoverageData(str(directory / COMBINED))
-        self._data.read()
-        self._files = {path[path.rfind("/include/") + 1 :]: path for path in self._data.measured_files()}
-        known = directory / DIGESTS
-        self._digests: dict[str, str] = json.loads(known.read_text(encoding="utf-8")) if known.exists() else {}
+        if not list(directory.glob("reached.*")):
+            raise SystemExit(f"{directory} has no data; type: kill.py reach")
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that reach it, file by file, in the order in which they are to run: those that are likely first."""
-        if mutant.file.endswith(".py"):
-            found = self._running(mutant.file, lambda text: lines_of(text, mutant.before))
-        else:
-            name = mutant.file.removeprefix("sql/").removesuffix(".sql")
-            found = set(self._readers[name])
-            # What a process of a test reads is not recorded; the line that names it is.
-            said = f'"{name.partition("/")[2]}"'
-            search = ["git", "grep", "-lF", said, "--", "include/*.py"]
-            for file in subprocess.run(search, cwd=PROJECT, capture_output=True, text=True, check=False).stdout.split():
-                found |= self._running(file, lambda text: lines_of(text, said))
-            if mutant.through:
-                found |= self._running(mutant.through)
         seconds: dict[str, list[float]] = defaultdict(list)
-        likely = _words(f"{mutant.id} {mutant.file}")
+        found, likely = self._tests[mutant.id], _words(f"{mutant.id} {mutant.file}")
         for test in found:
             seconds[file_of(test)].append(self._seconds.get(test, 0.1))
 
-        def rank(test: str) -> tuple[float, int, float, str, str]:
+        def rank(test: str) -> tuple[int, int, float, str, str]:
             file = file_of(test)
             ring = _FIRST if file in mutant.first else _RANKS.get(Path(file).parts[1], _OTHERS)
             return ring, -len(likely & _words(Path(file).stem)), sum(seconds[file]) / len(seconds[file]), file, test
@@ -113,31 +190,18 @@ class Reach:
         by_time = sorted(self._seconds, key=lambda test: self._seconds[test], reverse=True)
         return list({Path(test).parts[1]: test for test in by_time}.values())
 
-    def _running(self, file: str, lines: Callable[[str], set[int]] = lambda _: set()) -> set[str]:
-        """The tests that run lines of a file: any, if none of them is named, or if the file is another one by now."""
-        if file not in self._files:
-            return set()
-        changed = self._digests.get(file, "") not in ("", _digest(PROJECT / file))
-        wanted = set() if changed else lines((PROJECT / file).read_text(encoding="utf-8"))
-        found = self._data.contexts_by_lineno(self._files[file])
-        names = {name for line, some in found.items() if line in wanted or not wanted for name in some}
-        return {known[1] for name in names if (known := _CONTEXT.fullmatch(name))}
-
     @cached_property
-    def _readers(self) -> dict[str, set[str]]:
-        """Tests by the SQL that they read, as `vendor/name`."""
+    def _tests(self) -> Mapping[str, set[str]]:
         found: dict[str, set[str]] = defaultdict(set)
-        for file in self._directory.glob("sql.*"):
+        for file in self._directory.glob("reached.*"):
             for line in file.read_text(encoding="utf-8").splitlines():
-                test, _, name = line.rpartition("\t")
-                found[name] |= {test} - {""}
+                test, _, mutant = line.rpartition("\t")
+                found[mutant].add(test)
         return found
 
     @cached_property
     def _seconds(self) -> dict[str, float]:
-        cases = (
-            case for one in self._directory.glob("report*.xml") for case in ElementTree.parse(one).iter("testcase")
-        )
+        cases = ElementTree.parse(self._directory / REPORT).iter("testcase")
         return {
             f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name')}": float(case.get("time") or 0)
             for case in cases
@@ -155,31 +219,5 @@ def _words(text: str) -> set[str]:
     return {one.removesuffix("s") for one in re.findall(r"[a-z]{4,}", text.lower())} - {"test", "sluice", "include"}
 
 
-def lines_of(text: str, part: str) -> set[int]:
-    """The lines of a module that are run where a part of it is at work.
-
-    Of a constant these are the lines that name it: the constant itself is run by an import alone.
-    """
-    first = text[: text.index(part)].count("\n") + 1
-    tree, found = ast.parse(text), set[int]()
-    for line in range(first, first + len(part.splitlines())):
-        around = [one for one in ast.walk(tree) if isinstance(one, ast.stmt) and one.lineno <= line <= _end(one)]
-        if not around:
-            continue
-        innermost = max(around, key=lambda one: (one.lineno, -_end(one)))
-        if any(isinstance(one, ast.FunctionDef) and one is not innermost for one in around):
-            body = getattr(innermost, "body", None)
-            found.update(range(innermost.lineno, body[0].lineno if body else _end(innermost) + 1))
-        elif isinstance(innermost, ast.Assign):
-            names = {one.id for one in innermost.targets if isinstance(one, ast.Name)}
-            uses = (one for one in ast.walk(tree) if isinstance(one, ast.Name) and one.id in names)
-            found.update(one.lineno for one in uses if one.lineno > _end(innermost))
-    return found
-
-
 def _end(one: ast.stmt) -> int:
     return one.end_lineno or one.lineno
-
-
-def _digest(file: Path) -> str:
-    return sha256(file.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""A plugin of pytest for `kill.py`: it runs chosen tests, writes down what became of them, and which SQL they read."""
+"""A plugin of pytest for `kill.py`: it runs chosen tests, and writes down what became of them."""
 
 from __future__ import annotations
 
@@ -8,33 +8,13 @@ from pathlib import Path
 
 import pytest
 
-# Environment variables: a directory for what was read, a file with the tests to run, a file for what became of them.
-READS, CHOSEN, OUTCOMES = "MUTANTS_READS", "MUTANTS_CHOSEN", "MUTANTS_OUTCOMES"
+# Environment variables: a file with the tests to run, a file for what became of them.
+CHOSEN, OUTCOMES = "MUTANTS_CHOSEN", "MUTANTS_OUTCOMES"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Also where no test is left to `./sluice test all` yet.
     config.addinivalue_line("markers", "full: left to `./sluice test all`")
-    if READS in os.environ:
-        _record_reads(Path(os.environ[READS]))
-
-
-def _record_reads(directory: Path) -> None:
-    from sluice import sqlfiles
-
-    read, known = sqlfiles.statement, set[tuple[str, str]]()
-    out = (directory / f"sql.{os.getpid()}").open("a", encoding="utf-8")
-
-    def statement(vendor: str, name: str) -> str:
-        one = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" ")[0], f"{vendor}/{name}"
-        if one not in known:
-            known.add(one)
-            out.write("\t".join(one) + "\n")
-            out.flush()
-        return read(vendor, name)
-
-    statement.cache_clear = read.cache_clear  # type: ignore[attr-defined]
-    sqlfiles.statement = statement  # type: ignore[assignment]
 
 
 @pytest.hookimpl(trylast=True)

@@ -57,7 +57,6 @@ def pytest() -> list[str]:
 
 def environment(checkout: Path) -> dict[str, str]:
     """For tests of a checkout: with its own code, in front of what .venv has, and with a Java."""
-    found = {name: value for name, value in os.environ.items() if not name.startswith(("COV_CORE", "COVERAGE_"))}
     path = os.pathsep.join(str(one) for one in (HERE, *(checkout / name for name in ("include", "plugins", "dags"))))
     script = (
         "import sys, pathlib; from sluice.runtime.java import java_home; print(java_home(pathlib.Path(sys.argv[1])))"
@@ -66,11 +65,10 @@ def environment(checkout: Path) -> dict[str, str]:
     place.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-c", script, str(place)]
     # Not by the code of the copy, which has a fault.
-    ours = found | {"PYTHONPATH": str(PROJECT / "include")}
+    ours = os.environ | {"PYTHONPATH": str(PROJECT / "include")}
     java = subprocess.run(command, env=ours, check=True, capture_output=True, text=True).stdout
-    found |= {"PYTHONPATH": path, "JAVA_HOME": java.strip()}
-    found["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), f"{java.strip()}/bin", found["PATH"]])
-    return found
+    programs = os.pathsep.join([str(Path(sys.executable).parent), f"{java.strip()}/bin", os.environ["PATH"]])
+    return os.environ | {"PYTHONPATH": path, "JAVA_HOME": java.strip(), "PATH": programs}
 
 
 @contextmanager
