@@ -98,6 +98,7 @@ def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, p
     assert (begun["slaves"], begun["mode"], begun["cascade"], begun["resume"]) == (["zurich"], "snapshot", None, False)
 
 
+@pytest.mark.full
 def test_a_person_sees_how_it_was(pages_world, people, visit, address, tmp_path_factory):
     control = pages_world.session("control")
     for put in (MINUTES, HOURS):

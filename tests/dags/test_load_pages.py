@@ -54,6 +54,7 @@ def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, pe
         shot(page, pictures, "narrow")
 
 
+@pytest.mark.full
 def test_a_person_sees_what_an_initial_update_brings_and_replaces(pages_world, people, visit, address, tmp_path):
     world = pages_world
     world.master.execute("INSERT INTO t SELECT generate_series(1, 5000); ANALYZE t")

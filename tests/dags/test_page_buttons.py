@@ -34,6 +34,7 @@ def browser(pages_world, address, people):
     assert not faults, "\n".join(faults)
 
 
+@pytest.mark.full
 def test_a_person_settles_what_was_rejected(browser, pages_world, people, visit, tmp_path):
     page, world, dialog = browser, pages_world, browser.get_by_role("dialog")
     another = replace(REJECTED, repl_key=42, old=None, new=["9"], action="I", conflict=RowConflict.DUPLICATE)

@@ -75,6 +75,7 @@ def hole():
         yield listening.getsockname()[1]
 
 
+@pytest.mark.full
 def test_a_store_that_answers_nobody_holds_up_no_page_of_airflow(world, visit, connect, people, hole):
     connect("control", conn_type="postgres", host="127.0.0.1", port=hole, schema="d", login="u", password="p")
     told(world)

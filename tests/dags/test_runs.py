@@ -53,6 +53,7 @@ def asset_events() -> int:
         return session.scalar(select(func.count()).select_from(AssetEvent))
 
 
+@pytest.mark.full
 def test_an_initial_update_that_works_abandons_nothing(run):
     state, tasks = run("initial_update")
     assert state == "success"
@@ -78,6 +79,7 @@ def test_an_initial_update_that_fails_is_abandoned_and_failed(run, deployment, f
     assert (tasks[failing], tasks["abandon"], tasks["finished"]) == ("failed", "success", "upstream_failed")
 
 
+@pytest.mark.full(but=["cancel_update-conf1"])
 @pytest.mark.parametrize(
     ("dag_id", "conf"), [("initial_update", {"slave": ["zurich"]}), ("cancel_update", {"slave": "zurich"})]
 )
@@ -142,6 +144,7 @@ def eva(address, connect):
     started[0].join()
 
 
+@pytest.mark.full
 def test_what_a_person_answers_reaches_the_job_with_the_name_of_who_said_so(run, deployment, eva):
     said = deployment.path / "said"
     noted = f"import sys; open({str(said)!r}, 'w').write(str(sys.argv)); {GOOD}"
@@ -176,6 +179,7 @@ def receive(run, deployment):
     return receive
 
 
+@pytest.mark.full
 def test_files_that_are_loaded_are_released_at_once_unless_somebody_is_to_be_asked(receive):
     state, tasks, said = receive("false")
     assert (state, set(tasks.values()), len(tasks)) == ("success", {"success"}, 7)
@@ -183,6 +187,7 @@ def test_files_that_are_loaded_are_released_at_once_unless_somebody_is_to_be_ask
     assert "--who" not in said
 
 
+@pytest.mark.full
 def test_an_administrator_releases_a_slave_whose_files_are_loaded(receive, eva):
     eva("Release")
     state, tasks, said = receive("true")
@@ -215,6 +220,7 @@ def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment)
     assert open_sealed(done.stdout.strip())["kept"].password == "canary-in-the-database"
 
 
+@pytest.mark.full
 def test_no_password_is_in_what_airflow_keeps_of_runs_that_fail(run, connect, capfd):
     """In no table but that of connections: rendered templates, results, errors, notes, DAGs; and in no task's log."""
     from airflow.models import Base

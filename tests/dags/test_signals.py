@@ -100,6 +100,7 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     assert found[REJECTED.name, zurich] == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("pages_world", [{"capture": "log", "slot_retains_mb": 64}], indirect=True)
 def test_metrics_and_pages_tell_how_much_of_its_log_a_master_keeps(pages_world, visit, scrape):
     pages_world.master.execute("SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 70000000))")

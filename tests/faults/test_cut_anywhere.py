@@ -16,7 +16,7 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE heap (a int)"
 WRITES = "INSERT INTO t VALUES ({0}, 'a'); INSERT INTO heap VALUES (1), (1); UPDATE t SET v = 'b' WHERE id = {0} - 1"
 
 
-@pytest.mark.full(but=["master"])
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["master", "zurich"])
 def test_a_session_that_is_lost_at_any_word_is_tried_again(build, name):
     world, codes = build(DDL, ["public.t", "public.heap"]), set()

@@ -74,6 +74,7 @@ def ended(world, *slaves):
     load_online(world.context, SOURCE, slaves or ["zurich"], blocks_here)
 
 
+@pytest.mark.full
 def test_a_load_in_blocks_that_is_killed_goes_on_with_whole_blocks(world):
     begun(world)
     changing = world.session()

@@ -42,7 +42,7 @@ session.wait()
 """
 
 
-@pytest.mark.full(but=["in mid import"])
+@pytest.mark.full
 @pytest.mark.parametrize("program", [BETWEEN, IN_MID_IMPORT], ids=["between export and import", "in mid import"])
 def test_a_dump_that_is_killed_leaves_no_program_and_no_row_to_the_next(updating, tmp_path, monkeypatch, program):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")

@@ -79,6 +79,7 @@ def nothing(job):
     raise AssertionError("all of it is in")
 
 
+@pytest.mark.full
 def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_nothing(carried, capsys):
     carried = carried(ROWS, TABLES)
     world = carried.world

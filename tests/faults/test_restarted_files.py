@@ -97,7 +97,7 @@ BY = {
 }
 
 
-@pytest.mark.full(but=["in a chunk"])
+@pytest.mark.full
 @pytest.mark.parametrize("moment", BY)
 def test_a_restart_is_worth_a_retry_which_goes_on_with_the_files_that_are_whole(carried, restartable, moment):
     load, mode, said = BY[moment]

@@ -83,6 +83,7 @@ def said_of_zurich(world) -> str:
     return statuses(world.context)[0].why
 
 
+@pytest.mark.full
 def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it(world, airflow, monkeypatch):
     with off_line(world, "zurich"):
         others_go_on(world)
@@ -205,7 +206,7 @@ KEYS = "public.t: 100 .. 200"
 SOME = TableName("public", "t")
 
 
-@pytest.mark.full(but=["tables"])
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("wanted", "mode", "conf"),
     [

@@ -126,6 +126,7 @@ def brought_by_a_repair(world):
     repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, patience_s=60)
 
 
+@pytest.mark.full(but=["brought_by_blocks"])
 @pytest.mark.parametrize("brought", [brought_by_blocks, brought_by_a_repair])
 def test_a_trigger_that_comes_while_rows_wait_for_their_point_acts_on_none(
     updating, weak, stranger, monkeypatch, brought

@@ -157,6 +157,7 @@ def test_an_alter_of_a_table_that_is_read_ends_the_dump_which_goes_on_with_what_
 
 
 # A table that was rewritten has no rows any more as the point shows it.
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("side", "change", "ends"), [("master", "ALTER id TYPE bigint", True), ("zurich", "ADD new int", False)]
 )
@@ -234,6 +235,7 @@ def test_a_table_is_locked_no_longer_than_its_rows_are_read(world):
                 altering.execute(f"ALTER TABLE last ADD new_of_{what} int")
 
 
+@pytest.mark.full
 def test_who_is_to_wait_as_long_as_it_takes_does(world, monkeypatch):
     monkeypatch.setattr(plan, "CHUNK_BYTES", 1000 * BLOCK_BYTES)
     world.configure(lambda settings: settings["sources"][SOURCE].update(yields_after_s=0))

@@ -42,6 +42,7 @@ def altering(world, statements: str) -> Iterator[None]:
         thread.join()
 
 
+@pytest.mark.full
 def test_a_table_that_is_altered_without_end_holds_up_no_other_one(build, weak):
     world, written = build(DDL, TABLES, elsewhere={"master": weak}), []
     for statements in ALTERS:

@@ -118,6 +118,7 @@ def test_without_an_answer_of_airflow_the_next_run_asks_again(asking, airflow):
 ODD = "v\nHINT: x\n\n![x](http://elsewhere/)<img src=x>\u202e\x1b[2J"
 
 
+@pytest.mark.full
 def test_names_of_others_cannot_speak_in_the_place_of_a_question(asking):
     world = asking()
     world.drain()

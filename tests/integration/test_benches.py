@@ -54,9 +54,9 @@ BENCHES = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.postgres
 @pytest.mark.slow
-@pytest.mark.full(but=["publish"])
 @pytest.mark.parametrize(("name", "scale", "figures"), BENCHES)
 def test_a_small_bench_reports_its_figures_and_leaves_nothing(
     name: str, scale: float, figures: set[str], tmp_path: Path

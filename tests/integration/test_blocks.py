@@ -170,6 +170,7 @@ def test_what_breaks_off_goes_on_where_it_was_and_no_block_is_put_in_beside_its_
     assert world.rows("zurich", "public.keyed") == world.rows("master", "public.keyed")
 
 
+@pytest.mark.full
 def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given_up(world):
     begun(world)
     store, geneva = world.context.store, world.pair("geneva")
@@ -282,6 +283,7 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
     assert [world.rows("zurich", name) == world.rows("master", name) for name in TABLES] == [True] * 3
 
 
+@pytest.mark.full
 def test_a_block_that_waits_for_its_table_is_ended_when_its_update_is_cancelled(world, monkeypatch):
     monkeypatch.setattr("sluice.vendors.postgresql.load.blocks._LOCK_WAIT", "120s")
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")

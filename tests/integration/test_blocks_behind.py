@@ -54,6 +54,7 @@ def changed(world, times):
     world.publish()
 
 
+@pytest.mark.full
 def test_a_load_pauses_for_what_is_not_its_share(begun):
     world, spans = begun(duty_cycle=0.25), []
 
@@ -92,6 +93,7 @@ def test_no_block_is_begun_while_the_slave_is_too_far_behind(begun):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
     world, refused = begun(patience_s=6), []
     changed(world, 8)
@@ -113,6 +115,7 @@ def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_a_slave_that_stands_is_not_waited_for_and_its_block_comes_later(begun):
     world, refused = begun(patience_s=2), []
     changed(world, 1)

@@ -61,6 +61,7 @@ OLDER = "ALTER TABLE repl_log DROP phase, DROP shown, DROP ends; UPDATE repl_sta
 OLDEST = f"{OLDER}; ALTER TABLE repl_settings DROP by_log; UPDATE repl_state SET version = 38"
 
 
+@pytest.mark.full
 def test_a_source_of_an_older_version_changes_over_in_the_bootstrap_that_upgrades_it(world):
     for n, (older, capture) in enumerate(((OLDEST, TO_LOG), (OLDER, TO_TRIGGERS), (OLDER, TO_LOG)), 1):
         write(world, 10 * n)

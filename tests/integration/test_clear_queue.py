@@ -51,6 +51,7 @@ def cleared(world, slave="zurich", who="eva"):
     return clear_queue(world.context, world.pair(slave), who)
 
 
+@pytest.mark.full
 def test_what_waits_is_discarded_and_the_slave_is_to_be_filled_again(world):
     pair, earlier = world.pair("zurich"), world.drainer()
     blocked.stand(world.context.store, pair, BlockingTransaction(1, "5017", 1, 2))
@@ -87,6 +88,7 @@ def test_the_shell_says_what_goes_before_it_does_it(world, sluice):
     assert "SLC-386" in sluice("dispatcher", "flights", "zurich", "--clear-queue")[2]
 
 
+@pytest.mark.full
 def test_no_table_alone_makes_a_slave_equal_whose_queue_was_cleared(world):
     world.catch_up()
     fill(world, "zurich", tables=[TableName("public", "t")])

@@ -141,6 +141,7 @@ def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_comp
     assert last == "heap"
 
 
+@pytest.mark.full
 def test_the_note_says_which_parts_are_of_an_earlier_point(world, harm):
     a_try(world, "run/2", killed_after=2)
     world.master.execute("UPDATE heap SET n = n")

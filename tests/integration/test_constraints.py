@@ -68,6 +68,7 @@ def world(updating):
     return made
 
 
+@pytest.mark.full
 def test_an_initial_update_makes_constraints_as_they_are_and_takes_every_row_again_and_again(world):
     world.update()
     same(world)

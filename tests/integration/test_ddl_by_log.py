@@ -75,6 +75,7 @@ def test_actions_are_those_of_a_table_whatever_it_is_called_when_its_changes_are
     assert changed == [("I", ["1"]), ("I", ["3"]), ("I", ["4"]), ("I", ["5"])]
 
 
+@pytest.mark.full
 def test_partitions_come_and_go_with_their_rows(build):
     world = build(DDL, ["public.t"], source=BY_LOG)
     execute = world.master.execute

@@ -84,6 +84,7 @@ def test_every_page_opens_as_a_file_light_and_dark_fits_its_window_and_asks_no_h
     assert asked <= {"file", "data"}
 
 
+@pytest.mark.full
 def test_a_reader_of_the_served_site_finds_a_word_and_is_sent_to_no_other_host():
     browser.chromium()
     with subprocess.Popen(CLI, stderr=subprocess.PIPE, text=True) as server:

@@ -154,6 +154,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.full
 @pytest.mark.smoke
 def test_slaves_equal_the_source_one_transaction_at_a_time_and_all_at_once(build):
     """Every slave catches up after each transaction, some changes of it at a time, with all in one batch, or with each
@@ -320,6 +321,7 @@ def test_the_longest_and_strangest_names_are_data_wherever_they_go(build):
     assert there == [(1, "w"), (2, "w")]
 
 
+@pytest.mark.full
 def test_a_drain_holds_no_more_of_a_transaction_at_once_than_the_configuration_says(build):
     """130 MB, of which the old way held several copies."""
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], slave={"max_batch": 1000})

@@ -55,6 +55,7 @@ def test_who_waits_for_a_publisher_asks_for_one_that_is_not_at_work(world, airfl
     assert asked() == ["publish__flights"]
 
 
+@pytest.mark.full
 def test_a_publisher_asks_for_a_run_of_a_slave_that_lacks_something_and_for_no_other(world, airflow):
     world.publish()
     assert airflow.drains == [], "an idle slave has no run"
@@ -165,6 +166,7 @@ def test_an_airflow_that_is_silent_is_asked_once_a_minute_for_all_slaves(build, 
     assert asked == 3
 
 
+@pytest.mark.full
 def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, airflow, asking):
     replications.shut(world.context.store, world.pair("zurich"), Hold.EXCEPTION, "for a test")
     airflow.pause("eva")
@@ -173,6 +175,7 @@ def test_unpausing_a_drain_is_answered_by_a_run_and_not_by_its_schedule(world, a
     assert len(asking(8)) == 1
 
 
+@pytest.mark.full
 def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 6, "poll_s": 0.05}))
     ended = {}

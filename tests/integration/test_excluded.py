@@ -77,7 +77,7 @@ def same(world, *tables):
     assert all(world.rows("master", f"public.{one}") == world.rows("zurich", f"public.{one}") for one in tables)
 
 
-@pytest.mark.full(but=["batch"])
+@pytest.mark.full
 @pytest.mark.parametrize("world", ["batch", "one_to_one"], indirect=True)
 def test_a_slave_gets_neither_table_nor_rows_nor_keys_of_what_it_declines(filled):
     assert there(filled) == sorted(GIVEN)
@@ -133,6 +133,7 @@ def test_tables_made_later_follow_the_entries_as_well(filled):
     assert there(filled) == sorted((*GIVEN, "later", "parted"))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("world", ["one_to_one"], indirect=True)
 def test_a_table_that_gets_such_a_name_is_dropped_and_one_that_loses_it_waits_for_its_rows(filled):
     filled.master.execute(
@@ -172,6 +173,7 @@ def test_a_table_that_goes_by_a_name_obeys_what_is_said_of_drops(filled):
         filled.drain("zurich")
 
 
+@pytest.mark.full
 def test_statements_that_name_it_are_refused_for_the_slave_and_what_was_kept_of_it_is_passed_over(filled):
     for text in ("UPDATE payroll SET salary = 1", "CREATE TABLE audit_x (id int)", "TRUNCATE public.audit_log"):
         with pytest.raises(SluiceError, match="SLC-103"):
@@ -224,6 +226,7 @@ def test_blocks_are_loaded_of_what_it_gets(world):
     assert there(world) == sorted(GIVEN)
 
 
+@pytest.mark.full
 def test_what_is_carried_by_hand_has_nothing_of_it(world):
     world.configure(
         lambda settings: (
@@ -264,6 +267,7 @@ def test_files_have_none_of_what_is_excluded(lake):
         world.drain("zurich")
 
 
+@pytest.mark.full
 def test_an_older_version_is_that_of_the_tables_that_it_gets(world):
     def version(now):
         settings = {"messages": {"version": now}, "initial_files": {"versions": ["0.5"]}}

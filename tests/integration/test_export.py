@@ -252,6 +252,7 @@ def test_a_reader_that_has_seen_enough_ends_the_export_without_a_word(world):
     assert (process.returncode, errors) == (141, b"")
 
 
+@pytest.mark.full
 def test_a_large_transaction_is_streamed(build, monkeypatch):
     """Bounded memory: more than twice as many rows take hardly more."""
     world = build("CREATE TABLE t (id serial PRIMARY KEY, v text)", ["public.t"])

@@ -44,6 +44,7 @@ dump(Context.of_job(), {SOURCE!r}, ["zurich", "geneva"], load_chunks, store=True
 """
 
 
+@pytest.mark.full
 def test_files_that_are_whole_stay_and_the_rest_is_of_another_snapshot_and_all_is_exact_however_often(interrupted):
     world = interrupted.world
     late = world.session()
@@ -71,6 +72,7 @@ def test_files_that_are_whole_stay_and_the_rest_is_of_another_snapshot_and_all_i
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_under_constant_writes_a_dump_whose_job_was_killed_goes_on_when_it_is_tried_again(updating, tmp_path, small):
     carried = Carried(updating(traffic.DDL, traffic.TABLES), tmp_path)
     world = carried.world
@@ -110,6 +112,7 @@ def test_status_says_where_something_is_left_and_what_to_type_to_go_on_or_to_hav
     assert not [one.why for one in status.statuses(world.context) if "broke off" in one.why]
 
 
+@pytest.mark.full
 def test_an_update_that_is_not_to_go_on_begins_anew_and_leaves_nothing_of_the_other(interrupted):
     first = broken_off(interrupted, 5)
     interrupted.store()

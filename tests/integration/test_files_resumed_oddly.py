@@ -68,6 +68,7 @@ def test_so_it_is_of_what_is_encrypted_and_signed_with_one_key_and_of_messages(i
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_a_chunk_whose_file_is_not_whole_is_written_anew_and_what_was_altered_is_too(interrupted):
     first = broken_off(interrupted, 6)
     (directory,) = interrupted.stored.iterdir()
@@ -146,6 +147,7 @@ def test_a_slave_with_more_than_a_primary_key_gets_its_tables_of_one_snapshot_or
     exact(interrupted)
 
 
+@pytest.mark.full
 def test_a_load_of_such_files_that_broke_off_goes_on(interrupted):
     world = interrupted.world
     broken_off(interrupted, 6)
@@ -235,6 +237,7 @@ def test_so_does_what_waits_in_the_change_log_for_a_slave_that_is_off_line(inter
     interrupted.holds_everything()
 
 
+@pytest.mark.full
 def test_a_dump_that_is_late_takes_nothing_from_one_that_went_on(interrupted):
     world = interrupted.world
     follow = StoredTables.follow

@@ -89,6 +89,7 @@ def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_say
         world.verify("zurich")
 
 
+@pytest.mark.full
 def test_rows_of_the_slave_stay_among_those_that_come_in_blocks(updating):
     world = updating(DDL, TABLES, source={"blocks": {"rows": 500, "patience_s": 30}})
     zurich = refused(world, mode=ONLINE)

@@ -87,6 +87,7 @@ def until_it_waits(world):
     return until(waits, "it does not wait")
 
 
+@pytest.mark.full
 def test_no_block_is_begun_while_more_sessions_are_active_than_may_be(begun):
     world, seen = begun, []
     with world.running("zurich"), ThreadPoolExecutor(1) as pool:
@@ -102,6 +103,7 @@ def test_no_block_is_begun_while_more_sessions_are_active_than_may_be(begun):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_as_many_active_sessions_as_may_be_keep_nobody_up(begun):
     with begun.running("zurich"), active(begun, "master"), ThreadPoolExecutor(1) as pool:
         assert loading(pool, begun, []).result(60)["rows"] == {"zurich": 3000}

@@ -81,6 +81,7 @@ def test_a_drain_stops_in_front_of_what_a_plugin_does_not_end_with_and_goes_on_o
     goes_on(world)
 
 
+@pytest.mark.full
 def test_a_process_that_a_plugin_keeps_from_all_else_is_ended_and_says_where_it_was(hanging):
     world = hanging("re.match('(a+)+$', 'a' * 64 + 'b')", more=1)
     job, said = ended(world)

@@ -43,6 +43,7 @@ def assert_equal(there):
             assert read(there, slave, table) == listed(there, slave, table), (slave, table)
 
 
+@pytest.mark.full
 def test_readers_find_what_the_master_has_and_what_it_had(lake):
     there = lake(vendor="iceberg")
     world = there.world
@@ -64,6 +65,7 @@ def test_readers_find_what_the_master_has_and_what_it_had(lake):
     assert_equal(there)
 
 
+@pytest.mark.full
 def test_what_a_killed_drain_did_not_tell_is_told_by_the_next(lake):
     there = lake(vendor="iceberg")
     world = there.world

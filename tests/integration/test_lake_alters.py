@@ -87,7 +87,7 @@ def assert_same(there):
         assert [pq.read_schema(path).names for path in paths] == [names] * len(paths)
 
 
-@pytest.mark.full(but=["parquet"])
+@pytest.mark.full
 @pytest.mark.parametrize("vendor", ["parquet", "iceberg"])
 def test_rows_and_histories_follow_what_the_master_alters(lake, vendor):
     alters = ALTERS | (NO_HISTORY if vendor == "parquet" else {})

@@ -84,6 +84,7 @@ def test_small_commits_are_joined_and_replaced_files_go_when_their_time_is_over(
     assert len(list((root / "versions").iterdir())) == 1
 
 
+@pytest.mark.full
 def test_an_update_that_is_under_way_hides_nothing_and_a_lost_task_is_made_up_for(lake):
     there = lake()
     world = there.world

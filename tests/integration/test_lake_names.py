@@ -26,6 +26,7 @@ POLICIES = {
 }
 
 
+@pytest.mark.full
 def test_the_policies_of_the_replication_decide(lake):
     there = lake(TWO, ["public.*"])
     world = there.world

@@ -73,7 +73,7 @@ ICEBERG += ["the name of one that is gone", "one that is made anew with other co
 PARQUET = pytest.mark.parametrize("there", ["parquet"], indirect=True)
 
 
-@pytest.mark.full(but=["iceberg-1-names that change places, and columns"])
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("there", "size", "change"),
     [*(("parquet", 50_000, change) for change in CHANGES), *(("iceberg", 1, change) for change in ICEBERG)],
@@ -109,7 +109,7 @@ def test_where_each_transaction_is_a_commit_of_its_own_it_comes_to_the_same(ther
     there.assert_same()
 
 
-@pytest.mark.full(but=["zurich-iceberg"])
+@pytest.mark.full
 @pytest.mark.parametrize("there", ["iceberg"], indirect=True)
 @pytest.mark.parametrize("slave", ["zurich", "geneva"])
 def test_a_drain_that_is_killed_repeats_it_and_does_nothing_twice(there, slave):

@@ -42,7 +42,7 @@ def loaded(world, table):
     return world.reader("zurich").execute(LOADED, [table]).fetchone()[0]
 
 
-@pytest.mark.full(but=["zurich-SHARE"])
+@pytest.mark.full
 @pytest.mark.parametrize(("side", "mode"), [("master", "ACCESS EXCLUSIVE"), ("zurich", "SHARE")])
 def test_ranges_of_a_locked_table_go_behind_the_others(world, side, mode):
     tried, why = [], []

@@ -40,6 +40,7 @@ def locked(world, how):
         session.rollback()
 
 
+@pytest.mark.full(but=["LOCK TABLE public.t-one_to_one"])
 @pytest.mark.parametrize(
     ("how", "mode"),
     [

@@ -37,6 +37,7 @@ def unpacked(directory: Path) -> dict[str, bytes]:
     return {path.name: pa.input_stream(str(path)).read() for path in sorted(directory.glob("*.zst"))}
 
 
+@pytest.mark.full
 def test_what_is_carried_by_hand_under_constant_writes_leaves_no_difference(carried):
     carried = carried(traffic.DDL, traffic.TABLES)
     world = carried.world
@@ -51,6 +52,7 @@ def test_what_is_carried_by_hand_under_constant_writes_leaves_no_difference(carr
     carried.holds_everything()
 
 
+@pytest.mark.full
 def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_log(carried):
     carried = carried(ROWS, TABLES)
     world = carried.world

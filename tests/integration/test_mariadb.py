@@ -81,6 +81,7 @@ def test_rows_equal_the_master_after_an_update_and_after_changes_until_it_is_rem
     assert world.status("zurich") is Status.UNCONFIGURED
 
 
+@pytest.mark.full
 @ONE_SERVER
 def test_an_update_under_constant_writes_leaves_no_difference(maria):
     """Keys that move and swap, keys checked at commit, tables without a key."""

@@ -21,6 +21,7 @@ def afterwards():
         yield stack
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", MASTERS)
 def test_values_and_changes_of_a_master_arrive_by_an_update_and_by_the_stream(afterwards, updating, kind):
     master = MASTERS[kind]

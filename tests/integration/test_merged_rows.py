@@ -35,6 +35,7 @@ def world(updating, monkeypatch):
     return made
 
 
+@pytest.mark.full
 def test_a_view_makes_one_row_of_several_in_stream_and_load(world):
     world.update()
     slave = world.session("geneva")

@@ -54,6 +54,7 @@ def test_the_position_of_another_source_stays_whatever_a_table_is_called(build, 
     assert world.rows("zurich", "public.w") == world.rows("master", "public.sluice_position")
 
 
+@pytest.mark.full(but=["branch.sluice_loaded"])
 @pytest.mark.parametrize("there", ["branch.sluice_loaded", "repl.repl_queue"])
 def test_no_command_makes_alters_or_drops_a_table_of_ours(build, there):
     schema, _, name = there.partition(".")

@@ -101,6 +101,7 @@ def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_
     assert stored.files(), "unless it is to be kept, or another slave waits for it"
 
 
+@pytest.mark.full
 def test_a_dump_that_broke_off_goes_on_there_and_writes_nothing_again_that_is_whole(world, bucket):
     world = world(DDL, KEYED)
 
@@ -125,6 +126,7 @@ def test_a_dump_that_broke_off_goes_on_there_and_writes_nothing_again_that_is_wh
     assert all(world.rows("zurich", table) == world.rows("master", table) for table in KEYED)
 
 
+@pytest.mark.full
 def test_a_bucket_that_is_missing_and_a_store_that_does_not_answer_are_named(world, bucket):
     world = world(ROWS, TABLES)
 

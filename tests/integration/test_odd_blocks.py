@@ -41,6 +41,7 @@ def test_a_row_of_200_megabytes_comes_in_a_block_and_follows(updating):
     assert world.reader("zurich").execute(hashed).fetchone() == world.master.execute(hashed).fetchone()
 
 
+@pytest.mark.full
 def test_two_sources_fill_a_table_of_one_slave_at_the_same_time_one_of_them_in_blocks(several):
     """Each has rows of its own there, which are not the other's to take away."""
     world = several(

@@ -137,6 +137,7 @@ def ruled(updating):
     return world
 
 
+@pytest.mark.full
 def test_slaves_are_equal_whatever_their_databases_say_to_everybody(ruled):
     ruled.update()
     ruled.master.execute("INSERT INTO t (id, a) VALUES (2, ARRAY[NULL, 'NULL']); UPDATE u SET a = a || 'x'::text")

@@ -102,6 +102,7 @@ def test_one_that_has_not_what_is_to_be_compared(world):
     assert slave_statuses(world) == [Status.TRANSITION, Status.NORMAL]
 
 
+@pytest.mark.full
 def test_one_that_does_not_come_to_the_point_of_a_comparison(world):
     """The other one has been read there, and goes on."""
     world.update()

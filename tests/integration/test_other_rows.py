@@ -77,7 +77,7 @@ def in_blocks(world, happens, *, at):
     return errors
 
 
-@pytest.mark.full(but=["1"])
+@pytest.mark.full
 @pytest.mark.parametrize("at", [1, 4])
 def test_a_block_is_not_read_of_the_table_that_has_got_its_name(world, at):
     """One range is in in part, or one as a whole, when two tables swap names: each goes on as the table that it was."""
@@ -88,6 +88,7 @@ def test_a_block_is_not_read_of_the_table_that_has_got_its_name(world, at):
     assert made.rows("zurich", "one.t") == made.rows("master", "one.t")
 
 
+@pytest.mark.full
 def test_rows_that_a_partition_lost_before_it_was_attached_do_not_come_with_a_block(world):
     made = world(PARTED, ["public.parted"])
     assert in_blocks(made, lambda: made.master.execute(ATTACH), at=1) == [None, 95, None, None]
@@ -129,6 +130,7 @@ def test_other_rows_of_a_name_after_the_point_are_no_difference(world, ddl, tabl
     assert made.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_a_partition_that_is_being_detached_is_no_difference(world):
     """The server hides its rows already, which are the stream's until it is detached."""
     made = world(PARTED + ATTACH, ["public.parted"])

@@ -91,6 +91,7 @@ def test_what_is_cancelled_before_its_blocks_come_can_be_gone_on_with(world, act
     assert '"mode": "online", "resume": true' in world.standing("zurich").why
 
 
+@pytest.mark.full
 def test_a_slave_that_is_taken_away_from_a_dump_takes_the_others_not_with_it(world, acting_as, monkeypatch):
     acquire_leases = dumping.acquire_leases
 

@@ -143,6 +143,7 @@ def test_indexes_of_large_tables_are_built_after_the_data_as_they_were(world):
     assert world.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_a_load_that_broke_off_leaves_written_down_what_the_next_one_builds(world):
     before = appearance(world)
     broken_off(world)
@@ -206,6 +207,7 @@ def test_tables_that_were_dropped_meanwhile_or_get_fewer_rows_are_whole(world):
     assert {"Key of it", "code_of_referred", "large_pkey"} <= names(world)
 
 
+@pytest.mark.full
 def test_rows_that_an_index_of_the_slave_does_not_take_are_told_after_the_data(world):
     world.reader("zurich").execute("CREATE UNIQUE INDEX few ON large (parent, (code % 2)) WHERE id < 10 OR id > 2990")
     world.master.execute("UPDATE large SET parent = 1")

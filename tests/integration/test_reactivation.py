@@ -31,6 +31,7 @@ def load(asking):
     return receive(asking.world.context, SOURCE, "zurich", load_here)
 
 
+@pytest.mark.full
 def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_says_so(asking, monkeypatch):
     world = asking.world
     copy = asking.carry("zurich")

@@ -73,6 +73,7 @@ def compared(world):
     context.store.close()
 
 
+@pytest.mark.full
 def test_all_rows_and_samples_are_compared(world, compared):
     assert compared()["compared"] == 2150
     assert compared(at_most=1 / 100)["sample"]["public.keyed"]["below"] <= 1 / 100

@@ -308,6 +308,7 @@ def test_the_order_is_kept_and_follows_the_configuration(build):
     assert registered(world) == ["b", "parent", "a"]
 
 
+@pytest.mark.full
 def test_a_cycle_is_named_and_loaded_with_its_constraints_after_the_data(updating):
     world = updating(
         "CREATE TABLE hen (id int PRIMARY KEY, egg int); CREATE TABLE egg (id int PRIMARY KEY, hen int REFERENCES hen)",

@@ -56,6 +56,7 @@ def tables_of(world, slave="zurich", schema="public"):
     return {name for (name,) in rows if not name.startswith("sluice_")}
 
 
+@pytest.mark.full(but=["tables go"])
 @pytest.mark.parametrize("tables", [False, True], ids=["tables stay", "tables go"])
 def test_nothing_is_left_of_it_but_the_audit_trail_and_it_can_be_filled_again(world, tables):
     assert {"replication", "rejected", "comparison"} <= left(world)
@@ -81,6 +82,7 @@ def test_nothing_is_left_of_it_but_the_audit_trail_and_it_can_be_filled_again(wo
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_of_the_slaves_own_stays_though_its_master_has_one_of_that_name(world):
     world.reader("zurich").execute("CREATE TABLE payroll (id int PRIMARY KEY); INSERT INTO payroll VALUES (1)")
     world.master.execute("CREATE TABLE payroll (id int PRIMARY KEY)")

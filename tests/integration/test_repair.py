@@ -178,6 +178,7 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
         mend(world, LEGS, report=report, rows=numbers)
 
 
+@pytest.mark.full
 def test_a_dry_run_says_the_statements_and_changes_nothing(world):
     slave = world.reader("geneva")
     slave.execute(HARM)
@@ -191,6 +192,7 @@ def test_a_dry_run_says_the_statements_and_changes_nothing(world):
     assert slave.execute("SELECT seats FROM branch.planes WHERE id = 1").fetchone() == (0,)
 
 
+@pytest.mark.full
 def test_computed_and_filtered_rows_are_repaired_as_they_are_delivered(world):
     world.settings["slaves"]["geneva"]["tables"] = {
         "public.planes": {"where": "id <= 200", "compute": {"tail": "lower(tail)"}}
@@ -254,7 +256,7 @@ def exclude(world):
     world.configure(lambda settings: settings["slaves"]["geneva"].update(tables=entry))
 
 
-@pytest.mark.full(but=["skip-eve skipped it"])
+@pytest.mark.full
 @pytest.mark.parametrize(("leave", "why"), [(skip, "eve skipped it"), (exclude, "excludes it")])
 def test_a_table_that_a_slave_is_no_longer_given_is_left_alone(world, leave, why):
     slave = world.reader("geneva")
@@ -302,6 +304,7 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     assert found == [("1.00", "0", "a"), ("2.00", "0", "a"), ("3.00", "0", "a")]
 
 
+@pytest.mark.full
 def test_rows_of_a_slave_that_may_have_its_own_are_left_alone_whatever_an_older_report_says(world):
     slave = world.reader("geneva")
     slave.execute(

@@ -39,6 +39,7 @@ def test_the_choices_of_the_last_update_are_those_of_the_next_one(world, monkeyp
     assert "restart flights --yes" in said
 
 
+@pytest.mark.full
 def test_some_tables_alone_are_filled_again_as_the_last_time(world):
     world.update("zurich")
     world.verify("zurich", initial=True)

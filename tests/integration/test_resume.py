@@ -86,6 +86,7 @@ def resumed(world, slaves=("zurich",)):
     return loads
 
 
+@pytest.mark.full
 def test_a_load_that_broke_off_goes_on_where_it_was_and_once_more(world, monkeypatch):
     late = world.session()
     late.execute("BEGIN; UPDATE keyed SET n = -1 WHERE id BETWEEN 1000 AND 1010")
@@ -119,6 +120,7 @@ def test_a_load_that_broke_off_goes_on_where_it_was_and_once_more(world, monkeyp
     assert len(third.whole("heap")) > 1
 
 
+@pytest.mark.full
 def test_what_does_not_fit_together_is_loaded_anew(world):
     """Rows that were moved, a table that is another one now, a key beside the primary one."""
     there = world.reader("zurich")

@@ -239,6 +239,7 @@ def test_a_directory_that_cannot_be_made_loses_nothing(tmp_path: Path) -> None:
         log.write("src-1-1-a", [changes(1, 4)])
 
 
+@pytest.mark.full(but=["no bucket-does not exist-codes1", "nosuch://host/log-Unrecognized filesystem type-codes0"])
 @pytest.mark.parametrize(
     ("url", "why", "codes"),
     [

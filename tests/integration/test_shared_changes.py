@@ -46,6 +46,7 @@ def stopped(world, pair, error):
     return caught.value
 
 
+@pytest.mark.full(but=["one_to_one"])
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_a_truncate_takes_no_rows_of_others_and_stops_the_slave_in_front_of_it(several, mode):
     world = hub(several, mode=mode)
@@ -83,6 +84,7 @@ LOSING = {
 }
 
 
+@pytest.mark.full(but=["a drop that is not done", "rows that are computed anew"])
 @pytest.mark.parametrize(("ddl", "answer", "left"), LOSING.values(), ids=LOSING)
 def test_ddl_that_loses_rows_of_others_waits_for_a_decision(several, ddl, answer, left):
     world = hub(several)
@@ -114,6 +116,7 @@ def test_a_create_leaves_a_table_alone_in_which_rows_of_others_are(several):
 ALL = ("east", "west", "south")
 
 
+@pytest.mark.full
 def test_masters_that_have_all_rows_of_each_other_take_none(several):
     arrows = {(one, other): {"block_loop": True} for one in ALL for other in ALL if one != other}
     world = several("CREATE TABLE t (id int PRIMARY KEY, n int)", arrows)

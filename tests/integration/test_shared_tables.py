@@ -75,6 +75,7 @@ def test_an_update_that_would_empty_a_table_of_several_masters_is_refused(world)
     assert keys(world) == [1, 2, 3]
 
 
+@pytest.mark.full
 def test_both_are_filled_where_rows_of_others_stay(world):
     world.configure(merging)
     told = [found for found in said(world) if found.good]
@@ -116,6 +117,7 @@ def test_a_repair_takes_no_rows_that_others_have_brought(world):
     assert (found["deleted"], found["written"], keys(world)) == (0, 1, [1, 2, 3])
 
 
+@pytest.mark.full
 def test_what_a_load_left_unfinished_is_not_made_anew_over_rows_of_others(world):
     world.configure(merging)
     world.at("hub").execute("DROP TABLE t")

@@ -87,6 +87,7 @@ def test_an_alter_is_done_between_the_rows_of_before_and_after(both):
     assert set(world.verify().values()) == {0}
 
 
+@pytest.mark.full
 def test_tables_are_made_renamed_and_dropped_where_the_master_does_it(both):
     world = both(
         "CREATE TABLE p (id int PRIMARY KEY); CREATE INDEX ON p (id DESC); INSERT INTO p VALUES (1), (2)", ["public.*"]
@@ -113,6 +114,7 @@ def test_tables_are_made_renamed_and_dropped_where_the_master_does_it(both):
     )
 
 
+@pytest.mark.full
 def test_a_slave_that_sees_a_table_otherwise_gets_it_altered_and_made_so(updating):
     world = updating("CREATE TABLE t (id int PRIMARY KEY, v text, secret text, n int CHECK (n > 0))", ["public.*"])
     named = {"as": "fleet.craft", "columns": {"v": "w", "id": "number"}, "exclude_columns": ["secret", "hidden"]}
@@ -182,6 +184,7 @@ def test_what_the_slave_has_already_or_wider_stays(build):
 POLICIES = {"creates": "CREATE TABLE u (id int)", "alters": "ALTER TABLE t ADD n int", "drops": "DROP TABLE t"}
 
 
+@pytest.mark.full
 def test_a_slave_may_pass_over_ddl_or_stop_in_front_of_it(build):
     world = build(PLAIN, ["public.*"])
 
@@ -204,6 +207,7 @@ def test_a_slave_may_pass_over_ddl_or_stop_in_front_of_it(build):
     assert world.reader("zurich").execute("SELECT to_regclass('u')").fetchone() == (None,)
 
 
+@pytest.mark.full
 def test_an_alter_that_fails_stops_in_front_of_it_and_is_passed_over_when_it_was_done_by_hand(build):
     world = build(PLAIN, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
@@ -220,6 +224,7 @@ def test_an_alter_that_fails_stops_in_front_of_it_and_is_passed_over_when_it_was
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_table_that_is_there_already_is_taken_if_it_is_empty_and_fits(build):
     world = build(PLAIN, ["public.*"])
     zurich = world.reader("zurich")
@@ -281,6 +286,7 @@ def test_columns_that_change_places_keep_their_values(build):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_an_alter_that_is_found_late_comes_before_the_rows_that_have_its_columns_already(build, weak):
     world = build(PLAIN, ["public.t"], elsewhere={"master": weak})
     for statements in (

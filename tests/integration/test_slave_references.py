@@ -215,6 +215,7 @@ def test_a_table_that_is_left_out_holds_back_no_rows_that_refer_to_it_and_is_fil
     assert world.reader("zurich").execute(KEYS).fetchall() == before
 
 
+@pytest.mark.full
 def test_a_row_that_somebody_took_from_the_slave_is_named_by_the_key_that_misses_it(world):
     fill(world)
     there = world.reader("zurich")

@@ -123,7 +123,7 @@ def by_hand(world):
 FILLS = {"programs": by_programs, "blocks": in_blocks, "some, and keys": parts, "hand": by_hand}
 
 
-@pytest.mark.full(but=["some, and keys"])
+@pytest.mark.full
 @pytest.mark.parametrize("fill", FILLS.values(), ids=FILLS)
 def test_slaves_are_filled_again_whatever_their_role_may(world, monkeypatch, fill):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")

@@ -70,6 +70,7 @@ def test_a_disk_of_a_slave_that_is_full_is_waited_for(world, small):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_a_disk_that_is_full_while_a_slave_is_filled_stops_that_slave_alone(updating, small):
     world = updating(f"{DDL}; {ROWS}", ["public.t"])
     world.reader("zurich").execute(DDL)

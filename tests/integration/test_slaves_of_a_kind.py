@@ -34,6 +34,7 @@ def of_kind(*names):
     return configured
 
 
+@pytest.mark.full
 def test_another_slave_is_a_name_more_and_the_master_and_the_others_stay_as_they_are(updating):
     world = updating(DDL, ["public.t"], renamed={})
     world.configure(of_kind("zurich"))

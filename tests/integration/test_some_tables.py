@@ -67,6 +67,7 @@ def rejected(world):
     return [(one.layout.name.schema, one.layout.name.table, one.unseen) for one in kept]
 
 
+@pytest.mark.full
 def test_the_others_go_on_exactly_under_constant_writes(world):
     reject(world)
     with background(*traffic.jobs(world.session)):
@@ -87,6 +88,7 @@ def test_the_others_go_on_exactly_under_constant_writes(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_what_broke_off_is_filled_with_what_it_lacks_and_no_less(world):
     blocked.skip(world.context.store, world.pair("zurich"), HEAP, "eva")
     world.master.execute(
@@ -115,6 +117,7 @@ def test_what_broke_off_is_filled_with_what_it_lacks_and_no_less(world):
     assert blocked.left_out(world.context.store, world.pair("zurich")) == {}
 
 
+@pytest.mark.full
 def test_what_cannot_be_filled_alone_is_refused_and_nothing_is_changed(world):
     with pytest.raises(SluiceError, match=r"SLC-195: public.other: no table that is watched"):
         world.inhibit("zurich", tables=[TableName("public", "other")])

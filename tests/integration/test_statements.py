@@ -176,6 +176,7 @@ NAMING = [
 ]
 
 
+@pytest.mark.full
 def test_a_slave_executes_it_under_its_own_names(updating):
     world = updating(f"{DDL}; CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
     world.master.execute("INSERT INTO t VALUES (1, 1, 'a'), (2, 2, 'b'); INSERT INTO u VALUES (1), (2)")
@@ -196,6 +197,7 @@ def test_plain_names_are_looked_up_in_the_schema_given(build):
     assert world.rows("zurich", "apart.t").total() == 1
 
 
+@pytest.mark.full
 def test_a_statement_that_the_initial_data_have_is_obsolete(updating):
     world = updating(DDL, ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 1, 'v')")

@@ -140,7 +140,7 @@ def test_rows_that_a_trigger_changes_within_their_statement_are_as_it_left_them(
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("OK",)]
 
 
-@pytest.mark.full(but=["a key"])
+@pytest.mark.full
 @pytest.mark.parametrize(("ddl", "tables", "superuser"), [*SEEN, *POLLED])
 def test_rows_that_a_function_changes_within_a_statement_are_as_it_left_them(build, weak, ddl, tables, superuser):
     world = build(ddl, tables, elsewhere={} if superuser else {"master": weak})
@@ -298,7 +298,7 @@ CREATE TABLE u (id int, v text);
 """
 
 
-@pytest.mark.full(but=["whole"])
+@pytest.mark.full
 @pytest.mark.parametrize("ddl", [KEYED, TABLES["partitions"]], ids=["whole", "partitions"])
 def test_what_triggers_bring_when_a_table_is_emptied_is_there_in_the_end(build, ddl):
     """Whatever their names, and whichever of several tables is told first (R1)."""

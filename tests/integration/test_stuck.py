@@ -127,6 +127,7 @@ def held(monkeypatch):
     pa.set_memory_pool(before)
 
 
+@pytest.mark.full
 def test_neither_a_large_transaction_that_is_removed_nor_what_comes_before_it_is_held(build, sluice, held):
     """Of 16 MB each, and it cannot even be seen; what it has is kept all the same, each change once."""
     computed = "(10 / (id - 9999))::text"

@@ -115,6 +115,7 @@ def asked(world):
     return key
 
 
+@pytest.mark.full
 def test_what_may_execute_a_text_or_is_not_of_the_server_waits_for_a_decision(world):
     pair, slave = world.pair("zurich"), world.reader("zurich")
     world.catch_up()
@@ -259,6 +260,7 @@ def shaped(world, name, schema, kinds="cid"):
     return sorted((kind, of, re.sub(r"[()]", "", text)) for kind, of, text in rows if kind in kinds)
 
 
+@pytest.mark.full
 def test_an_ordinary_schema_is_made_by_itself(updating):
     world = updating(ORDINARY, ["public.*", "more.*"])
     world.update()

@@ -38,7 +38,7 @@ def tables(values: Values) -> dict[str, str]:
     }
 
 
-@pytest.mark.full(but=["texts", "trees"])
+@pytest.mark.full
 @pytest.mark.parametrize("values", GROUPS.values(), ids=GROUPS)
 def test_every_value_arrives_exactly(updating, values):
     made = tables(values)
@@ -68,6 +68,7 @@ def test_every_value_arrives_exactly(updating, values):
     assert caught.value.fact.count(" missing, ") == len(said), "and of no other table or slave"
 
 
+@pytest.mark.full
 def test_every_code_point_arrives(updating):
     tables = ("loaded", "streamed")
     ddl = "".join(f"CREATE TABLE {one} (id int PRIMARY KEY, v text);" for one in tables)

@@ -63,6 +63,7 @@ def lost(world):
     return {name for (name,) in world.master.execute("SELECT tablename FROM repl_tables WHERE status = 'LOST'")}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 def test_a_type_whose_values_became_others_makes_its_tables_lost_and_no_others(build, weak, superuser):
     world = build(DDL, WATCHED, elsewhere={} if superuser else {"master": weak})
@@ -87,6 +88,7 @@ def test_a_type_whose_values_became_others_makes_its_tables_lost_and_no_others(b
     assert "a type of its columns became another" in reasons
 
 
+@pytest.mark.full
 def test_a_type_that_a_statement_of_ours_alters_everywhere_loses_nothing(build, weak):
     world = build(DDL, WATCHED, elsewhere={"master": weak})
     world.master.execute(ROWS)
@@ -115,6 +117,7 @@ def test_a_table_that_has_its_columns_from_a_type_follows_it(build, weak, superu
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_an_initial_update_mends_it_once_the_slaves_have_the_type(updating):
     world = updating("CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE t (id int PRIMARY KEY, m mood)", ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")

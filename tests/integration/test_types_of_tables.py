@@ -262,6 +262,7 @@ def test_a_column_that_one_side_alone_computes_is_refused_before_the_load(updati
         world.inhibit()
 
 
+@pytest.mark.full
 def test_a_narrower_column_is_refused_until_the_configuration_allows_what_it_loses(updating):
     world = updating("CREATE TABLE t (id int PRIMARY KEY, n numeric(10,4) NOT NULL, v varchar(9))", ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 0.126, 'a')")

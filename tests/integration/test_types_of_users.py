@@ -52,6 +52,7 @@ def empty(updating):
     return world
 
 
+@pytest.mark.full
 def test_types_are_made_with_the_table_in_the_slaves_schemas(updating):
     world = empty(updating)
     for statement in STATEMENTS[:2]:
@@ -75,6 +76,7 @@ def test_types_are_made_with_the_table_in_the_slaves_schemas(updating):
         world.verify("geneva")
 
 
+@pytest.mark.full
 def test_a_second_update_finds_the_types_there(updating):
     world = empty(updating)
     world.update()
@@ -106,6 +108,7 @@ def test_a_type_that_the_slave_lacks_or_has_otherwise_is_refused_before_anything
     assert world.reader("zurich").execute("SELECT to_regclass('a'), to_regclass('t')").fetchone() == (None, None)
 
 
+@pytest.mark.full
 def test_an_extension_may_be_in_another_schema_of_the_slave(updating):
     world = updating("CREATE EXTENSION vector; CREATE TABLE t (id int PRIMARY KEY, v vector(2)[])", ["public.t"])
     for slave in world.slaves:
@@ -117,6 +120,7 @@ def test_an_extension_may_be_in_another_schema_of_the_slave(updating):
     assert differences(world) == {}
 
 
+@pytest.mark.full
 def test_a_value_that_a_type_has_on_the_master_alone_stops_the_slave_until_it_has_it_too(updating):
     world = updating("CREATE TYPE m AS ENUM ('a'); CREATE TABLE t (id int PRIMARY KEY, m m)", ["public.t"], renamed={})
     world.update("zurich")

@@ -46,6 +46,7 @@ def failed_drain(world, *, waits=False):
     assert set(holds(world)) == {Hold.EXCEPTION}
 
 
+@pytest.mark.full
 def test_a_slave_on_standby_by_exception_is_repaired_by_the_update_that_the_hint_prescribes(world, airflow):
     failed_drain(world)
     assert airflow.paused
@@ -69,6 +70,7 @@ def test_a_release_that_cannot_unpause_the_drain_is_tried_again(world, airflow):
     assert (holds(world), airflow.paused) == ({}, False)
 
 
+@pytest.mark.full(but=["noticed by a drain"])
 @pytest.mark.parametrize("noticed", [True, False], ids=["noticed by a drain", "paused while no drain ran"])
 def test_an_update_of_a_slave_that_a_person_paused_is_refused_before_anything_is_emptied(world, airflow, noticed):
     airflow.pause("eva")
@@ -103,6 +105,7 @@ def test_what_a_person_pauses_meanwhile_stays_paused_and_the_update_waits_for_hi
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_who_waits_for_a_person_is_not_given_up_with_one_that_failed(world, airflow):
     world.update()
     airflow.pause("eva")
@@ -116,6 +119,7 @@ def test_who_waits_for_a_person_is_not_given_up_with_one_that_failed(world, airf
     assert """--conf '{"source": "flights", "slaves": ["geneva"]}""" in caught.value.hint
 
 
+@pytest.mark.full
 def test_a_slave_whose_first_changes_meet_an_error_is_mended_and_not_loaded_again(world, airflow):
     world.update()
     failed_drain(world, waits=True)

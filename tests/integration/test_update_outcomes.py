@@ -213,6 +213,7 @@ def test_drains_wait_while_data_is_loaded_and_go_on_after_release(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_what_was_held_back_is_obsolete_as_soon_as_an_update_is_asked_for(world):
     world.update()
     world.verify(initial=True)

@@ -187,6 +187,7 @@ def test_only_the_tables_named_are_compared(world):
     assert set(recorded(world)) == {("public.heap", "zurich"), ("public.heap", "geneva")}
 
 
+@pytest.mark.full
 def test_a_table_that_is_locked_for_a_while_is_compared_again_at_the_same_point(normal):
     tables = []
 
@@ -227,7 +228,7 @@ def test_a_difference_at_the_end_of_an_initial_update_makes_it_inconsistent(upda
     assert [world.status(slave) for slave in world.slaves] == [Status.INCONSISTENT, Status.NORMAL]
 
 
-@pytest.mark.full(but=["log"])
+@pytest.mark.full
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_verifying_under_constant_writes_finds_nothing(updating, capture):
     world = updating(traffic.DDL, traffic.TABLES, source={"capture": capture})
@@ -237,6 +238,7 @@ def test_verifying_under_constant_writes_finds_nothing(updating, capture):
             assert world.verify(initial=initial) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_a_table_rewritten_after_the_point_is_no_difference(updating):
     world = updating("CREATE TABLE bare (a int); INSERT INTO bare VALUES (1)", ["public.bare"])
     world.update()
@@ -309,6 +311,7 @@ def test_a_slave_that_does_not_arrive_is_named_and_holds_nobody_up(normal, monke
     assert normal.drain("zurich")["transactions"] == 0
 
 
+@pytest.mark.full
 def test_a_slave_that_does_not_arrive_keeps_no_other_from_normal(updating, monkeypatch):
     world = updating(DDL, ["public.keyed", "public.heap"])
     world.update()

@@ -109,6 +109,7 @@ def test_rows_of_the_slaves_own_are_put_right_and_counted_as_in_one_piece(build,
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_files_and_histories_are_the_same_too(lake, spilled, monkeypatch):
     monkeypatch.setattr("sluice.drain.deferred.MOST_BYTES", 20_000)
     there = lake(DDL.replace(", j json", ", j text") + ";" + FILLED, TABLES)

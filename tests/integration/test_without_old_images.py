@@ -80,7 +80,7 @@ class Writer:
                     pass
 
 
-@pytest.mark.full(but=["1"])
+@pytest.mark.full
 @pytest.mark.parametrize("seed", range(2))
 def test_random_histories_with_ddl_in_the_middle_give_equal_slaves(build, seed):
     tables = {f"public.{name}": {"old_images": "key"} for name in "tp"}
@@ -154,6 +154,7 @@ MORE = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("entry", "query"), MORE)
 def test_a_slave_that_needs_more_is_refused_until_bootstrap_and_gets_all_from_then_on(updating, entry, query):
     world = updating(DDL, KEYED)
