@@ -128,6 +128,7 @@ def test_no_page_keeps_anybody_out_nor_complains_nor_asks_another_host(browser, 
     assert not found, "\n".join(found)
 
 
+@pytest.mark.full
 def test_a_question_and_what_came_of_it_keep_nobody_out(browser):
     page = browser
     for theme in ("light", "dark"):

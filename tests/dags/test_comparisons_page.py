@@ -104,6 +104,7 @@ def choose_a_rule(page, world, pictures):
     asked.get_by_role("button", name="No, go back").click()
 
 
+@pytest.mark.full
 def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world, people, visit, address, tmp_path):
     url = f"http://127.0.0.1:{address}"
     with opened(url, viewport={"width": 1300, "height": 900}) as page:

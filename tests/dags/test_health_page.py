@@ -35,7 +35,7 @@ def report(client):
     return {one["subject"]: one for one in until(ended, seconds=60)["looked"]}
 
 
-@pytest.mark.full(but=["light"])
+@pytest.mark.full
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_a_person_sees_what_is_wrong_and_what_to_type(
     pages_world, people, visit, address, connect, tmp_path_factory, theme

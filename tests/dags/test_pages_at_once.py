@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ZURICH = f"/replications/{SOURCE}/zurich"
 
 
+@pytest.mark.full
 def test_a_session_that_ends_meanwhile_changes_nothing_and_is_told(pages_world, people, address, tmp_path):
     url = f"http://127.0.0.1:{address}"
     # As it is an hour after its end.

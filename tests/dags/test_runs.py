@@ -68,7 +68,7 @@ def test_the_comparison_is_told_which_update_may_end_with_it(run, deployment):
     assert "'--initial', '--update=7'" in said.read_text()
 
 
-@pytest.mark.full(but=["dump"])
+@pytest.mark.full
 @pytest.mark.parametrize("failing", ["inhibit", "dump", "release", "blocks", "verify"])
 def test_an_initial_update_that_fails_is_abandoned_and_failed(run, deployment, failing):
     said = deployment.path / "said"

@@ -198,7 +198,7 @@ def test_a_triggered_run_has_the_choices_as_the_form_would_give_them(sluice):
         assert run.conf == {"source": "flights", "slaves": ["zurich", "geneva"], "sample": 10}
 
 
-@pytest.mark.full(but=["command"])
+@pytest.mark.full
 @pytest.mark.parametrize("by", ["REST", "command"])
 def test_a_connection_is_added_or_replaced_with_its_password_from_stdin(sluice, monkeypatch, by):
     if by == "command":
@@ -259,6 +259,7 @@ def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
     assert "SLC-913: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said
 
 
+@pytest.mark.full
 def test_a_connection_says_whether_it_answers(sluice, monkeypatch):
     monkeypatch.delenv(SEALED_ENV)
     monkeypatch.delenv("AIRFLOW_CONN_TEST_MASTER", raising=False)

@@ -40,7 +40,7 @@ def narrow(page, pictures, name: str) -> None:
     shot(page, pictures, name)
 
 
-@pytest.mark.full(but=["light"])
+@pytest.mark.full
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_an_administrator_asks_all_nodes_and_sees_who_differs(world, people, visit, address, tmp_path_factory, theme):
     url, pictures, faults = f"http://127.0.0.1:{address}", tmp_path_factory.mktemp(theme), []

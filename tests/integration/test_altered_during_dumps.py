@@ -124,6 +124,7 @@ def ends_normal(world):
     assert world.status("zurich") is Status.NORMAL
 
 
+@pytest.mark.full
 def test_a_table_that_is_read_is_altered_while_another_one_is_read(world):
     def alter():
         with world.session() as session:

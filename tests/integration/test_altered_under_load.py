@@ -44,6 +44,7 @@ def writes(session, seed):
     return once
 
 
+@pytest.mark.full
 def test_writers_go_on_and_slaves_get_all_of_it(build):
     world = build(DDL, ["public.t", "public.parted"])
     world.catch_up()

@@ -26,6 +26,7 @@ DROP TABLE gone;
 """
 
 
+@pytest.mark.full
 def test_what_becomes_of_a_table_is_no_end_of_the_load(updating):
     """It happens behind the point of a round, whose blocks are put off."""
     world = updating(DDL, [f"public.{name}" for name in TABLES], {}, source={"blocks": {"rows": 300}})

@@ -72,6 +72,7 @@ def test_a_load_pauses_for_what_is_not_its_share(begun):
         assert after - ended >= 3 * (ended - began)
 
 
+@pytest.mark.full
 def test_no_block_is_begun_while_the_slave_is_too_far_behind(begun):
     world, lags = begun(max_lag_s=60), []
     changed(world, 1)

@@ -179,6 +179,7 @@ WAYS = {
 }
 
 
+@pytest.mark.full(but=["into files"])
 @pytest.mark.parametrize("way", WAYS)
 def test_what_is_cancelled_when_all_is_in_and_nobody_noted_it_yet_stays_cancelled(
     world, acting_as, tmp_path, monkeypatch, way
@@ -224,6 +225,7 @@ def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as
     assert statuses(world) == [Status.INCONSISTENT, Status.NORMAL]
 
 
+@pytest.mark.full
 def test_an_update_that_is_under_way_is_in_the_way_of_another_unless_that_is_forced(world, airflow, acting_as):
     acting_as("first")
     world.inhibit("zurich")
@@ -242,6 +244,7 @@ def test_an_update_that_is_under_way_is_in_the_way_of_another_unless_that_is_for
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full(but=["failed"])
 @pytest.mark.parametrize("left", ["deleted", "failed"])
 def test_an_update_that_nobody_is_at_work_on_any_more_is_in_nobodys_way(world, airflow, acting_as, left):
     acting_as("first")

@@ -65,6 +65,7 @@ def test_what_led_to_an_update_is_not_filled_again(airflow, filled):
     assert [conf["slaves"] for _, conf in asked(airflow)] == [["zurich"]], "somebody asked for this one"
 
 
+@pytest.mark.full
 def test_airflow_is_asked_until_it_answers_and_once_then(world, airflow, filled):
     airflow.refuses = True
     filled("zurich", cascade="flights/geneva")

@@ -92,6 +92,7 @@ def test_the_barrier_of_a_dead_verifier_does_not_outlive_it_by_what_the_clock_wa
     assert soon(world, "deadline", "point", points.SECONDS)
 
 
+@pytest.mark.full
 def test_what_was_published_while_the_clock_was_wrong_is_trimmed_in_order_and_never_before_it_is_delivered(world):
     for number in range(5):
         world.master.execute("INSERT INTO t VALUES (%s)", [number])

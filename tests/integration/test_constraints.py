@@ -86,6 +86,7 @@ def test_an_initial_update_makes_constraints_as_they_are_and_takes_every_row_aga
     same(world)
 
 
+@pytest.mark.full
 def test_an_alter_in_the_stream_makes_them_as_they_are(updating):
     world = updating(DDL, [f"public.{name}" for name in TABLES])
     world.update()
@@ -97,6 +98,7 @@ def test_an_alter_in_the_stream_makes_them_as_they_are(updating):
     assert world.differences() == {}
 
 
+@pytest.mark.full
 def test_periods_follow_whatever_becomes_of_them(world):
     world.update()
     for statement in (

@@ -86,6 +86,7 @@ def planted(world):
     return world.reader("zurich").execute("SELECT is_called FROM planted").fetchone()[0]
 
 
+@pytest.mark.full
 def test_what_is_run_without_being_named_is_asked_about_before_it_is_run(build, airflow):
     world = build(DDL, ["public.*"])
     world.infos[world.context.config.airflow_api] = airflow.info()
@@ -105,6 +106,7 @@ def test_what_is_run_without_being_named_is_asked_about_before_it_is_run(build, 
     assert not planted(world)
 
 
+@pytest.mark.full
 def test_what_was_rejected_is_not_run_by_a_later_alter_where_columns_are_called_otherwise(build, airflow):
     world = build(DDL, ["public.*"])
     world.infos[world.context.config.airflow_api] = airflow.info()

@@ -59,6 +59,7 @@ def deployed(server, tmp_path):
     server.drop_databases(infos.values())
 
 
+@pytest.mark.full
 def test_status_and_check_in_a_container_find_the_connections_that_are_secrets(deployed):
     def typed(*words):
         return subprocess.run(**deployed("airflow-scheduler", "./sluice", *words), capture_output=True)

@@ -45,6 +45,7 @@ def pages(site: Path) -> list[Path]:
     return [page for page in sorted(site.rglob("*.html")) if page.name != "404.html"]
 
 
+@pytest.mark.full
 def test_a_build_leaves_other_files_of_the_directory(site):
     assert (site / "notes.txt").read_text() == "mine"
 

@@ -41,6 +41,7 @@ def world(build, airflow):
     return world
 
 
+@pytest.mark.full
 def test_who_waits_for_a_publisher_asks_for_one_that_is_not_at_work(world, airflow):
     def asked() -> list[str]:
         with (
@@ -193,6 +194,7 @@ def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["few: more goes with the next step"])
 @pytest.mark.parametrize(
     ("changes", "rests"),
     [

@@ -177,6 +177,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.full
 def test_a_program_that_fails_says_why_and_stops_its_slave_alone(updating, caplog, monkeypatch):
     monkeypatch.setattr(programs_, "_GRACE_S", 0.2)
     world = updating(DDL, ["public.keyed", "public.heap"], renamed={})

@@ -30,6 +30,7 @@ def changes(world, after=0):
     return [(one["action"], one["new"], one["old"]) for one in world.log(after)]
 
 
+@pytest.mark.full(but=["protocol"])
 @by_both
 def test_changes_arrive_in_the_order_of_their_commits_with_their_whole_old_rows(gauss, read_by):
     world = gauss(source={"decoding": {"read_by": read_by}})

@@ -61,6 +61,7 @@ def test_a_role_with_these_rights_captures_publishes_and_cleans_up(world):
     assert cleanup(world.context, SOURCE)
 
 
+@pytest.mark.full
 def test_a_role_with_these_rights_changes_over_to_the_log_and_back(world, server):
     bootstrap(world.context, SOURCE)
     # By now its event triggers can be made.

@@ -86,6 +86,7 @@ def test_what_a_killed_drain_did_not_tell_is_told_by_the_next(lake):
         assert read(there, "zurich", table) == listed(there, "zurich", table)
 
 
+@pytest.mark.full
 def test_a_history_takes_new_columns_and_wider_types_and_refuses_others(lake):
     there = lake(
         "CREATE TABLE keyed (id int PRIMARY KEY, note text); INSERT INTO keyed VALUES (1, 'a')",

@@ -103,6 +103,7 @@ def test_an_update_under_constant_writes_leaves_no_difference(lake):
     assert world.verify() == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_what_a_slave_calls_otherwise_or_leaves_out_is_so_in_its_files(lake):
     there = lake(update=False)
     world = there.world

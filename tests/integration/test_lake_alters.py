@@ -117,7 +117,7 @@ def test_a_history_of_iceberg_that_cannot_have_the_columns_stops_until_it_is_one
     assert_same(there)
 
 
-@pytest.mark.full(but=["parquet-100"])
+@pytest.mark.full
 @pytest.mark.parametrize(("there", "size"), [("parquet", 100), ("iceberg", 50_000)], indirect=["there"])
 def test_what_is_altered_again_and_again_is_followed_at_its_place(there, size):
     there.world.master.execute(SEVERAL)

@@ -87,6 +87,7 @@ def test_a_drain_outlives_a_long_transaction_of_an_application_and_gives_its_pla
     assert world.rows("zurich", "public.t") == world.rows("master", "public.t")
 
 
+@pytest.mark.full
 def test_a_drain_rests_after_a_step_that_caught_up(world, monkeypatch):
     world.drain()
     world.configure(lambda settings: settings["replications"][0].update(schedule={"every_s": 60, "run_for_s": 1}))

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.postgres]
 BEYOND = "repeat(v, 1000000000) <> ''"
 
 
+@pytest.mark.full
 def test_a_row_that_no_server_prints_makes_the_slaves_inconsistent_and_the_slot_is_made_anew(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], source={"capture": "log"})
     world.master.execute("INSERT INTO t VALUES (1, 'a')")

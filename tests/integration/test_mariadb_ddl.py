@@ -256,6 +256,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
     assert world.verify() == {"zurich": 0}
 
 
+@pytest.mark.full
 @ONE_SERVER
 def test_a_command_that_cannot_be_carried_out_waits_and_policies_hold(maria, slave_server):
     world = maria(DDL, ["public.*"], slaves=("zurich",))

@@ -28,6 +28,7 @@ def refused(world):
     return found.value
 
 
+@pytest.mark.full(but=["ignored, one to one"])
 @pytest.mark.parametrize(
     ("policies", "mode"), [({}, "batch"), (IGNORED, "one_to_one")], ids=["applied", "ignored, one to one"]
 )

@@ -57,6 +57,7 @@ def alters(world):
     return [change["action"] for change in world.log() if change["action"] in "NA"]
 
 
+@pytest.mark.full(but=["polled"])
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 def test_what_is_altered_is_the_same_whoever_alters_it(build, weak, superuser):
     world = build(

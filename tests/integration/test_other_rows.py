@@ -95,6 +95,7 @@ def test_rows_that_a_partition_lost_before_it_was_attached_do_not_come_with_a_bl
     assert made.verify("zurich", initial=True) == {"zurich": 0}
 
 
+@pytest.mark.full
 def test_a_dump_is_not_read_of_the_schema_that_has_got_its_name(world):
     made = world(DDL, ["one.t", "two.t"])
 
@@ -111,6 +112,7 @@ def test_a_dump_is_not_read_of_the_schema_that_has_got_its_name(world):
     assert made.rows("zurich", "one.t") == made.rows("master", "one.t")
 
 
+@pytest.mark.full(but=["ddl0-tables0-happens0"])
 @pytest.mark.parametrize(
     ("ddl", "tables", "happens"), [(DDL, ["one.t", "two.t"], SWAP), (PARTED, ["public.parted"], ATTACH)]
 )

@@ -162,6 +162,7 @@ def test_the_gate_that_another_update_shut_is_not_opened(world, acting_as, monke
     ends_well(world, "zurich")
 
 
+@pytest.mark.full
 def test_what_an_earlier_update_stored_is_not_what_a_slave_waits_for(world, acting_as, tmp_path, monkeypatch):
     carried = Carried(world, tmp_path / "carried")
     begin, stored = StoredTables.begin_stream, []

@@ -302,6 +302,7 @@ COMPUTED = {
 }
 
 
+@pytest.mark.full
 def test_values_that_an_alter_computes_arrive(build):
     cases = [(key, computed) for key in ("", " PRIMARY KEY") for computed in COMPUTED.values()]
     tables = {f"w{number}": case for number, case in enumerate(cases)}

@@ -314,6 +314,7 @@ def test_a_table_that_somebody_locks_holds_up_no_other_one(polled, stranger, tab
     assert world.standing().unwatched == ()
 
 
+@pytest.mark.full
 def test_a_table_that_changed_and_is_locked_is_named_with_who_locks_it(polled, stranger):
     world = polled(f"{LOCKED['public.x']}; {PLAIN}", ["public.t", "public.x"])
     world.master.execute("ALTER TABLE x ADD n int; INSERT INTO x VALUES (1, 1, 1)")

@@ -89,7 +89,7 @@ def test_tables_that_were_never_analysed_or_are_locked_keep_nobody_waiting(world
         assert 2_900 <= sizes(info, names)[names[1]].rows <= 3_100
 
 
-@pytest.mark.full(but=["master"])
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["master", "geneva"])
 def test_a_server_that_says_nothing_is_told(world, name):
     with socket.create_server(("127.0.0.1", 0)) as hole:

@@ -127,6 +127,7 @@ def broken_off(world, after=3):
     abandon(world.context, SOURCE, ["zurich"])
 
 
+@pytest.mark.full
 def test_indexes_of_large_tables_are_built_after_the_data_as_they_were(world):
     before = appearance(world)
     seen = []
@@ -162,6 +163,7 @@ def test_a_load_that_broke_off_leaves_written_down_what_the_next_one_builds(worl
     assert names(world) - KEPT == PUT_OFF - {'The "Key'} | {"other"}
 
 
+@pytest.mark.full
 def test_a_load_that_goes_on_has_them_first_and_keeps_what_is_in(world):
     before = appearance(world)
     broken_off(world, 30)
@@ -196,6 +198,7 @@ def test_what_tells_rows_apart_is_there_before_a_load_of_another_kind_looks_for_
     assert "its own" in str(world.rows("zurich", "public.keyed"))
 
 
+@pytest.mark.full
 def test_tables_that_were_dropped_meanwhile_or_get_fewer_rows_are_whole(world):
     broken_off(world)
     zurich = world.reader("zurich")

@@ -204,6 +204,7 @@ def test_a_table_that_is_debugged_leaves_a_line_for_each_change_until_it_is_not(
     assert world.master.execute(query).fetchall() == lines
 
 
+@pytest.mark.full
 def test_a_trigger_of_the_application_keeps_its_name(build):
     """Each name that we need is looked at, not the row trigger's alone."""
     world = build(PLAIN, {"public.t": {"actions": "none"}})

@@ -279,6 +279,7 @@ def test_events_are_logged_as_csv_but_for_excluded_tables(world, relay):
     assert json.loads(line["after"])["name"] == 'say "a, b"'
 
 
+@pytest.mark.full(but=["9"])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_queues_and_filters_survive_a_restart(world, relay, how):
     client = relay.client().log_in(f"kept {how}")

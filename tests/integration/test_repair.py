@@ -101,6 +101,7 @@ def test_under_constant_writes_to_the_same_rows_no_newer_change_is_undone(world)
     assert next(turns) > 20
 
 
+@pytest.mark.full
 def test_a_report_is_repaired_in_part_by_tables_and_kinds(world):
     world.reader("geneva").execute(HARM)
     report = report_of(world)

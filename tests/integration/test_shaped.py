@@ -266,6 +266,7 @@ def test_check_says_which_stylesheet_is_taken(checked, tmp_path):
     assert all(f"messages pass {name}" in one.text for name, one in said.items())
 
 
+@pytest.mark.full
 def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY, n int, v text)", ["public.t"])
 

@@ -64,6 +64,7 @@ def refused(carried, code: int, named: str) -> None:
     assert carried.world.rows("zurich", "public.rows").total() == 1
 
 
+@pytest.mark.full
 def test_what_is_signed_is_loaded_also_by_who_does_not_ask_and_its_signature_can_be_checked_by_others(signed, keys):
     signed.store()
     copy = signed.carry("zurich")

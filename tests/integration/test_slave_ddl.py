@@ -170,6 +170,7 @@ def test_a_table_that_is_filtered_and_computed_is_altered_and_stops_where_it_los
     assert rows == [(1, 3000000000, 7, 6000000000), (2, 1, 8, 2), (5, 5, 1, 10)]
 
 
+@pytest.mark.full
 def test_what_the_slave_has_already_or_wider_stays(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v varchar(5), w int)", ["public.t"])
     zurich = world.reader("zurich")
@@ -251,6 +252,7 @@ def test_a_table_that_is_there_already_is_emptied_or_made_anew_if_that_is_wanted
     assert zurich.execute("SELECT * FROM u").fetchall() == [left]
 
 
+@pytest.mark.full
 def test_a_table_whose_rows_do_not_follow_is_left_to_an_initial_update(build):
     world = build(PLAIN, ["public.t"])
     world.master.execute("CREATE TABLE u (id int PRIMARY KEY); INSERT INTO u VALUES (1)")
@@ -263,6 +265,7 @@ def test_a_table_whose_rows_do_not_follow_is_left_to_an_initial_update(build):
         world.drain()
 
 
+@pytest.mark.full
 def test_a_name_that_the_slave_has_given_to_another_table_stops_it(build):
     world = build(PLAIN, ["public.t"])
     world.reader("zurich").execute("CREATE TABLE u (own int)")

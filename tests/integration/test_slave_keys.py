@@ -84,6 +84,7 @@ SEE = (
 )
 
 
+@pytest.mark.full(but=[""])
 @pytest.mark.parametrize("more", ["SELECT", SEE], ids=["", "row by row, for a trigger"])
 def test_a_row_stays_the_only_one_of_its_key_where_no_index_of_the_slave_says_so(both, more):
     world = both("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], f"{NUMBERED}; {more}")

@@ -67,7 +67,7 @@ SUPERUSER = ("checked at once", "trigger")
 WAYS = [(*case, "superuser" if name in SUPERUSER else "owner") for name, case in ACTING.items()]
 
 
-@pytest.mark.full(but=["an action"])
+@pytest.mark.full
 @pytest.mark.parametrize(("made", "named", "way"), WAYS, ids=ACTING)
 def test_what_acts_by_itself_is_refused_until_one_of_the_statements_of_the_hint_is_executed(
     world, server, made, named, way
@@ -97,6 +97,7 @@ def _said(world):
     return {one.subject: one for one in findings(world.context)}["slave zurich"]
 
 
+@pytest.mark.full
 def test_a_table_of_the_slaves_own_that_refers_to_one_that_is_filled_keeps_its_rows_and_its_key(world, server):
     fill(world)
     there, other = world.reader("zurich"), sql.Identifier(f"other {world.infos['zurich'].login}")

@@ -81,6 +81,7 @@ def test_one_that_is_withdrawn_is_executed_by_no_run(world):
         withdraw(world.context, SOURCE, 2**40, "eva")
 
 
+@pytest.mark.full
 def test_the_difference_of_an_answer_is_shown_to_those_who_may_see_values(world, monkeypatch):
     world.catch_up()
     world.session("geneva").execute("UPDATE t SET v = NULL WHERE id = 2")
@@ -110,6 +111,7 @@ def test_rows_are_lacking_as_often_as_they_are_missing():
     assert lacking(twice, once) == (("3", "c"),)
 
 
+@pytest.mark.full
 def test_a_statement_that_does_not_end_is_ended_with_its_run(world):
     number = asked(world, "UPDATE t SET x = 0 WHERE pg_sleep(3600) IS NOT NULL", varying=True)
     job = world.start("statement", f"--statement={number}")

@@ -168,6 +168,7 @@ def test_a_stylesheet_that_fails_or_loops_or_reaches_out_is_named_and_goes_on_wi
     assert failing.made(pa.array(GIVEN, ROWS)).rows.to_pylist() == GIVEN
 
 
+@pytest.mark.full
 def test_a_loop_ends_though_alarms_are_ignored_by_whoever_started_us(monkeypatch):
     monkeypatch.setattr(extensions, "PATIENCE_S", 3)
     before = signal.signal(signal.SIGALRM, signal.SIG_IGN)

@@ -53,7 +53,7 @@ def is_equal(world, **how):
     return world.differences() == {}
 
 
-@pytest.mark.full(but=["event triggers"])
+@pytest.mark.full
 def test_tables_that_come_and_go_hold_up_no_other_and_lose_no_row(updating, role):
     world = updating(DDL, ["public.busy", *(f"public.{name}" for name in TO_COME)], **role)
     assert statuses(world) == {"busy": "OK"} | dict.fromkeys(TO_COME, "WANTED")

@@ -103,6 +103,7 @@ def test_a_type_that_a_statement_of_ours_alters_everywhere_loses_nothing(build, 
     assert lost(world) == ALL
 
 
+@pytest.mark.full(but=["seen"])
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 def test_a_table_that_has_its_columns_from_a_type_follows_it(build, weak, superuser):
     ddl = "CREATE TYPE ty AS (id int, v text); CREATE TABLE t OF ty (PRIMARY KEY (id)); CREATE TABLE o (id int)"

@@ -119,6 +119,7 @@ def test_a_load_says_how_far_it_is_while_it_runs(world, watched, caplog):
     assert world.standing().loading is None
 
 
+@pytest.mark.full
 def test_a_load_that_goes_on_counts_what_it_brings_itself_as_its_rate(world, watched, caplog):
     _, load = watched
     world.inhibit("zurich")

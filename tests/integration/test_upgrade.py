@@ -119,7 +119,7 @@ CHANGED += [
 ]
 
 
-@pytest.mark.full(but=["a name that another had, seen"])
+@pytest.mark.full
 @pytest.mark.parametrize(("version", "first", "ddl", "where", "superuser"), CHANGED)
 def test_what_an_older_version_did_not_record_is_found_by_the_upgrade(
     build, weak, version, first, ddl, where, superuser

@@ -66,6 +66,7 @@ def spilled(monkeypatch):
     return files
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("mode", "emptied"), [("batch", EMPTIED), ("one_to_one", "")], ids=["emptied", "changed, one to one"]
 )
@@ -119,6 +120,7 @@ def test_files_and_histories_are_the_same_too(lake, spilled, monkeypatch):
     assert there.world.verify() == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full
 def test_nobody_sees_the_file_and_it_goes_with_whoever_is_killed(build, tmp_path, monkeypatch):
     """Nor is anything lost for which there is no room."""
     place = tmp_path / "temporary"
