@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,9 +16,9 @@ import yaml
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 REPORT = "report.xml"
-# Rings whose tests begin at once, before those that need servers, and the one with Airflow, which begins last.
-_RANKS = {"unit": 0, "properties": 2, "architecture": 3, "dags": 5}
-_FIRST, _OTHERS = 1, 4
+# Rings by what a test of them costs: those that begin at once, those that need servers, and the one with Airflow.
+_RANKS = {"unit": 0, "architecture": 1, "dags": 3}
+_OTHERS = 2
 # The module of a copy that writes down which test reached which mutant, and what `sluice.sqlfiles` has there besides.
 _TELLING = """import os
 
@@ -173,15 +173,21 @@ class Reach:
 
     def tests(self, mutant: Mutant) -> list[str]:
         """The tests that reach it, file by file, in the order in which they are to run: those that are likely first."""
+        found, fault = self._tests[mutant.id], _words(f"{mutant.id} {mutant.file} {mutant.lost}")
         seconds: dict[str, list[float]] = defaultdict(list)
-        found, likely = self._tests[mutant.id], _words(f"{mutant.id} {mutant.file}")
+        likeness: dict[str, float] = defaultdict(float)
         for test in found:
-            seconds[file_of(test)].append(self._seconds.get(test, 0.1))
-
-        def rank(test: str) -> tuple[int, int, float, str, str]:
             file = file_of(test)
-            ring = _FIRST if file in mutant.first else _RANKS.get(Path(file).parts[1], _OTHERS)
-            return ring, -len(likely & _words(Path(file).stem)), sum(seconds[file]) / len(seconds[file]), file, test
+            seconds[file].append(self._seconds.get(test, 0.1))
+            # A word that few files have says more than one that many have.
+            likely = sum(1 / self._files_with[word] for word in fault & _words(test.partition("/")[2]))
+            likeness[file] = max(likeness[file], likely)
+
+        def rank(test: str) -> tuple[bool, float, int, float, str, str]:
+            file = file_of(test)
+            ring = _RANKS.get(Path(file).parts[1], _OTHERS)
+            late = file not in mutant.first and ring > 0
+            return late, -likeness[file], ring, sum(seconds[file]) / len(seconds[file]), file, test
 
         return sorted(found, key=rank)
 
@@ -198,6 +204,14 @@ class Reach:
                 test, _, mutant = line.rpartition("\t")
                 found[mutant].add(test)
         return found
+
+    @cached_property
+    def _files_with(self) -> Counter[str]:
+        """How many files have a word, in their name or that of a test."""
+        words: dict[str, set[str]] = defaultdict(set)
+        for test in set().union(*self._tests.values()):
+            words[file_of(test)] |= _words(test.partition("/")[2])
+        return Counter(word for some in words.values() for word in some)
 
     @cached_property
     def _seconds(self) -> dict[str, float]:
