@@ -14,8 +14,9 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import ONLINE, SNAPSHOT
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
+from sluice.model.row_conflict import RejectedChange
 from sluice.state.replication import Event, Status
-from sluice.store import blocked, replications, updates
+from sluice.store import blocked, rejected_changes, replications, updates
 
 pytestmark = [pytest.mark.postgres]
 
@@ -154,6 +155,14 @@ def test_an_update_of_keys_that_was_given_up_goes_on_or_begins_anew(world):
     abandon(world.context, SOURCE, ["zurich"])
     with pytest.raises(SluiceError, match=r"SLC-196: .*it lacks public.keyed, public.named"):
         world.inhibit("zurich", keys=KEYS[:1])
+    kept = RejectedChange(None, None, "X", 1, 1, ["1"], None)
+    rejected_changes.keep(world.context.store, world.pair("zurich"), [kept])
+    # Blocks that are in may lack it.
+    begun(world, "zurich", resume=True)
+    assert not any(reached for _, reached, *_ in ranges())
+    with world.running("zurich"), pytest.raises(Broken):
+        loaded(world, "zurich", load=breaks_off)
+    abandon(world.context, SOURCE, ["zurich"])
     begun(world, "zurich")
     assert not any(reached for _, reached, *_ in ranges())
     with world.running("zurich"):

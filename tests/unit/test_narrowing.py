@@ -45,11 +45,12 @@ def test_one_that_needs_a_later_one_is_not_to_blame():
     assert narrowed_to_the_end(20, refuse) == (8, (9, FIRM))
 
 
-def test_one_that_needs_what_does_not_go_names_that():
+@pytest.mark.parametrize("last", [20, 7], ids=["in the middle", "the last"])
+def test_one_that_needs_what_does_not_go_names_that(last):
     def refuse(first, last):
         return FIRM if last >= 7 else CONFLICT if last >= 5 else None
 
-    assert narrowed_to_the_end(20, refuse) == (4, (7, FIRM))
+    assert narrowed_to_the_end(last, refuse) == (4, (7, FIRM))
 
 
 def test_a_key_that_nobody_frees_is_the_fault_of_who_needs_it():
