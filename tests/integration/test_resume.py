@@ -141,3 +141,12 @@ def test_where_nobody_knows_what_happened_in_between_an_update_begins_anew(world
         world.dump("zurich", load=load_here, resume=True)
     make_inconsistent(world.context, SOURCE, "changes are not known", {Status.INITIAL})
     assert 0 in resumed(world).whole("keyed")
+
+
+def test_a_table_whose_deletes_are_not_captured_is_loaded_anew(updating, monkeypatch):
+    monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
+    world = updating(DDL, {"public.keyed": {"actions": "IU"}})
+    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    assert 0 in broken_off(world, 3).whole("keyed")
+    world.master.execute("DELETE FROM keyed WHERE id = 1")
+    assert 0 in resumed(world).whole("keyed")
