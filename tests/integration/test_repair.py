@@ -305,7 +305,6 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     assert found == [("1.00", "0", "a"), ("2.00", "0", "a"), ("3.00", "0", "a")]
 
 
-@pytest.mark.full
 def test_rows_of_a_slave_that_may_have_its_own_are_left_alone_whatever_an_older_report_says(world):
     slave = world.reader("geneva")
     slave.execute(
