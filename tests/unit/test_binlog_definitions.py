@@ -289,6 +289,10 @@ def test_what_is_behind_a_savepoint_is_taken_back_if_it_is_certain_which_rows_th
     rows, saved = BatchRows(), Savepoints()
     assert meets("row", "SAVEPOINT `s`", "row", "SAVEPOINT `t`", "row", "ROLLBACK TO `T`") == 2
     assert meets("ROLLBACK TO SAVEPOINT s", "SAVEPOINT s", "row", "SAVEPOINT t", "row", "ROLLBACK TO t") == 2
+    # What was given before stays.
+    kept, rows, saved = (rows, saved), BatchRows(), Savepoints()
+    assert meets("row", "SAVEPOINT s", "row", "row", "ROLLBACK TO s", taken=2) == 1
+    rows, saved = kept
     for given, why in (({"taken": 3}, "long"), ({"counts": False}, "not certain")):
         with pytest.raises(Malformed, match=why):
             meets("ROLLBACK TO s", **given)
