@@ -48,7 +48,6 @@ def equal(world, tables=TABLES):
     return all(world.rows("east", table) == world.rows("west", table) for table in tables)
 
 
-@pytest.mark.full(but=["triggers"])
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_changes_on_both_sides_arrive_once_and_come_to_rest(several, capture):
     world = several(DDL, BOTH, TABLES, source={"capture": capture})
