@@ -250,8 +250,8 @@ REFUSED = {
     "history": ("CREATE TABLE t (id int PRIMARY KEY) WITH SYSTEM VERSIONING", "SLC-444.*it is a SYSTEM VERSIONED"),
     "cascade": (
         "CREATE TABLE p (id int PRIMARY KEY);\n"
-        "CREATE TABLE t (id int PRIMARY KEY, p int, CONSTRAINT fk FOREIGN KEY (p) REFERENCES p (id) ON DELETE CASCADE)",
-        "SLC-444.*foreign key fk .with p: ON DELETE CASCADE",
+        "CREATE TABLE t (id int PRIMARY KEY, p int, CONSTRAINT fk FOREIGN KEY (p) REFERENCES p (id) ON UPDATE CASCADE)",
+        "SLC-444.*foreign key fk .with p: ON DELETE RESTRICT, ON UPDATE CASCADE",
     ),
 }
 
