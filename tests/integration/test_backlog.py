@@ -222,6 +222,8 @@ def test_a_large_transaction_passes_in_blocks_of_bounded_size(world, monkeypatch
     assert rows == 20_000
     assert len(held) > 10
     assert max(held) < 20 * 64 * 1024
+    publisher.publish(100)
+    assert [len(one) for one in transactions(world)] == [20_000]
 
 
 def test_items_does_not_grow_under_steady_load(world, monkeypatch):
@@ -265,7 +267,6 @@ def test_rows_that_a_vacuum_found_room_for_among_others_are_in_their_slice(world
     assert [one[0] for one in transactions(world)] == [*range(0, 4000, 200), *range(4000, 7000, 10)]
 
 
-@pytest.mark.full
 def test_a_backlog_is_looked_over_again_when_the_queue_is_in_another_file(world):
     insert(world.master, 1, 3000, each=3)
     publisher = world.publisher()
