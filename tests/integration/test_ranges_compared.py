@@ -227,8 +227,9 @@ def test_beyond_the_limit_the_ranges_are_named(pair):
     session.execute("TRUNCATE narrow; INSERT INTO narrow TABLE kept_narrow")
     assert (difference.changed, len(difference.rows), difference.more) == (101, 10, 91)
     low, high = difference.ranges[0][0], difference.ranges[-1][1]
-    assert 80 < int(low[0]) <= 110
-    assert 200 < int(high[0]) < 230
+    # Where ranges begin follows the server's estimates, which others renew when they like.
+    assert int(low[0]) <= 110
+    assert 200 < int(high[0]) < int(low[0]) + ROWS / 2
 
 
 def test_a_sample_is_the_same_on_both_sides(pair):
