@@ -66,7 +66,6 @@ def test_nobody_comes_in_who_has_not_logged_in(world, visit):
     assert visit(None).get("/no/such/page").status_code == 401
 
 
-@pytest.mark.full(but=["admin", "otto", "vera"])
 @pytest.mark.parametrize("name", GRANTED)
 def test_each_role_may_do_what_the_guide_says_and_no_more(world, visit, address, name):
     client, trail = visit(name), []

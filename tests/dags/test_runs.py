@@ -220,7 +220,6 @@ def test_sealing_outside_of_a_task_reads_airflows_database(database, deployment)
     assert open_sealed(done.stdout.strip())["kept"].password == "canary-in-the-database"
 
 
-@pytest.mark.full
 def test_no_password_is_in_what_airflow_keeps_of_runs_that_fail(run, connect, capfd):
     """In no table but that of connections: rendered templates, results, errors, notes, DAGs; and in no task's log."""
     from airflow.models import Base

@@ -43,7 +43,6 @@ def copies(work):
         return list(pool.map(attempt, range(COPIES)))
 
 
-@pytest.mark.full
 def test_copies_of_a_step_deliver_each_change_once(world):
     world.publish()
     pair = world.pair("zurich")

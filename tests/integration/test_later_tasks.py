@@ -71,9 +71,6 @@ def everything(world):
     return found
 
 
-@pytest.mark.full(
-    but=["blocks are to come", "files are on their way", "it was asked for", "its rows are in", "there is none"]
-)
 @pytest.mark.parametrize("state", STATES)
 def test_later_tasks_of_a_run_that_began_no_update_change_nothing(carried, monkeypatch, state):
     made = carried(ROWS, ["public.rows"])

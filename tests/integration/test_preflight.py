@@ -186,31 +186,6 @@ def standing(world):
     return control, there
 
 
-@pytest.mark.full(
-    but=[
-        "a column is computed from one that is left out",
-        "a column is too narrow",
-        "a column takes no NULL",
-        "a directory cannot be written to",
-        "a disk is full",
-        "a key is not there",
-        "a partition is watched with its table",
-        "a program does not know the slave's names",
-        "a program is not there",
-        "a table cannot come in blocks",
-        "a table is to have no rows",
-        "a type cannot be made",
-        "a version is not kept",
-        "an enum lacks a label",
-        "others are connected",
-        "rows are to stay in a table half made",
-        "rows are to stay without a key",
-        "something depends on what is wiped out",
-        "the server's own schema is to be wiped out",
-        "the slave has no such schema of ours",
-        "updates do not say what rows were",
-    ]
-)
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_an_update_that_cannot_be_is_refused_for_all_before_anything_is_changed(filled, fault):
     world, before = filled, copy.deepcopy(filled.settings)

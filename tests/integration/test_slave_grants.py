@@ -150,7 +150,6 @@ MORE = {
 }
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(("more", "said"), MORE.values(), ids=MORE)
 def test_an_owner_with_more_than_rights_on_tables_is_not_granted(world, server, more, said):
     world.admin.execute(sql.SQL(more).format(**world.names))

@@ -63,7 +63,7 @@ def lost(world):
     return {name for (name,) in world.master.execute("SELECT tablename FROM repl_tables WHERE status = 'LOST'")}
 
 
-@pytest.mark.full
+@pytest.mark.full(but=["polled"])
 @pytest.mark.parametrize("superuser", [True, False], ids=["seen", "polled"])
 def test_a_type_whose_values_became_others_makes_its_tables_lost_and_no_others(build, weak, superuser):
     world = build(DDL, WATCHED, elsewhere={} if superuser else {"master": weak})

@@ -153,7 +153,9 @@ def test_without_detection_columns_are_recorded_and_nothing_else(world):
 
 
 def test_a_role_that_makes_tables_needs_no_right_on_ours_and_may_give_them_odd_names(world):
-    world.master.execute("CREATE ROLE tabler; GRANT CREATE, USAGE ON SCHEMA x TO tabler; SET ROLE tabler")
+    world.master.execute(
+        "CREATE ROLE maker_of_tables; GRANT CREATE, USAGE ON SCHEMA x TO maker_of_tables; SET ROLE maker_of_tables"
+    )
     world.master.execute("CREATE TABLE x.made (id int); INSERT INTO x.made VALUES (1); RESET ROLE")
     assert actions(world) == ["N", "I"]
     world.master.execute("""CREATE TABLE x."q""u'o %s" AS SELECT 'a'::text AS "sluice_row", 1 AS "x%I" """)

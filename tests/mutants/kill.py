@@ -38,7 +38,7 @@ def reach(args: argparse.Namespace) -> int:
     shutil.rmtree(directory, ignore_errors=True)
     directory.mkdir(parents=True)
     paths = [f"tests/{one}" if one in RINGS else one for one in args.tests or RINGS]
-    options = [f"--junit-xml={directory / REPORT}", "-q", "--no-header", *(["-m", TEST] if args.test else [])]
+    options = [f"--junit-xml={directory / REPORT}", "-q", "--no-header"]
     if args.jobs > 1:
         options += ["--numprocesses", str(args.jobs), "--dist", "loadfile", "--no-loadscope-reorder"]
     with copy_checkout() as copy:
@@ -121,7 +121,9 @@ def table(args: argparse.Namespace) -> int:
     kept, rows, counts = _read_results(args.results), list[str](), (Counter[str](), Counter[str]())
     for one in mutants():
         found = [Outcome(**kept[one.id][marks]) for marks in (TEST, ALL) if marks in kept.get(one.id, {})]
-        by_test, by_all = (found[0], _sum_up(found)) if found else (None, None)
+        by_test = found[0] if found else None
+        # Those that `./sluice test` leaves out may not have been run.
+        by_all = _sum_up(found) if len(found) == 2 or (by_test and by_test.said == "killed") else None
         for number, outcome in enumerate((by_test, by_all)):
             counts[number][outcome.said if outcome else "not run"] += 1
         said = "the same" if by_all and by_all.test and by_all is by_test else _cell(by_all)
@@ -164,7 +166,6 @@ def _arguments() -> argparse.Namespace:
     one.add_argument("tests", nargs="*", help=f"rings, or files of tests; {', '.join(RINGS)} if none is named")
     one.add_argument("--reach", type=Path, default=home / "reach", help="the directory for it, which is emptied")
     one.add_argument("--jobs", type=int, default=3, help="processes that test side by side")
-    one.add_argument("--test", action="store_true", help="without the tests that `./sluice test` leaves out")
     one.set_defaults(run=reach)
     one = commands.add_parser("kill", help="run mutants against the tests that reach them")
     one.add_argument("ids", nargs="*", help="of mutants; all if none is named")
