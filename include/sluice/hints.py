@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterable
 
 from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import INITIAL_UPDATE, Pair
-from sluice.shell import cancel, dispatcher, unpause, update
+from sluice.shell import cancel, dispatcher, trigger, unpause, update
 
 
 def for_question(pair: Pair, key: int) -> str:
@@ -27,12 +29,13 @@ def for_drain(
         stuck: the transaction that it stands in front of, if that is known.
         updating: an initial update ends when this slave has its first changes.
     """
+    said_by = error.fact
     if stuck:
         error.fact = f"{error.fact}. The slave stands in front of {stuck}"
     if isinstance(error, LogBehind):
         return
     if stuck and not isinstance(error, LogTrimmed):
-        error.hint = f"{error.hint}. Or, instead of mending it, {_without(stuck, pair)}"
+        error.hint = f"{error.hint}. Or, instead of mending it, {_without(stuck, pair, said_by)}"
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
     if isinstance(error, LogTrimmed):
         error.hint = f"{error.hint}. Type: {anew}"
@@ -43,6 +46,12 @@ def for_drain(
     if updating:
         then = f"An initial update waits for it, and is in the way of another one: end it, with {cancel(pair)}"
         error.hint = f"{error.hint}. {then}"
+
+
+def by_repair(pairs: Iterable[Pair]) -> str:
+    """What to type for rows that differ: the smallest remedy, which every message names."""
+    repairs = [trigger("repair", source=pair.source, slave=pair.slave) for pair in pairs]
+    return f"find out who else writes there, then have these rows repaired, and type: {'; '.join(repairs)}"
 
 
 def for_update(error: SluiceError, pair: Pair | None = None, **choices: object) -> str:
@@ -56,10 +65,16 @@ def for_update(error: SluiceError, pair: Pair | None = None, **choices: object) 
     return error.hint.replace(AGAIN, f"its update is over{then}")
 
 
-def _without(stuck: BlockingTransaction, pair: Pair) -> str:
-    """The commands by which a slave goes on without what it does not take."""
+def _without(stuck: BlockingTransaction, pair: Pair, fact: str) -> str:
+    """The commands by which a slave goes on without what it does not take.
+
+    Args:
+        fact: of the error. Where the transaction is of several tables, it says which one has the trouble.
+    """
     first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
-    table = next((one.table for one in stuck.touched if one.table), None)
-    if table is None:
+    tables = list(dict.fromkeys(one.table for one in stuck.touched if one.table))
+    if len(tables) > 1:
+        tables = [one for one in tables if re.search(rf"(?<![\w.]){re.escape(one)}(?![\w.]*\w)", fact)]
+    if len(tables) != 1:
         return first
-    return f"{first}, `--skip {shlex.quote(table)}` leaves that table out until the slave is filled anew"
+    return f"{first}, `--skip {shlex.quote(tables[0])}` leaves that table out until the slave is filled anew"

@@ -18,7 +18,10 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
        b.body AS stuck,
        to_jsonb(u) - 'snapshot' - CASE WHEN :by_table AND r.status IN ('INITIAL', 'TRANSITION') THEN ''
            ELSE 'by_table' END AS update,
-       c.compared, c.different, c.ranges, c.percent, c.since, whole.different AS whole_different,
+       c.compared, c.different, c.ranges, c.percent, c.since,
+       (SELECT jsonb_object_agg(d."table", d.rows) FROM (SELECT "table", max(rows) AS rows FROM differing
+           WHERE source = r.source AND slave = r.slave GROUP BY 1 ORDER BY 1) d) AS differing,
+       (SELECT count(*) FROM rejected j WHERE j.source = r.source AND j.slave = r.slave) AS rejected,
        -- By now(), which the index can be asked for, other than clock_timestamp().
        CASE WHEN :recent THEN (SELECT json_agg(json_build_array(
                extract(epoch FROM h.at)::bigint, h.lag_s, h.holdback, h.ordinal) ORDER BY h.at)
@@ -39,9 +42,4 @@ LEFT JOIN LATERAL (SELECT sum(compared)::bigint AS compared, sum(different)::big
         coalesce(max(body -> 'only' ->> 'since'), '') AS since,
         coalesce(min((body ->> 'percent')::float8), 100) AS percent
     FROM comparison WHERE point = last.point AND slave = r.slave AND source = r.source) c ON true
--- One of some rows alone does not take back what was found in others.
-LEFT JOIN LATERAL (SELECT point, sum(different)::bigint AS different FROM comparison
-    WHERE source = r.source AND slave = r.slave AND NOT body ?| ARRAY['within', 'only']
-        AND coalesce((body ->> 'percent')::float8, 100) >= 100
-    GROUP BY point ORDER BY point DESC LIMIT 1) whole ON c.ranges > 0 OR c.percent < 100 OR c.since <> ''
 WHERE r.source || E'\n' || r.slave = ANY (:named)

@@ -116,9 +116,8 @@ def test_slaves_equal_the_master_after_an_update_under_writers_and_after_changes
 def test_a_publisher_killed_at_any_point_publishes_nothing_twice(binlog):
     ddl = f"{DDL};\nCREATE TABLE altered (id int AUTO_INCREMENT PRIMARY KEY)"
     world, master = binlog(ddl, [*TABLES, "altered"], slaves=("zurich",))
-    bounded = {"segments": {"max_changes": 40}, "detect_ddl": True}
+    bounded = {"segments": {"max_changes": 40}}
     world.configure(lambda settings: settings["sources"]["flights"].update(bounded))
-    bootstrap(world.context, SOURCE)
     random = Random(3)
     for point in (CrashPoint.SWEPT, CrashPoint.WRITTEN, CrashPoint.LISTED, CrashPoint.PURGED):
         master.execute(
@@ -159,7 +158,7 @@ def test_a_wildcard_takes_tables_to_come_and_no_sequences_or_histories(binlog):
         "INSERT INTO t VALUES (4)",
     )
     world.publish()
-    assert [one["new"] for one in world.log()] == [["2"], ["3"], ["4"]]
+    assert [one["new"] for one in world.log() if one["action"] == "I"] == [["2"], ["3"], ["4"]]
 
 
 def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publisher(binlog):
@@ -219,7 +218,7 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
     ]
     for text, match in refused:
         master.execute(text)
-        with pytest.raises(SluiceError, match=f"SLC-446: rows of .*{match}"):
+        with pytest.raises(SluiceError, match=f"SLC-(446: rows|605: an ALTER) of .*{match}"):
             world.publish()
         if "MyISAM" in match:
             master.execute("DROP TABLE heap")
@@ -228,7 +227,7 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
 
 
 def test_a_table_that_is_watched_while_the_log_is_read_is_emptied_by_a_truncate_before_its_first_row(binlog):
-    world, master = binlog(DDL, ["keyed"], slaves=("zurich",))
+    world, master = binlog(DDL, ["keyed"], slaves=("zurich",), detect_ddl=False)
     master.execute("ALTER TABLE keyed ADD COLUMN more int")
     with closing(world.context.source(SOURCE)) as source:
         state = parts_of(source.capture._resources)["state"]

@@ -9,6 +9,7 @@ import pytest
 from support.binlog import MASTERS
 from support.mariadb import MariaServer
 
+from sluice.errors import SluiceError
 from sluice.vendors.mariadb.server import MARIADB
 
 pytestmark = [pytest.mark.postgres]
@@ -173,3 +174,25 @@ def test_zero_dates_are_in_the_log_as_they_are(binlog):
     world.publish()
     rows = {int(one["new"][0]): one["new"][1:] for one in world.log()}
     expect_texts(rows, ZEROS)
+
+
+LARGE = "repeat(x'ff00', 9 * 500000)"
+
+
+def test_a_value_longer_than_half_of_a_packet_of_the_server_arrives_and_is_compared(binlog):
+    """R7: a function of the server whose result would be longer than `max_allowed_packet` gives NULL."""
+    world, master = binlog("CREATE TABLE t (id int PRIMARY KEY, v longblob)", ["t"], slaves=("zurich",), update=False)
+    ((most, length, digest),) = master.execute(
+        f"INSERT INTO t VALUES (1, {LARGE}), (2, x'01')",
+        "SELECT @@max_allowed_packet, LENGTH(v), SHA2(v, 256) FROM t WHERE id = 1",
+    )
+    assert most / 2 < length < most
+    world.update()
+    master.execute(f"INSERT INTO t VALUES (3, {LARGE})")
+    assert world.verify() == {"zurich": 0}
+    reader = world.reader("zurich")
+    arrived = "SELECT length(v), encode(sha256(v), 'hex') FROM public.t WHERE id IN (1, 3)"
+    assert reader.execute(arrived).fetchall() == [(length, digest)] * 2
+    reader.execute("UPDATE public.t SET v = NULL WHERE id = 1")
+    with pytest.raises(SluiceError, match="SLC-090"):
+        world.verify()

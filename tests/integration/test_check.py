@@ -313,14 +313,22 @@ def test_what_is_not_captured_of_a_table_is_told(build):
         "CREATE DOMAIN lo AS oid; CREATE TABLE t (id int PRIMARY KEY, photo oid, scan lo, note text);"
         "CREATE TABLE parted (id int) PARTITION BY RANGE (id);"
         "CREATE UNLOGGED TABLE brief PARTITION OF parted FOR VALUES FROM (0) TO (10);"
-        "CREATE TABLE heir () INHERITS (t)",
-        ["public.t", "public.parted"],
+        "CREATE TABLE heir () INHERITS (t);"
+        "CREATE TABLE made (f float8, b bytea, i int, fi text GENERATED ALWAYS AS (f::text) STORED,"
+        " bi text GENERATED ALWAYS AS (left(b::text, 9)) STORED, ii text GENERATED ALWAYS AS (i::text) STORED,"
+        " fr text GENERATED ALWAYS AS (round(f::numeric, 3)::text) STORED)",
+        ["public.t", "public.parted", "public.made"],
     )
     (text,) = [one.text for one in findings(world.context) if one.subject.startswith("source")]
     assert "of public.t.photo, public.t.scan the numbers travel, large objects that they name do not" in text
     assert "; public.brief: UNLOGGED, so a crash empties it" in text
     assert "; public.heir from public.t inherits: a query of the parent" in text
     assert "public.brief from" not in text, "a partition is no heir"
+    assert "; public.made.bi, public.made.fi: computed as the text of a float, bytes or an interval" in text
+    world.configure(lambda plain: plain["sources"][SOURCE]["tables"].update({"public.heir": {}}))
+    (found,) = [one for one in findings(world.context) if one.subject.startswith("source")]
+    assert (found.good, "public.heir is not captured" in found.text) == (False, True)
+    assert "bootstrap" in found.text.partition("HINT: ")[2]
 
 
 def test_an_entry_of_a_slave_that_is_not_spelled_like_its_table_is_told(world, caplog):

@@ -46,8 +46,6 @@ REFUSED = {
 
 def test_what_is_not_told_as_rows_stops_the_publisher_and_rows_come_whatever_their_keys_are(binlog, master_server):
     world, master = binlog(DDL, ["docs", "plain"], slaves=("zurich",), update=False)
-    world.configure(lambda settings: settings["sources"][SOURCE].update(detect_ddl=True))
-    bootstrap(world.context, SOURCE)
     for text, match in REFUSED.items():
         master.execute(*text.split("; "))
         with pytest.raises(SluiceError, match=match):
@@ -126,8 +124,6 @@ INSERT INTO c VALUES (10, 1), (20, 2), (30, 3)"""
         world.dump()
         world.release()
     assert world.verify(initial=True) == {"zurich": 0}
-    world.configure(lambda settings: settings["sources"][SOURCE].update(detect_ddl=True))
-    bootstrap(world.context, SOURCE)
     master.execute(
         "CREATE TABLE g (id int PRIMARY KEY, c int, FOREIGN KEY (c) REFERENCES c (id) ON DELETE CASCADE)",
         "INSERT INTO g VALUES (100, 10), (300, 30)",

@@ -73,6 +73,9 @@ FAULTS = {
         "ALTER TABLE moods ALTER m SET NOT NULL",
         "ALTER TABLE moods ALTER m DROP NOT NULL",
     ),
+    "a crash of the server empties a table": Fault(
+        645, 'has "public"."t" as UNLOGGED', "ALTER TABLE t SET UNLOGGED", "ALTER TABLE t SET LOGGED"
+    ),
     "a column is too narrow": Fault(
         220,
         "amount (numeric(14,4) -> numeric(12,2)",

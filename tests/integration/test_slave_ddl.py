@@ -322,6 +322,29 @@ def test_a_slave_whose_role_may_silence_nothing_follows_too(build, weak):
     world.catch_up()
     assert world.differences() == {}
     assert world.rows("zurich", "public.c") == world.rows("master", "public.c")
+    world.master.execute("BEGIN; ALTER TABLE p ALTER id TYPE bigint; ALTER TABLE c ALTER p TYPE bigint; COMMIT")
+    world.catch_up()
+    assert world.differences() == {}
+    assert shape(world, "zurich", "public.c") == shape(world, "master", "public.c")
+
+
+def test_a_key_is_widened_in_one_transaction_with_those_that_refer_to_it(both):
+    """Until the rows of both tables are there again, no foreign key is checked."""
+    tables = ("p", "c", "q", "d", "tree")
+    world = both(
+        "CREATE TABLE p (id int PRIMARY KEY); CREATE TABLE c (id int PRIMARY KEY, p int REFERENCES p);"
+        "CREATE TABLE q (id int PRIMARY KEY); CREATE TABLE d (id int PRIMARY KEY, q int REFERENCES q);"
+        "CREATE TABLE tree (id int PRIMARY KEY, up int REFERENCES tree);"
+        "INSERT INTO p VALUES (1), (2); INSERT INTO c VALUES (1, 1), (2, 2);"
+        "INSERT INTO q VALUES (1), (2); INSERT INTO d VALUES (1, 1), (2, 2); INSERT INTO tree VALUES (1, NULL), (2, 1)",
+        [f"public.{name}" for name in tables],
+    )
+    world.master.execute(
+        "BEGIN; ALTER TABLE p ALTER id TYPE bigint; ALTER TABLE c ALTER p TYPE bigint;"
+        "ALTER TABLE d ALTER q TYPE bigint; ALTER TABLE q ALTER id TYPE bigint;"
+        "ALTER TABLE tree ALTER id TYPE bigint, ALTER up TYPE bigint; INSERT INTO c VALUES (3, 1); COMMIT"
+    )
+    same(world, *tables)
 
 
 def test_a_column_of_the_slave_that_counts_by_a_sequence_of_its_own_counts_no_more(build):

@@ -15,6 +15,7 @@ from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import VALUES_ENV, SluiceError, TransientError
 from sluice.monitor import status
+from sluice.state.condition import Condition
 from sluice.store import blocked, leases, rejected_changes, replications
 from sluice.vendors.postgresql.session import explained
 
@@ -105,6 +106,8 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert slave(world) == [(1, "a"), (2, "e"), (4, "d")]
     audit = world.reader("control").execute("SELECT actor, detail FROM audit WHERE event = 'remove first'").fetchall()
     assert [(actor, detail[:13]) for actor, detail in audit] == [("eva", "transaction 3")]
+    (told,) = status.statuses(world.context)
+    assert (told.condition, told.differing, told.rejected) == (Condition.DIFFERENT, {"public.t": 3}, 3)
     listed = sluice(world, "rejected")[1]
     assert "transaction 3  public.t  INSERT, removed\n  + id=3  v=secret" in listed
     kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
@@ -112,6 +115,8 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert sluice(world, "rejected", kept[1].id, kept[2].id, "--carry-out")[0] == 0
     assert sluice(world, "rejected", kept[0].id, "--drop")[0] == 0
     assert world.differences() == {}
+    (told,) = status.statuses(world.context)
+    assert (told.condition, told.rejected) == (Condition.DIFFERENT, 0), "until a comparison finds it equal"
 
 
 @pytest.fixture
@@ -176,6 +181,8 @@ def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(b
     see("(20 / id)::text")
     assert sluice(world, "rejected", "--carry-out")[0] == 0
     assert slave(world) == [(1, "-10"), (2, "10"), (3, "10")]
+    (told,) = status.statuses(world.context)
+    assert not (told.differing or told.rejected), "it has all of the transaction"
 
 
 def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):

@@ -133,7 +133,7 @@ def test_seeded_corruption_is_found_exactly(world, harm, table, counts, sample):
     assert caught.value.code == 90
     assert f"{table} on zurich: {missing} missing, {extra} extra, {changed} changed; first keys: " in caught.value.fact
     assert " on geneva" not in caught.value.fact
-    assert "initial_update" in caught.value.hint
+    assert "trigger repair" in caught.value.hint
     assert [one.well for one in statuses(world.context)] == [False, True]
     found = recorded(world)
     other = KEYED if table == HEAP else HEAP

@@ -21,7 +21,7 @@ from sluice.vendors.mariadb.server import MYSQL
 MASTERS = pytest.mark.parametrize(
     "master_server", ["maria_server", "mysql_server"], ids=["mariadb", "mysql"], indirect=True
 )
-_SETTINGS = {"vendor": "mariadb", "capture": "binlog", "detect_ddl": False}
+_SETTINGS = {"vendor": "mariadb", "capture": "binlog"}
 # A table of numbers of MariaDB.
 _NUMBERED = re.compile(r"\bseq_1_to_(\d+)")
 
@@ -68,7 +68,13 @@ def binlog(
     """Makes worlds: ``binlog("CREATE TABLE t ...", ["t"])``; slaves are empty databases of PostgreSQL, or `into`."""
 
     def made(
-        ddl: str, tables: Sequence[str], *, into: str = "postgresql", update: bool = True, **more: Any
+        ddl: str,
+        tables: Sequence[str],
+        *,
+        into: str = "postgresql",
+        update: bool = True,
+        detect_ddl: bool = True,
+        **more: Any,
     ) -> tuple[UpdatingWorld, BinlogMaster]:
         world = updating("CREATE TABLE unused (id int PRIMARY KEY)", ["public.unused"], renamed={}, **more)
         info = master_server.create_account()
@@ -79,6 +85,8 @@ def binlog(
         def configured(settings: dict[str, Any]) -> None:
             watched = {f"{master.name}.{table}": {} for table in tables}
             settings["sources"][SOURCE].update(_SETTINGS, schema=master.name, tables=watched)
+            if not detect_ddl:
+                settings["sources"][SOURCE]["detect_ddl"] = False
             for name in world.slaves:
                 settings["slaves"][name]["schemas"] = {master.name: "public"}
                 if into == "mariadb":

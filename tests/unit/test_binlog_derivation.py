@@ -182,6 +182,10 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
         "MODIFY `long` tinytext",
         "MODIFY `long` text",
         "MODIFY n int NOT NULL AUTO_INCREMENT",
+        "ADD c int DEFAULT 1, ALTER c SET DEFAULT 2",
+        "ALTER COLUMN C DROP DEFAULT, ADD c int NOT NULL DEFAULT 1",
+        "ADD c enum('x','y') DEFAULT 'y', ALTER COLUMN IF EXISTS c SET DEFAULT 'x'",
+        "DROP PRIMARY KEY, ADD c int, ADD PRIMARY KEY (id, c)",
     ],
 )
 def test_an_alter_that_is_not_certain_is_not_followed(text):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Connection, Row, ScalarSelect, Select, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.changelog.written import Written
@@ -145,7 +145,7 @@ class Manifest:
         Raises:
             SluiceError: SLC-042 if the log was trimmed past the slave.
         """
-        needed = self._all().where(segment.c.last_ordinal > position.ordinal).order_by(segment.c.number)
+        needed = self._all().where(*_beyond(position)).order_by(segment.c.number)
         stop = self._stop(slave)
         with self._store.begin() as connection:
             rows = connection.execute(needed.add_columns(stop.label("stop"))).all()
@@ -161,7 +161,7 @@ class Manifest:
     def has_ahead(self, slave: str, position: Position) -> bool:
         """Whether there is anything that `ahead` would give, or raise."""
         stop = self._stop(slave)
-        needed = segment.c.source == self._source, segment.c.last_ordinal > position.ordinal
+        needed = segment.c.source == self._source, *_beyond(position)
         found = exists().where(*needed, or_(stop.is_(None), segment.c.last_ordinal <= stop))
         with self._store.begin() as connection:
             return bool(connection.execute(select(found)).scalar())
@@ -217,6 +217,13 @@ class Manifest:
                 .values(trimmed_at=func.clock_timestamp())
             )
 
+    def fold(self) -> None:
+        """Forget what was trimmed, but how far that is: the last of it stays listed."""
+        gone = segment.c.source == self._source, segment.c.trimmed_at.is_not(None)
+        last = select(func.max(segment.c.number)).where(*gone).scalar_subquery()
+        with self._store.begin() as connection:
+            connection.execute(delete(segment).where(*gone, segment.c.number < last))
+
     def rebase(self, incarnation: str) -> None:
         """Let the log go on with a source that was restored or failed over, accepted by an operator."""
         newest = select(func.max(segment.c.number)).where(segment.c.source == self._source).scalar_subquery()
@@ -269,6 +276,11 @@ class Manifest:
 
     def _all(self) -> Select[tuple[object, ...]]:
         return select(segment).where(segment.c.source == self._source)
+
+
+def _beyond(position: Position) -> tuple[ColumnElement[bool], ColumnElement[bool]]:
+    """The segments with what a slave lacks. They are looked up by their key, however many there are before them."""
+    return segment.c.number >= position.segment, segment.c.last_ordinal > position.ordinal
 
 
 def answer(connection: Connection, request: int, snapshot_id: str, at: Position) -> None:

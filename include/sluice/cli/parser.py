@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sluice import paths, shell
 from sluice.cli import checkout_commands, repair_options
 from sluice.cli.arguments import number, ordinal, seconds
+from sluice.cli.signals import end_alike, exit_code
 from sluice.errors import SluiceError
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if argv is None:
+        end_alike()
     try:
         # Whatever follows is Airflow's, options and all.
         options = argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else _options(words)
@@ -27,8 +30,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SluiceError as error:
         print(error, file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as interrupted:
+        return exit_code(interrupted)
     except BrokenPipeError:
         return 141
 
@@ -330,7 +333,7 @@ def _rejected(options: argparse.Namespace) -> int:
 
 
 def _dispatcher(options: argparse.Namespace) -> int:
-    from sluice.cli import commands
+    from sluice.cli import commands, replication_commands
     from sluice.state.ddl_question import Decision
 
     if options.remove_first is not None:
@@ -338,8 +341,6 @@ def _dispatcher(options: argparse.Namespace) -> int:
     if options.skip is not None:
         return commands.skip(options.source, options.slave, options.skip)
     if options.clear_queue:
-        from sluice.cli import replication_commands
-
         return replication_commands.clear_queue(options.source, options.slave, sure=options.yes)
     for answer in Decision:
         if (key := getattr(options, answer)) is not None:

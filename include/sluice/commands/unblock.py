@@ -10,7 +10,7 @@ from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen, split_table
 from sluice.state.ddl_question import Decision
-from sluice.store import blocked, ddl_questions, leases, rejected_changes, replications
+from sluice.store import blocked, ddl_questions, known_differences, leases, rejected_changes, replications
 
 
 def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = None) -> int:
@@ -40,6 +40,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
             # A process that still writes to the slave under an earlier lease is fenced out before the slave is looked
             # at (R6).
             drain.begin(lease.epoch)
+            known_differences.removed(context.store, pair, stuck)
             done = drain.remove(ordinal)
             replications.delivered(context.store, pair, drain.make_durable(), done.tolerated)
         finally:

@@ -268,6 +268,7 @@ class _Run:
             epoch=self._held.epoch,
             seconds=STEP_S,
             after_crash=self._after_crash,
+            first=begins is None,
         )
         where = f"{self._pair.source} to {self._pair.slave}"
         name = f"sluice drain {where}{f' from {begins}' if begins else ''}"

@@ -27,7 +27,7 @@ from sluice.model.row_conflict import RejectedChange, Tolerated
 from sluice.state.ddl_question import QuestionState
 from sluice.state.replication import Status
 from sluice.steps import Result
-from sluice.store import blocked, ddl_questions, rejected_changes, replications, statement_results
+from sluice.store import blocked, ddl_questions, rejected_changes, replications, statement_results, watched_tables
 from sluice.store.engine import Store
 from sluice.vendors.protocol.slave import SlaveDatabase
 
@@ -37,7 +37,14 @@ _DURABLE_S = 3.0
 
 
 def deliver(
-    context: Context, pair: Pair, mapper: Mapper, epoch: int, seconds: float, *, after_crash: bool = False
+    context: Context,
+    pair: Pair,
+    mapper: Mapper,
+    epoch: int,
+    seconds: float,
+    *,
+    after_crash: bool = False,
+    first: bool = False,
 ) -> Result:
     """Deliver until nothing is left, the store holds the gate, or so many seconds are over at the end of a batch.
 
@@ -45,6 +52,7 @@ def deliver(
         mapper: as the drain's process has it, which alone reads stylesheets.
         epoch: of the lease under which this is asked for.
         after_crash: begin with a small batch.
+        first: of a run: see that the slave's tables have kept their rows since the last one.
 
     Returns:
         the fields of `StepDone`.
@@ -56,6 +64,9 @@ def deliver(
     slave = context.slave(pair, mapper)
     drain: Drain | None = None
     try:
+        if first:
+            given = watched_tables.recorded(context.store, pair.source) - blocked.left_out(context.store, pair).keys()
+            slave.expect_lasting(sorted(name for name in given if not mapper.excludes(name)))
         drain = drain_of(context, pair, slave)
         return asdict(_Step(context.store, pair, drain, epoch, after_crash=after_crash).deliver(seconds))
     except TransientError:

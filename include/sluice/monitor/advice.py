@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 
-from sluice import shell
+from sluice import hints, shell
 from sluice.airflow_api.pause import Paused
 from sluice.capture import unwatched
 from sluice.context import Context
@@ -32,6 +32,8 @@ _CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there alre
 _KEPT = "The change log keeps everything for it"
 # A run may be this late before the delay is shown.
 _SILENCE = timedelta(minutes=2)
+# So many tables are named in one note.
+_MOST_TABLES = 5
 
 
 def for_transfer(awaited: Transfer, location: str) -> str:
@@ -113,7 +115,7 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str) -> Iterat
     Args:
         location: where its source stores what is carried by hand.
     """
-    status, different = one.known.status, one.different
+    status = one.known.status
     anew = f"type, which replaces what its watched tables hold: {shell.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
@@ -122,18 +124,27 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str) -> Iterat
             f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
             f"HINT: once the cause is mended, {anew}{_or_resume(store, pair, location)}"
         )
-    elif different:
+    elif one.differing:
         yield (
-            f"the last comparison found {different:,} rows that are not as on the master; changes are delivered.\n"
-            "HINT: find out who else writes to it, then have these rows repaired: "
-            f"{shell.trigger('repair', source=pair.source, slave=pair.slave)}. Where that is refused, {anew}"
+            f"{_rows(sum(one.differing.values()))} known to differ from the master's, in {_tables(one.differing)}; "
+            "changes are delivered.\n"
+            f"HINT: {hints.by_repair([pair])}. Where that is refused, {anew}"
         )
-    elif one.differed:
+    if one.rejected and status is not Status.UNCONFIGURED:
         yield (
-            f"the last comparison of all rows found {one.differed:,} that are not as on the master; the one since "
-            f"then, of {one.scope}, says nothing of other rows.\nHINT: compare all of them again: "
-            f"{shell.trigger('verify', source=pair.source, slaves=[pair.slave])}"
+            f"{one.rejected:,} {'change' if one.rejected == 1 else 'changes'} of the master it did not carry out; they "
+            f"are kept.\nHINT: to see them, carry them out or drop them: {shell.rejected(pair)}"
         )
+
+
+def _rows(count: int) -> str:
+    return "1 row is" if count == 1 else f"{count:,} rows are"
+
+
+def _tables(differing: Mapping[str, int]) -> str:
+    named = [f"{table} ({rows:,})" for table, rows in list(differing.items())[:_MOST_TABLES]]
+    more = len(differing) - len(named)
+    return ", ".join(named) + (f" and {more:,} more tables" if more else "")
 
 
 def _or_resume(store: Store, pair: Pair, location: str) -> str:

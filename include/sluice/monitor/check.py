@@ -275,12 +275,12 @@ def _far_spark(info: ConnectionInfo) -> bool:
         return False
 
 
-def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str:
+def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str | Finding:
     source = context.source(name)
     try:
         can = source.capture.capabilities()
         installed, outdated = source.capture.is_installed(), source.capture.has_outdated_events()
-        left = [unwatched.fact(one) for one in source.capture.unwatched(context.wanted(name).named)]
+        left = source.capture.unwatched(context.wanted(name).named)
     finally:
         source.close()
     master = masters[name] = MasterTables.for_source(context, name)
@@ -296,7 +296,11 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
             f"{shell.sluice('grants', name)}"
         )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
-    return "; ".join(["answers", f"DbResources {made}", ddl, *left, *master.remarks])
+    text = "; ".join(["answers", f"DbResources {made}", ddl, *map(unwatched.fact, left), *master.remarks])
+    if installed and (lost := [one for one in left if one.reason.loses]):
+        hints = "; ".join(dict.fromkeys(unwatched.note(context, name, one).partition("\nHINT: ")[2] for one in lost))
+        return Finding(f"source {name}", False, f"{text}\nHINT: {hints}")
+    return text
 
 
 def _kept_log(context: Context, name: str) -> str | Finding:

@@ -11,6 +11,7 @@ from sluice.context import Context
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
 from sluice.monitor.status import Beside, ReplicationStatus, told
+from sluice.state.condition import Condition
 from sluice.state.dispatcher import Dispatcher
 from sluice.state.replication import Status
 from sluice.store import publishers, rejected_changes
@@ -35,6 +36,7 @@ class Signal:
 
 
 STATUS = Signal("sluice_replication_status", Kind.GAUGE, "1 for the status that the replication has, 0 for the others")
+CONDITION = Signal("sluice_replication_condition", Kind.GAUGE, "1 for the condition that it is in, 0 for the others")
 WELL = Signal("sluice_replication_well", Kind.GAUGE, "1 if it is NORMAL, active, reachable, complete and equal")
 ACTIVE = Signal("sluice_dispatcher_active", Kind.GAUGE, "1 if changes are delivered, 0 on standby")
 ANSWERS = Signal("sluice_slave_answers", Kind.GAUGE, "1 if the slave's server answered at the last look")
@@ -44,7 +46,7 @@ DELIVERED = Signal("sluice_delivered_transactions_total", Kind.COUNTER, "transac
 BATCH = Signal("sluice_batch_seconds", Kind.GAUGE, "how long the last batch of the drain took")
 CONFLICTS = Signal("sluice_row_conflicts_total", Kind.COUNTER, "rows that were not as expected, since it was filled")
 REJECTED = Signal("sluice_rejected_changes", Kind.GAUGE, "changes that the slave did not carry out, which are kept")
-DIFFERENT = Signal("sluice_rows_different", Kind.GAUGE, "rows that differed at the last comparison")
+DIFFERENT = Signal("sluice_rows_different", Kind.GAUGE, "rows that are known to differ from the master's")
 PUBLISHED = Signal("sluice_published_transactions_total", Kind.COUNTER, "transactions published into the change log")
 CHANGES = Signal("sluice_published_changes_total", Kind.COUNTER, "changes of rows published into the change log")
 PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Kind.GAUGE, "for so long changes may wait to be published")
@@ -55,6 +57,7 @@ KEPT_LOG = Signal("sluice_kept_log_bytes", Kind.GAUGE, "of its own log, kept by 
 LEFT_LOG = Signal("sluice_kept_log_left_bytes", Kind.GAUGE, "so much may be written until the master gives that up")
 SIGNALS: tuple[Signal, ...] = (
     STATUS,
+    CONDITION,
     WELL,
     ACTIVE,
     ANSWERS,
@@ -95,6 +98,8 @@ def of_replication(one: ReplicationStatus, rejected: int, *, looked: bool) -> It
     labels = {"source": one.source, "slave": one.slave}
     for status in Status:
         yield Sample(STATUS, {**labels, "status": status}, float(one.status == status))
+    for condition in Condition:
+        yield Sample(CONDITION, {**labels, "condition": condition}, float(one.condition is condition))
     found = {
         WELL: one.well,
         ACTIVE: one.dispatcher == Dispatcher.ACTIVE,
@@ -105,7 +110,7 @@ def of_replication(one: ReplicationStatus, rejected: int, *, looked: bool) -> It
         BATCH: one.batch_s,
         CONFLICTS: one.tolerated,
         REJECTED: rejected,
-        DIFFERENT: one.different,
+        DIFFERENT: None if one.compared is None and not one.differing else one.differed,
     }
     yield from _told(labels, found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
@@ -20,6 +20,7 @@ from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
 from sluice.paths import at_home
+from sluice.state.condition import Condition
 from sluice.state.dispatcher import Dispatcher, Hold, shown
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import DELIVERING, Status
@@ -95,7 +96,11 @@ class ReplicationStatus:
         update: the last initial update, if there was one.
         batch_s: so long its drain took for its last batch, if there was one.
         scope: the rows that its last comparison was of, in words; empty if there was none.
-        differed: rows that the last comparison of all rows found different, if a later one was of some rows alone.
+        differing: how many rows of each table are known to differ; none of those that are known to be equal; `differed`
+            is their sum.
+        rejected: changes that it did not carry out, which are kept.
+        awaits_files: its initial data is on its way by hand, or is to be released.
+        condition: how it is, in one word.
     """
 
     source: str
@@ -131,7 +136,11 @@ class ReplicationStatus:
     update: LastUpdate | None = None
     batch_s: float | None = None
     scope: str = ""
+    differing: Mapping[str, int] = field(default_factory=dict)
+    rejected: int = 0
     differed: int = 0
+    awaits_files: bool = False
+    condition: Condition = Condition.WELL
 
     @property
     def pair(self) -> Pair:
@@ -140,10 +149,25 @@ class ReplicationStatus:
 
     @property
     def well(self) -> bool:
-        """Whether it gets all that it is to get, and was equal when it was compared last."""
-        active = (self.status, self.dispatcher) == (Status.NORMAL, Dispatcher.ACTIVE)
-        lacking = self.skipped or self.different or self.differed or self.publishing
-        return active and self.answers and self.complete and not lacking
+        """Whether it gets all that it is to get, and no row is known to differ."""
+        return self.condition is Condition.WELL
+
+    def conditions(self) -> Iterator[tuple[Condition, bool]]:
+        """Each condition, the one that matters most first, and whether it holds."""
+        holds = {one.kind for one in self.holds}
+        yield Condition.INCONSISTENT, self.status == Status.INCONSISTENT
+        yield Condition.STOPPED, Hold.EXCEPTION in holds
+        yield Condition.QUESTION, Hold.APPROVAL in holds
+        yield Condition.UNREACHABLE, not self.answers
+        yield Condition.FILES, self.awaits_files
+        yield Condition.DIFFERENT, bool(self.differing or self.rejected)
+        yield Condition.INCOMPLETE, bool(self.skipped) or not self.complete
+        yield Condition.UNPUBLISHED, bool(self.publishing)
+        yield Condition.UNCONFIGURED, self.status == Status.UNCONFIGURED
+        yield Condition.FILLED, self.status == Status.INITIAL
+        yield Condition.STANDBY, self.dispatcher != Dispatcher.ACTIVE
+        yield Condition.CATCHING_UP, self.status == Status.TRANSITION
+        yield Condition.WELL, True
 
 
 def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
@@ -174,17 +198,28 @@ def as_json(rows: Sequence[ReplicationStatus]) -> str:
 def as_table(rows: Sequence[ReplicationStatus]) -> str:
     """The same for people."""
     several = len({row.source for row in rows}) > 1
-    head = ("SLAVE", "STATUS", "DISPATCHER", "POSITION", "HOLDBACK", "LAG", "ROWS COMPARED", "ROWS DIFFERENT")
+    head = (
+        "SLAVE",
+        "CONDITION",
+        "STATUS",
+        "DISPATCHER",
+        "POSITION",
+        "HOLDBACK",
+        "LAG",
+        "ROWS COMPARED",
+        "ROWS DIFFERENT",
+    )
     body = [
         (
             f"{row.source}->{row.slave}" if several else row.slave,
+            row.condition,
             row.status + (f" {row.loaded}" if row.loaded else ""),
             row.dispatcher,
             row.position,
             f"{row.holdback:,}",
             f"{row.lag_s:.0f} s",
             _compared(row),
-            "-" if row.different is None else f"{row.different:,}",
+            "-" if row.different is None and not row.differed else f"{row.differed:,}",
         )
         for row in rows
     ]
@@ -221,7 +256,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
     if beside.paused and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
     loaded, loading = _loaded(one)
-    return ReplicationStatus(
+    found = ReplicationStatus(
         source=known.pair.source,
         slave=known.pair.slave,
         status=known.status,
@@ -242,7 +277,10 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         compared=one.compared,
         different=one.different,
         scope=one.scope,
-        differed=one.differed,
+        differing=one.differing,
+        differed=sum(one.differing.values()),
+        rejected=one.rejected,
+        awaits_files=one.carried is not None and (one.carried.epoch is None or one.carried.is_in),
         publishing=source.publishing,
         unwatched=source.unwatched,
         outdated=source.outdated,
@@ -256,6 +294,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         update=_last(one),
         batch_s=one.batch_s,
     )
+    return replace(found, condition=next(condition for condition, holds in found.conditions() if holds))
 
 
 def explained(context: Context, one: Standing, beside: Beside, *, resting: bool = False) -> ReplicationStatus:

@@ -31,6 +31,7 @@ from sluice.pages import charts, entry, overview, template_filters
 from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
+from sluice.state.condition import Condition
 from sluice.state.replication import UNDER_WAY, Status
 from sluice.store import cascades, history, rejected_changes, trail, watched_tables
 
@@ -62,6 +63,7 @@ def _environment() -> Environment:
         "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
     }
     made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
+    made.globals |= {"Condition": Condition}
     made.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
     return made
 
@@ -82,7 +84,7 @@ def replications(
     view = View(q, status, Sort(sort) if sort in set(Sort) else None, down)
     hour: LastHour = request.app.state.hour
     rows = overview.listed(airflow(request), _reach(request), hour)
-    counts = {one: sum(row.status == one for row in rows) for one in Status}
+    counts = {one: sum(row.condition is one for row in rows) for one in Condition}
     settings = airflow(request).context().config.pages
     columns = settings.columns
     shown = {

@@ -16,6 +16,7 @@ from sluice.monitor.reach import Reach
 from sluice.monitor.status import Beside, ReplicationStatus, explained, told
 from sluice.pages.airflow import Airflow
 from sluice.pages.charts import Sparks, sparks
+from sluice.state.condition import Condition
 from sluice.store.standings import Standing, standings
 
 _KEPT_S = 30.0
@@ -35,7 +36,7 @@ class Sort(StrEnum):
 _KEYS = {
     Sort.HOLDBACK: lambda one: one.holdback,
     Sort.COUNTER: lambda one: tuple(map(int, one.position.split("/"))),
-    Sort.STATUS: lambda one: one.status,
+    Sort.STATUS: lambda one: (list(Condition).index(one.condition), one.status),
     Sort.DISPATCHER: lambda one: one.dispatcher,
     Sort.CONNECTION: lambda one: one.answers,
 }
@@ -71,7 +72,7 @@ class View:
         return found
 
     def _has_status(self, one: ReplicationStatus) -> bool:
-        return not one.well if self.status == "attention" else one.status == self.status
+        return not one.well if self.status == "attention" else self.status in (one.status, one.condition)
 
 
 def _called(one: ReplicationStatus, names: Mapping[str, str]) -> str:

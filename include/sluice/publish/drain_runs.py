@@ -124,5 +124,5 @@ def wanted(store: Store, source: str) -> dict[Pair, Holdback]:
 
 
 def _end(connection: Connection, source: str) -> int:
-    last = select(func.coalesce(func.max(segment.c.last_ordinal), 0)).where(segment.c.source == source)
-    return int(connection.execute(last).scalar_one())
+    last = select(segment.c.last_ordinal).where(segment.c.source == source).order_by(segment.c.number.desc()).limit(1)
+    return int(connection.execute(last).scalar() or 0)

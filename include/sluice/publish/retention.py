@@ -36,6 +36,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
         manifest.mark_trimmed(old)
         for segment in old:
             files.remove(segment.written.name)
+        manifest.fold()
         event("trimmed", source=source, segments=len(old), through=old[-1].last_ordinal)
     size = manifest.bytes()
     publishers.weigh(context.store, source, size)

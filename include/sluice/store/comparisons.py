@@ -17,6 +17,7 @@ from sluice.model.parts_at import PartsAt
 from sluice.model.position import Position
 from sluice.model.row_difference import RowDifference
 from sluice.model.sample_bound import SampleBound
+from sluice.store import known_differences
 from sluice.store.engine import Store
 from sluice.store.tables import comparison, row_difference
 
@@ -129,6 +130,8 @@ def record(
     with store.begin() as connection:
         made = comparison.insert().values(**named, **values).returning(comparison.c.id)
         number = connection.execute(made).scalar_one()
+        body: Any = values.get("body", {})
+        known_differences.compared(connection, pair, table, int(str(values["different"])), body)
         for start in range(0, len(rows), _AT_ONCE):
             # People count from 1.
             some = enumerate(rows[start : start + _AT_ONCE], start + 1)

@@ -21,7 +21,7 @@ from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
-from sluice.store import pending_runs
+from sluice.store import known_differences, pending_runs
 from sluice.store.engine import Store, is_new
 from sluice.store.tables import (
     REMOVED_UNSEEN,
@@ -258,11 +258,13 @@ def restart_at(
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(for_pair(replication, pair)).values(values))
         if only is None:
+            known_differences.forget(connection, pair)
             for table in (tolerated, rejected, stuck, question, skipped):
                 connection.execute(table.delete().where(for_pair(table, pair)))
         for masters, slaves in (only or {}).items():
             connection.execute(skipped.delete().where(for_pair(skipped, pair), *_names(skipped, masters)))
             connection.execute(tolerated.delete().where(for_pair(tolerated, pair), *_names(tolerated, slaves)))
+            known_differences.forget(connection, pair, masters)
             connection.execute(rejected.delete().where(for_pair(rejected, pair), _rejected_of(masters, slaves)))
 
 
@@ -360,14 +362,15 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
 
 def behind(store: Store, pair: Pair) -> tuple[int, float]:
     """The holdback of a slave: the number of transactions, and the age of the oldest in seconds."""
-    ordinal = get(store, pair).position.ordinal
+    position = get(store, pair).position
+    ordinal = position.ordinal
     ahead = (
         select(
             func.coalesce(func.max(segment.c.last_ordinal), ordinal),
             # Not below 0, if the clock was set back since.
             func.greatest(func.extract("epoch", func.clock_timestamp() - func.min(segment.c.published_at)), 0),
         )
-        .where(segment.c.source == pair.source, segment.c.last_ordinal > ordinal)
+        .where(segment.c.source == pair.source, segment.c.number >= position.segment, segment.c.last_ordinal > ordinal)
         .select_from(segment)
     )
     with store.begin() as connection:

@@ -49,7 +49,9 @@ class Standing:
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
         scope: the rows that were compared then, in words; empty if there was none.
-        differed: rows that the last comparison of all rows found different, if a later one was of some rows alone.
+        differing: how many rows of each table of the master are known to differ, whichever comparison found them; none
+            of those that are known to be equal.
+        rejected: changes that the slave did not carry out, which are kept.
         batch_s: so long its drain took for its last batch; None if there was none.
         recent: how it was in the last hour, if that was asked for.
     """
@@ -68,7 +70,8 @@ class Standing:
     compared: int | None = None
     different: int | None = None
     scope: str = ""
-    differed: int = 0
+    differing: Mapping[str, int] = field(default_factory=dict)
+    rejected: int = 0
     batch_s: float | None = None
     recent: Sequence[Moment] = ()
 
@@ -120,7 +123,8 @@ def _standing(row: Row[Any]) -> Standing:
         row.compared,
         row.different,
         "" if row.compared is None else scope(row.ranges, row.percent, row.since),
-        row.whole_different or 0,
+        row.differing or {},
+        row.rejected,
         row.batch_s,
         [Moment(*one) for one in row.recent or ()],
     )

@@ -36,8 +36,8 @@ class Unguarded:
         """None: tables with triggers or foreign keys are refused where rows come."""
         return []
 
-    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
-        """See `guarded`."""
+    def expect_lasting(self, tables: Sequence[TableName]) -> None:
+        """Nothing to do: no other kind of table is written to."""
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Nothing to do: no table has foreign keys."""

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
-from sluice import shell
+from sluice import hints, shell
 from sluice.airflow_api import outbox, standby
 from sluice.apply.mapping.table_view import view
 from sluice.capture.unwatched import expect_present
@@ -143,7 +143,7 @@ def verify(
     if request.initial and passing:
         # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
-    _complain(request.source, report, results, refused)
+    _complain(request.source, report, results, refused, initial=request.initial)
     expect_enough(request.at_most, results)
     for error in [*passing, *late.values()]:
         raise error
@@ -374,18 +374,21 @@ def _differs(tables: dict[str, Difference]) -> bool:
     return any(found.different for found in tables.values())
 
 
-def _complain(source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status]) -> None:
+def _complain(
+    source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status], *, initial: bool
+) -> None:
     odd = [(f"{table} on {slave}", one) for slave, tables in results.items() for table, one in tables.items()]
     odd = [(where, one) for where, one in odd if one.different]
     if odd:
         counts = [f"{where}: {one.missing} missing, {one.extra} extra, {one.changed} changed" for where, one in odd]
         # In one line, whatever a key has, so that all of it can be left out (`without_keys`).
         keys = [" ".join(f"{where} {kind} {key}".split()) for where, one in odd for kind, key in one.sample[:1]]
+        slaves = [slave for slave, tables in results.items() if _differs(tables)]
+        anew = f"find out who else writes to them, then type: {shell.update(source, slaves)}"
         error = RowsDiffer(
             90,
             f"the slaves are not what the master is: {'; '.join(counts)}{FIRST_KEYS if keys else ''}{'; '.join(keys)}",
-            "nothing was changed; find out who else writes to them, then type: "
-            f"{shell.update(source, [slave for slave, tables in results.items() if _differs(tables)])}",
+            anew if initial else hints.by_repair(Pair(source, slave) for slave in slaves),
         )
         error.report = report
         raise error

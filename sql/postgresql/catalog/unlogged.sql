@@ -4,7 +4,7 @@ WITH RECURSIVE tree (relid) AS (
     UNION
     SELECT inhrelid FROM tree JOIN pg_inherits ON inhparent = relid JOIN pg_class ON oid = inhrelid AND relispartition
 )
-SELECT namespace.nspname || '.' || class.relname
+SELECT namespace.nspname || '.' || class.relname, namespace.nspname, class.relname
 FROM tree
 JOIN pg_class AS class ON class.oid = tree.relid AND class.relkind = 'r' AND class.relpersistence = 'u'
 JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace

@@ -1,6 +1,6 @@
--- What a stage was made by, as one text a table: its columns, its keys, which of them are checked late, and what acts by itself
--- on its rows, with the functions that it calls.
-SELECT namespace.nspname, class.relname, md5(concat(
+-- What a stage was made by, as one text a table: whether a crash leaves it, its columns, its keys, which of them are
+-- checked late, and what acts by itself on its rows, with the functions that it calls.
+SELECT namespace.nspname, class.relname, md5(concat(class.relpersistence,
     (SELECT string_agg(concat_ws(' ', attnum, attname, atttypid, atttypmod, attnotnull, atthasdef, attgenerated,
                                  attidentity, attisdropped), ',' ORDER BY attnum)
      FROM pg_attribute WHERE attrelid = class.oid AND attnum > 0),

@@ -43,7 +43,7 @@ _SHAPES = {
 _MEMBER = re.compile(r"'((?:[^'\\]|'')*)'", re.ASCII)
 
 # A value as a SELECT gives it, as canonical text.
-Canonical = Callable[[str], str]
+Canonical = Callable[[str | bytes], str]
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,9 @@ class MasterColumn:
 
     @property
     def selected(self) -> str:
-        """The expression that reads it."""
+        """The expression that reads it. Bytes are read as they are: HEX() gives NULL where its text would be longer
+        than `max_allowed_packet`."""
         name = quoted(self.name)
-        if self.kind in BINARIES | _SHAPES:
-            return f"HEX({name})"
         if self.kind == "float":
             # The text of a FLOAT has six digits.
             return f"CAST({name} AS DOUBLE)"
@@ -114,12 +113,17 @@ class MasterColumn:
     @property
     def canonical(self) -> Canonical:
         """How what was read becomes canonical."""
+        if self.kind in BINARIES | _SHAPES:
+            return lambda value: bytes_text(value if isinstance(value, bytes) else value.encode())
+        of_text = self._canonical_text
+        return lambda value: of_text(value if isinstance(value, str) else value.decode())
+
+    @property
+    def _canonical_text(self) -> Callable[[str], str]:
         if self.kind in INTEGERS or self.kind == "year":
             return lambda text: str(int(text))
         if self.kind == "bit":
             return lambda text: bits(int(text), self.precision)
-        if self.kind in BINARIES | _SHAPES:
-            return lambda text: "\\x" + text.lower()
         if self.kind == "timestamp":
             return lambda text: f"{_trimmed(text)}+00"
         return _CANONICAL.get(self.kind, str)
@@ -145,7 +149,7 @@ def _trimmed(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-_CANONICAL: Mapping[str, Canonical] = {
+_CANONICAL: Mapping[str, Callable[[str], str]] = {
     "float": lambda text: real_of(np.float32(text)),
     "double": lambda text: float_of(float(text)),
     "decimal": lambda text: text if text[-1] != "." else text[:-1],

@@ -89,8 +89,8 @@ class ParquetSlave(AtPosition):
         """Files have neither triggers nor foreign keys."""
         return []
 
-    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
-        """They never are."""
+    def expect_lasting(self, tables: Sequence[TableName]) -> None:
+        """Nothing to do: a commit is a file."""
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Nothing to do: files have no foreign keys."""

@@ -33,7 +33,7 @@ from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import merges
 from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import apply
-from sluice.vendors.postgresql.ddl.compatibility import fitting, losses, other_types
+from sluice.vendors.postgresql.ddl.compatibility import expect_lasting, fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load import deferred_indexes, preflight
@@ -51,7 +51,7 @@ from sluice.vendors.postgresql.session import (
     refuse_read_only,
     translated,
 )
-from sluice.vendors.postgresql.write import commands, side_effects
+from sluice.vendors.postgresql.write import commands
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
 from sluice.vendors.postgresql.write.writer import TableWriter
 from sluice.vendors.protocol.capabilities import Capabilities
@@ -134,11 +134,10 @@ class PostgresSlave(AtPosition):
             effects = [relations.side_effects(self._open(), name) for name in map(self.mapper.table, tables)]
             return [f"{one.name} on {one.table}" for found in effects for one in found if one.fires]
 
-    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
-        """See that nothing acts on what is written to these tables, or that the role may silence it."""
-        silent = self.capabilities().silent_triggers
+    def expect_lasting(self, tables: Sequence[TableName]) -> None:
+        """See that none is unlogged."""
         with translated("looking at the slave's tables"):
-            side_effects.expect_none(self._open(), map(self.mapper.table, tables), silent=silent)
+            expect_lasting(self._open(), [self.mapper.table(name) for name in tables])
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Drop foreign keys of these tables for the time, if they hold back anything."""

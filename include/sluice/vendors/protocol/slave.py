@@ -85,11 +85,11 @@ class SlaveDatabase(Protocol):
     def guarded(self, tables: Sequence[TableName]) -> list[str]:
         """Triggers and foreign keys of the slave that act on what the drain writes, though it silences what it may."""
 
-    def expect_unguarded(self, tables: Sequence[TableName]) -> None:
-        """See that these tables can be written to: nothing acts on what is written, or the role may silence it.
+    def expect_lasting(self, tables: Sequence[TableName]) -> None:
+        """See that a crash of the server leaves the rows of these tables of the master.
 
         Raises:
-            SluiceError: SLC-074, something would act a second time.
+            SluiceError: SLC-645, it would take the rows of one, or has taken them.
         """
 
     def loosen(self, tables: Collection[TableName]) -> None:

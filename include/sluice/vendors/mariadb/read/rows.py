@@ -32,7 +32,7 @@ from sluice.vendors.mariadb.capture.binlog.stream import Stream
 from sluice.vendors.mariadb.catalog.master_tables import MasterTable, described
 from sluice.vendors.mariadb.charsets import Charsets
 from sluice.vendors.mariadb.errors import translated
-from sluice.vendors.mariadb.master_types import MasterColumn
+from sluice.vendors.mariadb.master_types import Canonical, MasterColumn
 from sluice.vendors.mariadb.read.key_order import key_order
 from sluice.vendors.mariadb.read.key_parts import KeyAltered, KeyPart, part_of
 from sluice.vendors.mariadb.read.session_snapshot import PATIENCE_S, begun, begun_apart, differs, held
@@ -229,9 +229,7 @@ class MariaReading:
                 before=str(rows - 1),
             )
             found = execute(self._session, end)
-            last = (
-                tuple(one.canonical(_plain(value)) for one, value in zip(key, found[0], strict=True)) if found else None
-            )
+            last = tuple(one.canonical(value) for one, value in zip(key, found[0], strict=True)) if found else None
             count = len(columns)
             keys = {row[count:]: None for row in (*changed.came, *changed.went)}
             inside = order.inside(self._session, [_whole(name, one) for one in keys], within, last)
@@ -291,10 +289,6 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
         yield MariaReading(info, session, place)
 
 
-def _plain(value: str | bytes) -> str:
-    return value if isinstance(value, str) else value.decode()
-
-
 def _whole(name: TableName, key: Sequence[str | None]) -> Key:
     whole = tuple(text for text in key if text is not None)
     if len(whole) != len(key):
@@ -302,8 +296,8 @@ def _whole(name: TableName, key: Sequence[str | None]) -> Key:
     return whole
 
 
-def _texts(canonical: Callable[[str], str], values: Sequence[str | bytes | None]) -> list[str | None]:
-    return [None if value is None else canonical(_plain(value)) for value in values]
+def _texts(canonical: Canonical, values: Sequence[str | bytes | None]) -> list[str | None]:
+    return [None if value is None else canonical(value) for value in values]
 
 
 def _chosen(name: TableName, layout: Layout, image: Sequence[str | None], columns: Sequence[str]) -> _Row:

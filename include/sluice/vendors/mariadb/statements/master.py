@@ -25,6 +25,7 @@ from sluice.vendors.mariadb.capture.binlog.watched import Watched
 from sluice.vendors.mariadb.catalog.master_tables import PLAIN, MasterTable, described, kind_of
 from sluice.vendors.mariadb.catalog.rights import shows_triggers
 from sluice.vendors.mariadb.errors import explained, number_of, translated
+from sluice.vendors.mariadb.master_types import Canonical
 from sluice.vendors.mariadb.session import (
     Connection,
     changed,
@@ -211,7 +212,7 @@ def _written(session: Connection, words: MasterDialect, made: Portable) -> int:
 
 def _read(session: Connection, words: MasterDialect, table: MasterTable, made: Portable, max_rows: int) -> Answer:
     assert isinstance(made, Select)
-    columns: Mapping[str, Callable[[str], str]] = {one.name: one.canonical for one in table.columns}
+    columns: Mapping[str, Canonical] = {one.name: one.canonical for one in table.columns}
     limit = f" LIMIT {max_rows + 1} LOCK IN SHARE MODE"
     rows = execute(session, f"{words.statement(made, made.table)}{limit}")
     shown = [columns[one.name.column] if one.name and one.function in ("", "MIN", "MAX") else str for one in made.shown]

@@ -25,6 +25,10 @@ _REMARKS = {
     "catalog/heirs": "{} inherits: a query of the parent shows its rows on the master, and may not on a slave",
     "catalog/owned_by_others": "the role is a superuser, and {} belong to others: what they make between our look whose"
     " code would run and our query runs as a superuser; capture as a role that is none, or name them in `trusted_code`",
+    "catalog/printed": "{}: computed as the text of a float, bytes or an interval, which extra_float_digits,"
+    " bytea_output and IntervalStyle of the session that writes the row decide. A slave computes it under the server's"
+    " defaults and may differ, also after an initial_update: compute it by round(...) or encode(...), or name it in"
+    " `exclude_columns` of the slaves",
     "catalog/unlogged": "{}: UNLOGGED, so a crash empties it and no change says so: run initial_update then",
 }
 
@@ -46,7 +50,7 @@ def warnings(
     ours = sql.Literal(triggers.made(resources))
     found_warnings = []
     for query, remark in _REMARKS.items():
-        if found := [what for (what,) in connection.execute(composed(query, ours=ours, tables=_listed(existing)))]:
+        if found := [what for what, *_ in connection.execute(composed(query, ours=ours, tables=_listed(existing)))]:
             found_warnings.append(remark.format(", ".join(found)))
     if whole := _stored_whole(connection, resources, parts, [name for name in existing if _by_key(tables[name])]):
         reasons = ", ".join(f"{name}, {why}" for name, why in whole.items())

@@ -102,6 +102,13 @@ def existing(connection: Connection, names: Iterable[TableName]) -> dict[TableNa
     return {TableName(schema, table): (number, kind) for schema, table, number, kind in rows}
 
 
+def unlogged(connection: Connection, names: Iterable[TableName]) -> list[sql.Identifier]:
+    """Those of these tables, and of their partitions, that a crash of the server empties."""
+    oids = sql.Literal([number for number, _ in existing(connection, names).values()])
+    found = connection.execute(composed("catalog/unlogged", tables=sql.SQL("{}::oid[]::regclass[]").format(oids)))
+    return [sql.Identifier(schema, table) for _, schema, table in found]
+
+
 def columnless(connection: Connection, names: Iterable[TableName]) -> set[TableName]:
     """Those of these tables that have no column."""
     return {TableName(*row) for row in connection.execute(composed("catalog/columnless"), among(names))}

@@ -30,6 +30,17 @@ def moved(name: TableName, to: TableName) -> Iterator[Statement]:
         yield _altered(TableName(name.schema, to.table), "SET SCHEMA {}", sql.Identifier(to.schema))
 
 
+def retyped(before: PostgresTable, after: PostgresTable) -> list[str]:
+    """The columns that have another type, by their names of before and after."""
+    types = {one.number: one for one in before.columns}
+    changed = [
+        (types[one.number].name, one.name)
+        for one in after.columns
+        if one.number in types and _type(types[one.number]) != _type(one)
+    ]
+    return [name for names in changed for name in names]
+
+
 def columns(
     before: PostgresTable, after: PostgresTable, existing: PostgresTable, types: TypeNames
 ) -> Iterator[Statement]:

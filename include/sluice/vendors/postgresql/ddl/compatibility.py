@@ -28,11 +28,13 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
 
     Raises:
         Unfit: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
+        SluiceError: SLC-645, see `expect_lasting`.
     """
     name, columns = layout.name, layout.columns
     existing = {column.name: column for column in relations.columns(connection, name)}
     if not existing:
         return existing
+    expect_lasting(connection, [name])
     missing = [column for column in columns if column.name not in existing]
     if missing:
         raise UnfitTable(
@@ -50,6 +52,23 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
             "what a column would lose by a cast in `compute` of its table, see expressions.md",
         )
     return existing
+
+
+def expect_lasting(connection: Connection, names: Sequence[TableName]) -> None:
+    """See that a crash of the slave's server leaves the rows of its tables.
+
+    Raises:
+        SluiceError: SLC-645, one is unlogged, or a partition of it.
+    """
+    if found := relations.unlogged(connection, names):
+        tables = "; ".join(sql.SQL("ALTER TABLE {} SET LOGGED").format(one).as_string(connection) for one in found)
+        raise SluiceError(
+            645,
+            f"the slave has {', '.join(one.as_string(connection) for one in found)} as UNLOGGED: a crash of its server "
+            "empties that, and nothing would say so",
+            f"type on the slave: {tables}. If its server has crashed or was promoted since the table was made so, rows "
+            "are gone: let initial_update fill it again, with `tables`",
+        )
 
 
 def _adding(connection: Connection, name: TableName, columns: Sequence[Column], names: SlaveNames) -> str:

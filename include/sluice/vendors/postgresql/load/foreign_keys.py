@@ -80,15 +80,18 @@ class WaitingForeignKeys:
         self._filling = filling
         self._put_off_here: set[Reference] = set()
 
-    def put_off(self, tables: Collection[TableName], *, all_: bool = True) -> set[TableName]:
+    def put_off(
+        self, tables: Collection[TableName], columns: Collection[str] | None = None, *, all_: bool = True
+    ) -> set[TableName]:
         """Drop the foreign keys from these tables and to them. Returns the tables that had one.
 
         Args:
+            columns: only keys that have one of these columns of the tables.
             all_: raise SluiceError SLC-270 for a key that our role may not drop; else it stays.
         """
         if all_:
             expect_droppable(self._session, tables)
-        found = _found(self._session, tables)
+        found = _found(self._session, tables, columns)
         for reference in (one.reference for one in found if one.ours):
             drop = sql.SQL("ALTER TABLE {} DROP CONSTRAINT {}")
             self._session.execute(drop.format(identifier(reference.table), sql.Identifier(reference.name)))
@@ -172,8 +175,9 @@ def expect_droppable(session: Connection, tables: Collection[TableName]) -> None
         raise _not_ours(session, others)
 
 
-def _found(session: Connection, tables: Collection[TableName]) -> list[_There]:
-    rows = session.execute(composed("load/foreign_keys/there"), relations.among(tables)).fetchall()
+def _found(session: Connection, tables: Collection[TableName], columns: Collection[str] | None = None) -> list[_There]:
+    values = {**relations.among(tables), "columns": None if columns is None else list(columns)}
+    rows = session.execute(composed("load/foreign_keys/there"), values).fetchall()
     return [
         _There(foreign_key(TableName(child_schema, child), name, TableName(schema, parent), verbatim(text)), ours)
         for child_schema, child, name, schema, parent, text, ours in rows

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from psycopg import sql
+from psycopg import errors, sql
 
 from sluice.apply.mapping.table_view import shaped_lines
 from sluice.changelog.points import PointWait
@@ -53,6 +53,8 @@ from sluice.verify.merge_compare import compare, equal
 
 _EXPECTED = TableName("pg_temp", "sluice_expected")
 _ALL = sql.SQL("true")
+# What a server says of names that were dropped or renamed meanwhile.
+UNKNOWN = (errors.UndefinedTable, errors.UndefinedColumn, errors.UndefinedObject, errors.InvalidSchemaName)
 
 
 def shape(
@@ -61,8 +63,10 @@ def shape(
     """The columns of a master's table and its key, as a snapshot shows them; None if it is not watched there."""
     with translated("reading the catalog"), reading(info, snapshot_id) as session:
         named = {"schema": name.schema, "table": name.table}
-        watched = session.execute(composed("read/compare/watched", **parts), named).fetchone()
-        return definition.read(session, name).layout if watched is not None else None
+        if session.execute(composed("read/compare/watched", **parts), named).fetchone() is None:
+            return None
+        with overtaken(session, Layout(0, name, ())):
+            return definition.read(session, name).layout
 
 
 @contextmanager
@@ -102,8 +106,8 @@ def compare_table(job: Comparison) -> Difference:
         translated(f"comparing {job.view.master.name}"),
         reading(connections[job.master.connection], job.master.snapshot_id) as master,
         reading(connections[job.replica.connection], job.replica.snapshot_id, job.master.snapshot_id) as replica,
-        _shown(master, job.view.master.name),
-        _shown(replica, job.view.layout.name),
+        _shown(master, replace(job.view.ours, name=job.view.master.name)),
+        _shown(replica, job.view.layout),
     ):
         read_tables_alone(master)
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
@@ -224,7 +228,7 @@ def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionI
     with (
         translated(f"comparing {job.view.master.name}"),
         reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
-        _shown(replica, job.view.layout.name),
+        _shown(replica, job.view.layout),
     ):
         with master_digests(job) as ours:
             slave = _Slave(replica, job.view.layout) if ours else None
@@ -328,23 +332,41 @@ def expect_shown(session: Connection, table: TableName) -> None:
         raise others(table)
 
 
-def others(table: TableName) -> TransientError:
+def others(table: TableName | str) -> TransientError:
     """A table's rows may be others than those that a snapshot shows."""
     return TransientError(
         95,
-        f"{table} was rewritten or truncated while it was read, another table got its name, or it got or lost "
-        "partitions",
+        f"{table} was rewritten or truncated while it was read, it or a column was dropped or renamed, another table "
+        "got its name, or it got or lost partitions",
         "trigger the run again, if it is not tried again by itself; nothing was changed. If that goes on, end a "
         "DETACH CONCURRENTLY that broke off by ALTER TABLE ... DETACH PARTITION ... FINALIZE",
     )
 
 
 @contextmanager
-def _shown(session: Connection, table: TableName) -> Iterator[None]:
+def overtaken(session: Connection, layout: Layout) -> Iterator[None]:
+    """Tell a table or column that was dropped or renamed since the session's snapshot from one that never was: the
+    server knows names as they are now.
+
+    Raises:
+        TransientError: SLC-095, it was there.
+    """
+    had = {column.name for column in relations.columns(session, layout.name)}
+    try:
+        yield
+    except UNKNOWN as error:
+        if had and had >= {column.name for column in layout.columns}:
+            raise others(layout.name) from error
+        raise
+
+
+@contextmanager
+def _shown(session: Connection, layout: Layout) -> Iterator[None]:
     """Read a table, as the session's snapshot shows it."""
-    keep_shape(session, table)
-    yield
-    expect_shown(session, table)
+    with overtaken(session, layout):
+        keep_shape(session, layout.name)
+        yield
+        expect_shown(session, layout.name)
 
 
 def _rows(

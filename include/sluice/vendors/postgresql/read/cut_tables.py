@@ -13,7 +13,7 @@ from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, ranged_column
-from sluice.vendors.postgresql.read.compare import keep_shape, reading
+from sluice.vendors.postgresql.read.compare import keep_shape, overtaken, reading
 from sluice.vendors.postgresql.read.given_keys import tells_alike
 from sluice.vendors.postgresql.read.key_range import keys
 from sluice.vendors.postgresql.read.typed_ranges import typed
@@ -83,7 +83,11 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
                 until = len(cuts) if high is None else cuts.index(high)
                 yield replace(job, within=KeyColumnRange(column, low, high, tuple(cuts[first:until]), sorting))
 
-        return [one for job in jobs for one in cut_one(job)]
+        found: list[Comparison] = []
+        for job in jobs:
+            with overtaken(ours, job.view.ours), overtaken(theirs, job.view.layout):
+                found += cut_one(job)
+        return found
 
 
 def _blocks(session: Connection, job: Comparison) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import psycopg
 from psycopg import sql
 
 from sluice.connections import ConnectionInfo
@@ -16,7 +15,7 @@ from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.copy_formats import copy_format
-from sluice.vendors.postgresql.read.compare import expect_shown, keep_shape, others
+from sluice.vendors.postgresql.read.compare import UNKNOWN, expect_shown, keep_shape, others
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.key_range import among, between, keys
 from sluice.vendors.postgresql.session import (
@@ -143,7 +142,7 @@ def _as_shown(table: TableName) -> Iterator[None]:
     """Translate the error for a table of the snapshot that was dropped or renamed into one that is tried again."""
     try:
         yield
-    except psycopg.errors.UndefinedTable:
+    except UNKNOWN:
         raise others(table) from None
 
 
@@ -167,4 +166,8 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
         read_tables_alone(session)
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         read_as_of(session, snapshot_id)
-        yield PostgresReading(session, beside, trusted)
+        try:
+            yield PostgresReading(session, beside, trusted)
+        except UNKNOWN as error:
+            # What is read is named as the snapshot's catalog names it.
+            raise others(f"a table ({error.diag.message_primary})") from error

@@ -42,7 +42,9 @@ def derived_behind(layout: Layout, said: Definition, query: Query, *, is_known: 
     """
     if said.rest is None or not is_known or not is_read_as_written(query):
         raise NotUnderstood("it is not certain how the server has read it, or how the table was before")
-    how = derivation.Reading(is_strict(query), keeps_zeros(query), query.server.has_documents)
+    how = derivation.Reading(
+        strict=is_strict(query), keeps_zeros=keeps_zeros(query), has_documents=query.server.has_documents
+    )
     return derivation.altered(layout, said.rest, how)
 
 

@@ -21,7 +21,7 @@ _ELSE = ("INDEX", "KEY", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN
 # Options that change no column.
 _OPTIONS = (
     *("COMMENT", "ENGINE", "ROW_FORMAT", "AUTO_INCREMENT", "ALGORITHM", "LOCK", "FORCE", "DEFAULT", "CHARACTER"),
-    *("CHARSET", "COLLATE", "CONVERT", "DISABLE", "ENABLE", "KEY_BLOCK_SIZE", "STATS_PERSISTENT", "ALTER"),
+    *("CHARSET", "COLLATE", "CONVERT", "DISABLE", "ENABLE", "KEY_BLOCK_SIZE", "STATS_PERSISTENT"),
     *("PARTITION", "REORGANIZE", "COALESCE", "REBUILD", "ANALYZE", "OPTIMIZE", "REMOVE"),
     *("STATS_AUTO_RECALC", "STATS_SAMPLE_PAGES", "PAGE_COMPRESSED", "PAGE_CHECKSUM", "MAX_ROWS", "MIN_ROWS"),
 )
@@ -66,11 +66,13 @@ class Reading:
     """How a server carries out an ALTER.
 
     Attributes:
+        has_rows: the table may have rows already.
         strict: values that do not fit are an error.
         keeps_zeros: a row with 0 in a column that numbers rows from here on has it still.
         has_documents: texts that become JSON are written anew.
     """
 
+    has_rows: bool = True
     strict: bool = True
     keeps_zeros: bool = True
     has_documents: bool = False
@@ -96,7 +98,7 @@ def created(rest: Sequence[Token]) -> Derived:
         raise NotUnderstood("a new table's column has a place")
     if any(one.kind == "timestamp" and not one.is_explicit for one in said):
         raise NotUnderstood("whether a TIMESTAMP may be NULL is a setting of the server")
-    made = _Columns([])
+    made = _Columns([], Reading(has_rows=False))
     for one in said:
         made.add(one)
     made.key = [one.name for one in said if one.is_key]
@@ -142,6 +144,13 @@ def _part(made: _Columns, parser: Parser, *, strict: bool) -> None:
         new = parser.word()
         parser.ends()
         made.rename(old, new, must=is_there)
+    elif parser.takes("ALTER"):
+        if parser.peeks("INDEX", "KEY", "CONSTRAINT", "CHECK"):
+            return
+        parser.takes("COLUMN")
+        parser.if_exists()
+        # What rows that come later get is in the log. A new column would have it in rows that are there already.
+        made.touch(parser.word())
     elif parser.peeks(*_OPTIONS):
         _expect_letters(parser.rest)
     else:
@@ -235,7 +244,7 @@ def _bracketed(rest: list[Token]) -> tuple[list[Token], list[Token]]:
 class _Columns:
     """Columns as the parts of a statement change them. Each may be named by one part alone."""
 
-    def __init__(self, columns: list[Kept], how: Reading = Reading()) -> None:
+    def __init__(self, columns: list[Kept], how: Reading) -> None:
         self._columns = columns
         self._how = how
         self.key: list[str] = []
@@ -326,10 +335,12 @@ class _Columns:
             raise NotUnderstood("a column of the primary key is not there")
         if self.key:
             raise NotUnderstood("there is a primary key already")
-        for one in (self._columns[place].column for place in places if place is not None):
+        for kept in (self._columns[place] for place in places if place is not None):
+            one = kept.column
             expect_no_moments(one)
-            if not (one.not_null or self._how.strict):
-                raise NotUnderstood(f"a session without a strict sql_mode may have given {one.name} values for NULL")
+            is_kept = self._how.strict and not (self._how.has_rows and kept.was is None)
+            if not (one.not_null or is_kept):
+                raise NotUnderstood(f"{one.name} may have got values for NULL, as it is a part of the primary key")
         self.key = [self._columns[place].column.name for place in places if place is not None]
 
     def _place(self, name: str, *, must: bool) -> int | None:

@@ -288,10 +288,10 @@ class Stream:
             SluiceError: SLC-605, rows that are there already would have values that are not known.
         """
         layout = self._layouts.current.get(name)
+        if layout is not None and (does is Does.EMPTIED or (said.creates and does is Does.ALTERED)):
+            # Its columns are as they were.
+            return None if name in self._layouts.altered else layout
         if said.creates:
-            if does is Does.ALTERED and layout is not None:
-                # It was there, and is as it was.
-                return None if name in self._layouts.altered else layout
             return self._created(name, said, query)
         if layout is None or does is Does.GONE:
             return None

@@ -1,0 +1,40 @@
+"""The condition of a replication, in one word: what a tired person has to know first."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Condition(StrEnum):
+    """How a replication is, in the order in which it matters: of several that hold, the first one is told."""
+
+    INCONSISTENT = "to be filled again"
+    STOPPED = "stopped by an error"
+    QUESTION = "waits for an answer"
+    UNREACHABLE = "unreachable"
+    FILES = "waits for a person"
+    DIFFERENT = "differs from its master"
+    INCOMPLETE = "lacks rows"
+    UNPUBLISHED = "nothing is published"
+    UNCONFIGURED = "never filled"
+    STANDBY = "on standby"
+    FILLED = "being filled"
+    CATCHING_UP = "catching up"
+    WELL = "well"
+
+    @property
+    def colour(self) -> str:
+        """The lamp that shows it; the words of the status have the colours of the guide's semaphore."""
+        return _COLOURS.get(self, "red")
+
+
+_COLOURS = {
+    Condition.QUESTION: "yellow",
+    Condition.FILES: "yellow",
+    Condition.UNPUBLISHED: "yellow",
+    Condition.UNCONFIGURED: "grey",
+    Condition.STANDBY: "grey",
+    Condition.FILLED: "blue",
+    Condition.CATCHING_UP: "yellow",
+    Condition.WELL: "green",
+}

@@ -1,0 +1,84 @@
+"""Rows of slaves that are known to differ from their masters'.
+
+What is known stays until these rows are known to be equal, whatever else is compared, or removed, meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import BigInteger, Column, Connection, DateTime, Table, Text, func
+from sqlalchemy.dialects.postgresql import insert
+
+from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.names import Pair, TableName
+from sluice.store.engine import Store
+from sluice.store.tables import for_pair, metadata
+
+_WHOLE = ""
+# `scope`: empty for all rows of the table; else which rows were compared, or the transaction that was removed.
+differing = Table(
+    "differing",
+    metadata,
+    *(Column(name, Text, primary_key=True) for name in ("source", "slave", "table", "scope")),
+    Column("rows", BigInteger, nullable=False),
+    Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
+)
+
+
+def compared(connection: Connection, pair: Pair, table: str, different: int, body: Mapping[str, Any]) -> None:
+    """Learn from a comparison of a table, in the transaction that records it.
+
+    Args:
+        body: of the comparison, as the store has it: it says which rows were compared.
+    """
+    scope = _scope(body)
+    if different:
+        _put(connection, pair, table, scope, different)
+        return
+    gone = for_pair(differing, pair) & (differing.c.table == table)
+    connection.execute(differing.delete().where(gone if scope == _WHOLE else gone & (differing.c.scope == scope)))
+
+
+def removed(store: Store, pair: Pair, transaction: BlockingTransaction) -> None:
+    """A slave lacks a transaction of its master, which somebody removed."""
+    with store.begin() as connection:
+        for one in transaction.touched:
+            if one.table:
+                _put(connection, pair, one.table, _removed(transaction.ordinal), sum(one.actions.values()))
+
+
+def carried_out(store: Store, pair: Pair, ordinals: Iterable[int]) -> None:
+    """A slave has these transactions, which had been removed."""
+    scopes = [_removed(one) for one in ordinals]
+    with store.begin() as connection:
+        connection.execute(differing.delete().where(for_pair(differing, pair), differing.c.scope.in_(scopes)))
+
+
+def forget(connection: Connection, pair: Pair, table: TableName | None = None) -> None:
+    """A slave is filled again, or a table of the master there."""
+    which = for_pair(differing, pair)
+    connection.execute(differing.delete().where(which if table is None else which & (differing.c.table == str(table))))
+
+
+def _put(connection: Connection, pair: Pair, table: str, scope: str, rows: int) -> None:
+    key = {"source": pair.source, "slave": pair.slave, "table": table, "scope": scope}
+    made = insert(differing).values(**key, rows=rows)
+    again = {"rows": rows, "at": func.clock_timestamp()}
+    connection.execute(made.on_conflict_do_update(index_elements=list(key), set_=again))
+
+
+def _scope(body: Mapping[str, Any]) -> str:
+    only, percent = body.get("only"), body.get("percent", 100)
+    named = {
+        "within": body.get("within"),
+        "since": only and only["since"],
+        "percent": percent if percent < 100 else None,
+    }
+    some = {name: value for name, value in named.items() if value}
+    return json.dumps(some, sort_keys=True) if some else _WHOLE
+
+
+def _removed(ordinal: int) -> str:
+    return f"transaction {ordinal}"
