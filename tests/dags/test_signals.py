@@ -16,6 +16,7 @@ from sluice.monitor.signals import (
     ACTIVE,
     ANSWERS,
     BATCH,
+    CONDITION,
     CHANGES,
     CONFLICTS,
     DELIVERED,
@@ -87,6 +88,8 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     assert {key: value for key, value in found.items() if value} == {
         (STATUS.name, f'{zurich},status="NORMAL"'): 1,
         (STATUS.name, f'{geneva},status="NORMAL"'): 1,
+        (CONDITION.name, f'{zurich},condition="well"'): 1,
+        (CONDITION.name, f'{geneva},condition="on standby"'): 1,
         (WELL.name, zurich): 1,
         (ACTIVE.name, zurich): 1,
         (ANSWERS.name, zurich): 1,
