@@ -102,6 +102,9 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     with pytest.raises(TransientError, match="SLC-050"):
         earlier.deliver()
     assert "SLC-170" in sluice(world, "dispatcher", "--remove-first", 3)[2], "once is enough"
+    (told,) = status.statuses(world.context)
+    assert (told.condition, "stands in front" in told.why) == (Condition.STOPPED, False)
+    assert "somebody has removed transaction 3 since" in told.why
     world.drain()
     assert slave(world) == [(1, "a"), (2, "e"), (4, "d")]
     audit = world.reader("control").execute("SELECT actor, detail FROM audit WHERE event = 'remove first'").fetchall()

@@ -9,7 +9,9 @@ from sluice.context import Context
 from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import chosen, split_table
+from sluice.shell import unpause
 from sluice.state.ddl_question import Decision
+from sluice.state.dispatcher import Hold
 from sluice.store import blocked, ddl_questions, known_differences, leases, rejected_changes, replications
 
 
@@ -46,6 +48,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
         finally:
             slave.close()
     blocked.count(context.store, pair, done.skipped)
+    _passed(context, pair, f"somebody has removed transaction {ordinal} since, and the slave differs by it")
     return sum(count for one in stuck.touched for count in one.actions.values())
 
 
@@ -68,7 +71,14 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
         )
     with leases.leased(context.store, f"drain {pair}"):
         blocked.skip(context.store, pair, table, who or replications.actor())
+    _passed(context, pair, f"somebody has left out {table} since")
     return table
+
+
+def _passed(context: Context, pair: Pair, what: str) -> None:
+    """Say that nothing is in the way of a slave any more."""
+    reason = f"{what}; nothing else is in its way.\nHINT: to go on, type: {unpause(pair)}"
+    replications.restate(context.store, pair, Hold.EXCEPTION, reason)
 
 
 def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str | None = None) -> str:

@@ -33,7 +33,7 @@ from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.condition import Condition
 from sluice.state.replication import UNDER_WAY, Status
-from sluice.store import cascades, history, rejected_changes, trail, watched_tables
+from sluice.store import cascades, ddl_questions, history, rejected_changes, trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -114,6 +114,8 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
+    # The text of a statement may have values in it.
+    removal |= {"asking": ddl_questions.waiting(context.store, pair), "sees": keys}
     return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn, **again, **removal)
 
 

@@ -59,6 +59,15 @@ def _verbatim(text: str) -> list[str]:
     return [f"    {line}" for line in shortened(visible(text)).splitlines()]
 
 
+def waiting(store: Store, pair: Pair) -> tuple[DdlQuestion, str] | None:
+    """The question that a slave waits for, and the run of the DAG `decide` that asks it; None if there is none."""
+    open_ = question.c.state == QuestionState.WAITING
+    with store.begin() as connection:
+        chosen = select(question).where(for_pair(question, pair), open_).order_by(question.c.key).limit(1)
+        row = connection.execute(chosen).one_or_none()
+    return (replications.asked(row), _run(pair, row.key)) if row else None
+
+
 def decided(store: Store, pair: Pair) -> Mapping[int, bool]:
     """By their keys, the commands that were decided: whether the slave carries them out."""
     closed = question.c.state.in_([QuestionState.APPROVED, QuestionState.REJECTED])

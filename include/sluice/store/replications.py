@@ -163,6 +163,13 @@ def shut(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = No
         _shut(connection, pair, kind, reason, who)
 
 
+def restate(store: Store, pair: Pair, kind: Hold, reason: str) -> None:
+    """Say anew why the gate is shut, if it is for a reason of this kind: what it stood in front of is gone."""
+    with store.begin() as connection:
+        which = for_pair(hold, pair), hold.c.kind == kind
+        connection.execute(hold.update().where(*which).values(reason=reason))
+
+
 def lift(store: Store, pair: Pair, kind: Hold, reason: str, who: str | None = None) -> bool:
     """Take one reason away; whether it was there."""
     with store.begin() as connection:
