@@ -57,7 +57,7 @@ COMPARED = {
     "some that differ": (
         [(0, {}), (2, RANGES)],
         "1,425 (4 ranges of keys)",
-        "2 rows are known to differ from the master's, in public.t (2); changes are delivered",
+        "2 rows are known to differ from the master's, in public.t (2).",
         False,
     ),
     "some of which none differs": (

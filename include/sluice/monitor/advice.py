@@ -126,8 +126,7 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str) -> Iterat
         )
     elif one.differing:
         yield (
-            f"{_rows(sum(one.differing.values()))} known to differ from the master's, in {_tables(one.differing)}; "
-            "changes are delivered.\n"
+            f"{_rows(sum(one.differing.values()))} known to differ from the master's, in {_tables(one.differing)}.\n"
             f"HINT: {hints.by_repair([pair])}. Where that is refused, {anew}"
         )
     if one.rejected and status is not Status.UNCONFIGURED:

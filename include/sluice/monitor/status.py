@@ -307,8 +307,8 @@ def explained(context: Context, one: Standing, beside: Beside, *, resting: bool 
     stored = at_home(context.config.source(pair.source).initial_files.location)
     why = [
         *advice.for_absence(beside.absent, known.status),
-        *advice.for_status(context.store, pair, one, stored),
         *advice.for_gate(pair, one.holds, beside.paused, _awaited(context, known, one.carried)),
+        *advice.for_status(context.store, pair, one, stored),
         *advice.for_conflicts(pair, one.conflicts),
         *advice.for_skipped_tables(pair, one.skipped),
     ]

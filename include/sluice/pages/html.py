@@ -115,8 +115,9 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
-    removal |= {"asking": ddl_questions.waiting(context.store, pair), "sees": keys}
-    return page(request, "details.html", one=one, trail=happened, config=context.config, **drawn, **again, **removal)
+    asked = {"asking": ddl_questions.waiting(context.store, pair), "sees": keys}
+    more: dict[str, Any] = {**drawn, **again, **removal, **asked}
+    return page(request, "details.html", one=one, trail=happened, config=context.config, **more)
 
 
 @router.get("/initial-update", dependencies=[needs(Right.FILL)])
