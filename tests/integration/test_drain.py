@@ -47,6 +47,17 @@ def test_a_key_that_no_later_transaction_frees_stops_the_slave_where_it_is(stric
         assert "EXCEPTION" in replications.holds(stricter.context.store, stricter.pair("zurich"))
 
 
+def test_an_overtaken_drain_does_not_take_the_slave_back(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    slave = world.context.slave(world.pair("zurich"))
+    slave.take_over(7)
+    for earlier in (6, 1):
+        with pytest.raises(FencedError, match="SLC-050"):
+            slave.take_over(earlier)
+    slave.take_over(7)
+    slave.close()
+
+
 def test_a_table_that_a_crash_would_empty_stops_the_slave_with_and_without_changes_of_it(build):
     world = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
     world.master.execute("INSERT INTO t VALUES (1)")

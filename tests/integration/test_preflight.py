@@ -76,6 +76,9 @@ FAULTS = {
     "a crash of the server empties a table": Fault(
         645, 'has "public"."t" as UNLOGGED', "ALTER TABLE t SET UNLOGGED", "ALTER TABLE t SET LOGGED"
     ),
+    "a name is left over": Fault(
+        647, "has moods_pkey of public.was", "ALTER TABLE moods RENAME TO was", "ALTER TABLE was RENAME TO moods"
+    ),
     "a column is too narrow": Fault(
         220,
         "amount (numeric(14,4) -> numeric(12,2)",

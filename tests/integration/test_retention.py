@@ -80,6 +80,12 @@ def test_a_slave_that_needs_an_initial_update_anyway_holds_nothing_back(world):
     assert trimmed(world) == 3
 
 
+def test_a_slave_that_is_being_filled_needs_what_came_since_then(world):
+    replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+    world.drain("zurich")
+    assert trimmed(world) == 0
+
+
 def test_a_slave_behind_the_trimmed_part_is_told_to_start_an_initial_update(world):
     world.drain("zurich")
     replications.happen(world.context.store, world.pair("geneva"), Event.BREAK)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.waiting import until
 from support.world import SOURCE
 
-from sluice.errors import SluiceError
+from sluice.errors import ConfigError, SluiceError
 from sluice.log import recorded
 from sluice.monitor.check import findings
 from sluice.monitor.signals import gathered
@@ -58,6 +59,65 @@ def test_how_much_is_kept_is_shown_and_much_is_a_warning(world):
         world.master.execute("CHECKPOINT; SELECT pg_logical_emit_message(false, 'nobody', repeat('x', 20000000))")
         world.publish()
     assert checked(world)[0][0], "what says nothing of rows is let go"
+
+
+def test_of_transactions_that_commit_right_behind_each_other_each_is_published(world):
+    first, second = world.session(), world.session()
+    for number in range(0, 10, 2):
+        first.execute(f"BEGIN; INSERT INTO t VALUES ({number})")
+        second.execute(f"BEGIN; INSERT INTO t VALUES ({number + 1})")
+        first.execute("COMMIT")
+        second.execute("COMMIT")
+    publisher = world.publisher()
+    while publisher.publish(1).changes:
+        pass
+    world.catch_up()
+    assert world.differences() == {}
+
+
+def test_what_others_write_is_not_kept_while_the_watched_tables_rest(world):
+    session = world.session()
+    session.execute("CREATE TABLE busy (v text)")
+    for _ in range(3):
+        session.execute("INSERT INTO busy SELECT repeat(md5(g::text), 30) FROM generate_series(1, 8000) AS g")
+        world.publish()
+    session.execute("CHECKPOINT")
+
+    def kept():
+        world.publish()
+        return statuses(world.context)[0].kept_log.bytes
+
+    # By itself the server notes every fifteen seconds where decoding can begin.
+    until(lambda: kept() < 4_000_000, "the slot keeps what others wrote", 60)
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.catch_up()
+    assert world.differences() == {}
+
+
+PARTIAL = "CREATE PUBLICATION theirs FOR TABLE {} (id)"
+
+
+def test_a_publication_beside_which_updates_fail_is_refused_and_noticed_if_it_comes_later(world, build):
+    world.master.execute("CREATE TABLE other (id int, v text); " + PARTIAL.format("other"))
+    world.catch_up()
+    world.master.execute("DROP PUBLICATION theirs; " + PARTIAL.format("t"))
+    with pytest.raises(ConfigError, match=r"SLC-646: the publication theirs leaves columns of public.t out"):
+        world.publish()
+    (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+    assert (found.good, "ALTER PUBLICATION" in found.text) == (False, True)
+    world.master.execute(
+        "ALTER PUBLICATION theirs SET (publish = 'insert'); INSERT INTO t VALUES (2); UPDATE t SET id = 3"
+    )
+    world.catch_up()
+    assert world.differences() == {}
+    for made in (
+        "CREATE TABLE t (id int, v text); " + PARTIAL.format("t"),
+        "CREATE TABLE t (id int) PARTITION BY RANGE (id); CREATE TABLE low PARTITION OF t DEFAULT;"
+        + PARTIAL.format("low"),
+        "CREATE TABLE t (id int, g int GENERATED ALWAYS AS (id) STORED); CREATE PUBLICATION theirs FOR ALL TABLES",
+    ):
+        with pytest.raises(ConfigError, match=r"SLC-646|SLC-401"):
+            build(made, ["public.t"], source={"capture": "log"})
 
 
 def test_a_slot_that_the_server_ends_is_foretold_and_makes_slaves_inconsistent(world, limited):

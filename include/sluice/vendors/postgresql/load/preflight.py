@@ -24,7 +24,7 @@ from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
-from sluice.vendors.postgresql.ddl.constraints import expect_makeable, understood
+from sluice.vendors.postgresql.ddl.constraints import expect_makeable, to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
 from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
@@ -32,6 +32,9 @@ from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.load import TableFit
 from sluice.vendors.protocol.read import TakenFormats
+
+# How constraints begin that have an index of their name.
+_INDEXED = ("PRIMARY KEY", "UNIQUE", "EXCLUDE")
 
 
 def loadable(
@@ -102,7 +105,7 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
     back with the transaction.
 
     Raises:
-        SluiceError: SLC-320, SLC-321, SLC-322.
+        SluiceError: SLC-320, SLC-321, SLC-322; SLC-647, see `expect_names_free`.
     """
     names, types = names_of(session, mapper), TypeNames(session)
     present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
@@ -112,6 +115,31 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
         name = mapper.table(table.name)
         stays = name in present and not is_unfinished(session, name)
         trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, exists=stays)
+        if not (stays or (wiped and wiped.tables and wiped.schema_ == name.schema)):
+            expect_names_free(session, to_make(session, table, names, mapper), name)
+
+
+def expect_names_free(session: Connection, table: PostgresTable, name: TableName) -> None:
+    """See that keys and indexes of a table that is to be made can have their names, which last as the master's table is
+    renamed.
+
+    Raises:
+        SluiceError: SLC-647, others bear one.
+    """
+    wanted = [key for key, text in table.constraints if text.startswith(_INDEXED)]
+    wanted += [index for index, _, _ in table.indexes]
+    values = {"schema": name.schema, "table": name.table, "names": wanted}
+    for taken, owner in session.execute(composed("load/taken_names"), values):
+        if owner:
+            what = f"if {owner} is left over from when the master's table was called so, type there: DROP TABLE {owner}"
+        else:
+            what = "rename or drop it there"
+        raise SluiceError(
+            647,
+            f"the slave has {taken}{f' of {owner}' if owner else ''}, and a key or an index of {name}, which is to be "
+            "made, bears that name",
+            f"nothing was changed; {what}. Then trigger it again",
+        )
 
 
 def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> None:

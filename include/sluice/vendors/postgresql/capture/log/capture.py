@@ -28,14 +28,16 @@ from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
+from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import PURGE, composed, translated
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge, Sweep
 
-# What an idle source lets the server keep for nothing.
-_IDLE_BYTES = 16 * 1024 * 1024
+# What an idle source lets the server keep for nothing, and how often more than that is looked for. By itself the server
+# notes every fifteen seconds where decoding can begin, and heeds it at the move of the slot that follows.
+_IDLE_BYTES, _IDLE_S = 2 * 1024 * 1024, 15.0
 # To count changes is to decode their transactions: at most a twentieth of the time is spent so.
 _PAUSES = 20
 
@@ -46,7 +48,7 @@ class LogCapture(QueueCapture):
     _by_log = True
     _looked = -1
     _counted = 0
-    _counts_again = float("-inf")
+    _counts_again = _moves_again = float("-inf")
 
     def __init__(self, session: SourceSession) -> None:
         super().__init__(session)
@@ -57,7 +59,7 @@ class LogCapture(QueueCapture):
         """The capabilities of this source.
 
         Raises:
-            ConfigError: SLC-400, it cannot be captured by its log; SLC-452, nobody sees its DDL.
+            ConfigError: SLC-400 or SLC-646, it cannot be captured by its log; SLC-452, nobody sees its DDL.
         """
         installed, state = self.is_installed(), self._capture_state()
         with translated("asking for capabilities"):
@@ -67,12 +69,19 @@ class LogCapture(QueueCapture):
                 slot.expect_here(self._at, state.slot, is_there=slot.exists(self._at.open(), state.slot))
         if installed and not self._sees_ddl():
             raise _unseen()
+        if installed and state and state.by_log:
+            self._expect_published_whole()
         return super().capabilities()
 
     def poll_ddl(self) -> None:
         """Where no event trigger sees DDL, nothing is published, and there is nothing to look for."""
         if self._sees_ddl():
             super().poll_ddl()
+        self._expect_published_whole()
+
+    def _expect_published_whole(self) -> None:
+        with translated("looking at the publications"):
+            slot.expect_published_whole(self._session.open(), composed("capture/log/captured", **self.parts))
 
     def _sees_ddl(self) -> bool:
         with translated("looking for event triggers"):
@@ -93,7 +102,7 @@ class LogCapture(QueueCapture):
         """Install or reconcile everything in one transaction; then make the slot, if there was none yet.
 
         Raises:
-            ConfigError: SLC-400 or SLC-401, it cannot be captured by its log; SLC-452, nobody sees its DDL.
+            ConfigError: SLC-400, SLC-401 or SLC-646, it cannot be captured by its log; SLC-452, nobody sees its DDL.
         """
         session, is_new, state = self._session.open(), not self.is_installed(), self._capture_state()
         changes = state is not None and not state.by_log
@@ -104,9 +113,10 @@ class LogCapture(QueueCapture):
         with translated("looking whether the log tells all"):
             if is_new:
                 slot.expect_possible(self._at)
-            slot.expect_fit(
-                session, list(self.present([name for name, one in watched.items() if one.actions != "none"]))
-            )
+            captured = list(self.present([name for name, one in watched.items() if one.actions != "none"]))
+            slot.expect_fit(session, captured)
+            names = sql.Literal([regclass(name) for name in captured])
+            slot.expect_published_whole(session, sql.SQL("{}::text[]::regclass[]").format(names))
         if changes:
             return self._change_over(watched, wanted, unreadable, notice)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
@@ -190,6 +200,8 @@ class LogCapture(QueueCapture):
             written, flushed = self._written()
             if written > flushed:
                 flushed = self._at.flush()
+            if self._keeps_for_nothing(known.slot):
+                return True
             if flushed == self._looked:
                 return False
             self._at.reach(flushed)
@@ -202,6 +214,14 @@ class LogCapture(QueueCapture):
                 return True
             self._looked = flushed
             return False
+
+    def _keeps_for_nothing(self, name: str) -> bool:
+        """Whether the slot is to be moved: others write, and it lies far behind what is published."""
+        if time.monotonic() < self._moves_again:
+            return False
+        self._moves_again = time.monotonic() + _IDLE_S
+        found = slot.kept(self._at, name)
+        return found is not None and found.bytes > _IDLE_BYTES
 
     def count_queued(self, most: int) -> int:
         """How many changes wait in the slot, counted up to about so many; perhaps as a moment ago."""

@@ -128,6 +128,27 @@ def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
         )
 
 
+def expect_published_whole(connection: Connection, tables: sql.Composable) -> None:
+    """See that no publication of others makes statements fail, beside the whole old rows that the log has to have.
+
+    Args:
+        tables: an expression for the tables, an array.
+
+    Raises:
+        ConfigError: SLC-646, one does, or would.
+    """
+    if row := connection.execute(composed("capture/log/published_beside", tables=tables)).fetchone():
+        schema, table, publication = row
+        raise ConfigError(
+            646,
+            f"the publication {publication} leaves columns of {TableName(schema, table)} out: with the whole old rows "
+            "that `capture: log` needs, the server refuses each UPDATE and DELETE of that table",
+            f"let its owner type ALTER PUBLICATION {sql.Identifier(publication).as_string(connection)} SET (publish = "
+            "'insert'), or publish all columns, generated ones as well; or take the table out of `tables`, or "
+            "`capture: log` out of the source, and trigger bootstrap",
+        )
+
+
 def make(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Make the slot, and record that nothing behind it is published.
 
