@@ -58,24 +58,6 @@ def test_an_overtaken_drain_does_not_take_the_slave_back(build):
     slave.close()
 
 
-def test_a_table_that_a_crash_would_empty_stops_the_slave_with_and_without_changes_of_it(build):
-    world = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
-    world.master.execute("INSERT INTO t VALUES (1)")
-    world.publish()
-    drain = world.drainer()
-    assert drain.deliver()
-    world.reader("zurich").execute("ALTER TABLE t SET UNLOGGED")
-    world.master.execute("INSERT INTO t VALUES (2)")
-    world.publish()
-    with pytest.raises(SluiceError, match="SLC-645"):
-        drain.deliver()
-    world.reader("zurich").execute("ALTER TABLE t SET LOGGED; ALTER TABLE u SET UNLOGGED")
-    with pytest.raises(SluiceError, match=r"SLC-645: .*u. as UNLOGGED") as caught:
-        world.catch_up()
-    assert "SET LOGGED" in caught.value.hint
-    assert "EXCEPTION" in replications.holds(world.context.store, world.pair("zurich"))
-
-
 def one_to_one(world, *slaves, **more):
     """Let some slaves get each transaction by itself."""
     for entry in world.settings["replications"]:

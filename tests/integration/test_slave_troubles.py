@@ -17,6 +17,7 @@ from support.places import reserve_port
 
 from sluice.errors import SluiceError, TransientError
 from sluice.state.replication import Status
+from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
 
@@ -144,3 +145,21 @@ def test_a_value_that_is_too_long_for_an_index_of_the_slave_stops_it(world, mode
     world.reader("zurich").execute("DROP INDEX long")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_a_table_that_a_crash_would_empty_stops_the_slave_with_and_without_changes_of_it(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    drain = world.drainer()
+    assert drain.deliver()
+    world.reader("zurich").execute("ALTER TABLE t SET UNLOGGED")
+    world.master.execute("INSERT INTO t VALUES (2)")
+    world.publish()
+    with pytest.raises(SluiceError, match="SLC-645"):
+        drain.deliver()
+    world.reader("zurich").execute("ALTER TABLE t SET LOGGED; ALTER TABLE u SET UNLOGGED")
+    with pytest.raises(SluiceError, match=r"SLC-645: .*u. as UNLOGGED") as caught:
+        world.catch_up()
+    assert "SET LOGGED" in caught.value.hint
+    assert "EXCEPTION" in replications.holds(world.context.store, world.pair("zurich"))

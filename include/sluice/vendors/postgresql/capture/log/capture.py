@@ -22,7 +22,7 @@ from sluice.model.names import TableName
 from sluice.model.watched import Wanted, Watch
 from sluice.vendors.postgresql.capture import change_over, event_triggers, install
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
-from sluice.vendors.postgresql.capture.log import slot, standbys
+from sluice.vendors.postgresql.capture.log import slot, standbys, told_tables
 from sluice.vendors.postgresql.capture.log.stream import places_of
 from sluice.vendors.postgresql.capture.log.sweep import LogSweep
 from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
@@ -81,7 +81,7 @@ class LogCapture(QueueCapture):
 
     def _expect_published_whole(self) -> None:
         with translated("looking at the publications"):
-            slot.expect_published_whole(self._session.open(), composed("capture/log/captured", **self.parts))
+            told_tables.expect_published_whole(self._session.open(), composed("capture/log/captured", **self.parts))
 
     def _sees_ddl(self) -> bool:
         with translated("looking for event triggers"):
@@ -114,9 +114,9 @@ class LogCapture(QueueCapture):
             if is_new:
                 slot.expect_possible(self._at)
             captured = list(self.present([name for name, one in watched.items() if one.actions != "none"]))
-            slot.expect_fit(session, captured)
+            told_tables.expect_fit(session, captured)
             names = sql.Literal([regclass(name) for name in captured])
-            slot.expect_published_whole(session, sql.SQL("{}::text[]::regclass[]").format(names))
+            told_tables.expect_published_whole(session, sql.SQL("{}::text[]::regclass[]").format(names))
         if changes:
             return self._change_over(watched, wanted, unreadable, notice)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)

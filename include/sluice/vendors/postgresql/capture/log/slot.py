@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
@@ -17,12 +17,11 @@ from psycopg.pq import TransactionStatus
 from sluice import shell
 from sluice.errors import AGAIN, ConfigError, StrangeSource, TransientError
 from sluice.model.kept_log import KeptLog
-from sluice.model.names import Resources, TableName
+from sluice.model.names import Resources
 from sluice.vendors.postgresql.capture.log import standbys
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.capture.log.stream import Place
 from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
-from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 T = TypeVar("T")
@@ -114,39 +113,6 @@ def _missing(connection: Connection, oldest: int, *, makes: bool) -> Iterator[st
             right for right, there in (("REPLICATION", replicates), ("CREATE on the database", publishes)) if not there
         )
         yield f"the role lacks {lacks}: a superuser runs the script of {shell.sluice('grants', 'SOURCE')}"
-
-
-def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
-    """See that the log says all of these tables, which exist. Raises ConfigError SLC-401."""
-    names = sql.Literal([regclass(name) for name in tables])
-    if row := connection.execute(composed("capture/log/unfit", tables=names)).fetchone():
-        schema, table, why = row
-        raise ConfigError(
-            401,
-            f"{TableName(schema, table)} {why}, of which the server's log does not tell",
-            "nothing was changed; take the table out of `tables`, or `capture: log` out of the source",
-        )
-
-
-def expect_published_whole(connection: Connection, tables: sql.Composable) -> None:
-    """See that no publication of others makes statements fail, beside the whole old rows that the log has to have.
-
-    Args:
-        tables: an expression for the tables, an array.
-
-    Raises:
-        ConfigError: SLC-646, one does, or would.
-    """
-    if row := connection.execute(composed("capture/log/published_beside", tables=tables)).fetchone():
-        schema, table, publication = row
-        raise ConfigError(
-            646,
-            f"the publication {publication} leaves columns of {TableName(schema, table)} out: with the whole old rows "
-            "that `capture: log` needs, the server refuses each UPDATE and DELETE of that table",
-            f"let its owner type ALTER PUBLICATION {sql.Identifier(publication).as_string(connection)} SET (publish = "
-            "'insert'), or publish all columns, generated ones as well; or take the table out of `tables`, or "
-            "`capture: log` out of the source, and trigger bootstrap",
-        )
 
 
 def make(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
