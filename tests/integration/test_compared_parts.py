@@ -13,7 +13,8 @@ from sluice.changelog.manifest import Manifest
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import RowsDiffer, TransientError
 from sluice.monitor import comparison_status
-from sluice.store import comparisons
+from sluice.state.replication import Event, Status
+from sluice.store import comparisons, replications
 from sluice.vendors.postgresql.read import cut_tables
 from sluice.verify.checkpoints import Parts
 from sluice.verify.run import VerifyRequest, verify
@@ -139,6 +140,15 @@ def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_comp
     assert found["note"].startswith(f"zurich: {ROWS} rows compared, 0 different")
     world.master.execute("DELETE FROM a WHERE id = 0; INSERT INTO b VALUES ('k1', repeat('x', 100))")
     assert last == "heap"
+
+
+def test_an_update_ends_by_no_part_that_an_earlier_try_has_compared(world, harm):
+    for event in (Event.REQUEST, Event.DUMPED):
+        replications.happen(world.context.store, world.pair("zurich"), event)
+    first, _ = a_try(world, "run/0", killed_after=BEFORE, initial=True)
+    again, _ = a_try(world, "run/0", initial=True)
+    assert (again[:BEFORE], len(again) > BEFORE) == (first, True), "all has to be equal at one point"
+    assert world.status("zurich") is Status.NORMAL
 
 
 @pytest.mark.full

@@ -320,7 +320,6 @@ def test_a_publisher_started_twice_at_once_says_who_is_at_work(world):
     assert world.publish()["changes"] == 0
 
 
-@pytest.mark.full
 def test_taking_over_ends_a_publisher_that_hangs_in_its_transaction(world):
     zombie = world.publisher()
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
