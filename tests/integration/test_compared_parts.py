@@ -13,8 +13,8 @@ from sluice.changelog.manifest import Manifest
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import RowsDiffer, TransientError
 from sluice.monitor import comparison_status
-from sluice.state.replication import Event, Status
-from sluice.store import comparisons, replications
+from sluice.state.replication import Status
+from sluice.store import comparisons
 from sluice.vendors.postgresql.read import cut_tables
 from sluice.verify.checkpoints import Parts
 from sluice.verify.run import VerifyRequest, verify
@@ -142,9 +142,10 @@ def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_comp
     assert last == "heap"
 
 
-def test_an_update_ends_by_no_part_that_an_earlier_try_has_compared(world, harm):
-    for event in (Event.REQUEST, Event.DUMPED):
-        replications.happen(world.context.store, world.pair("zurich"), event)
+def test_an_update_ends_by_no_part_that_an_earlier_try_has_compared(updating, monkeypatch):
+    monkeypatch.setattr(cut_tables, "_BLOCKS", 2)
+    world = updating(DDL, ["public.*"], {}, slaves=("zurich",))
+    world.update()
     first, _ = a_try(world, "run/0", killed_after=BEFORE, initial=True)
     again, _ = a_try(world, "run/0", initial=True)
     assert (again[:BEFORE], len(again) > BEFORE) == (first, True), "all has to be equal at one point"
