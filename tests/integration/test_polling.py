@@ -13,6 +13,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, TransientError
 from sluice.monitor.check import findings
 from sluice.state.replication import Status
+from sluice.vendors.postgresql.capture import ddl_polling
 
 pytestmark = [pytest.mark.postgres]
 
@@ -45,6 +46,18 @@ def test_an_added_column_is_found_and_images_of_before_and_after_are_told_apart(
     assert (columns(altered["before"]), columns(altered["after"])) == ({1: "id", 2: "v"}, {1: "id", 2: "v", 3: "n"})
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_tables_are_compared_with_their_records_again_only_if_the_catalog_changed(polled, monkeypatch):
+    world, looks, unseen = polled(PLAIN, ["public.t"]), [], ddl_polling._unseen
+    monkeypatch.setattr(ddl_polling, "_unseen", lambda *given: looks.append(1) or unseen(*given))
+    published(world)
+    first = len(looks)
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    assert (published(world), len(looks)) == (["I"], first), "a step makes its own session"
+    world.master.execute("ALTER TABLE t ADD n int")
+    assert published(world) == ["I", "A"]
+    assert len(looks) > first
 
 
 @pytest.mark.full

@@ -317,7 +317,7 @@ def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -
     """Nothing is sent once columns changed or partitions came: those images may be printed as their sessions liked, and
     the sweep refuses them (SLC-043)."""
     if not _is_misread(connection, parts):
-        poll(connection, parts, CatalogStamp())
+        poll(connection, parts, CatalogStamp("printed"))
 
 
 def _is_misread(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:

@@ -11,26 +11,36 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
 
+# By the kind of comparison, the database and the resources in it: a session and a step are soon over, and to compare a
+# thousand tables takes half a second of the master's.
+_compared: dict[tuple[str, ...], str | None] = {}
+
+
 class CatalogStamp:
-    """The state of the catalog at the last comparison without findings; one for each kind of comparison.
+    """The state of the catalog at the last comparison of a kind that found nothing, in this process.
 
     Args:
+        kind: of the comparison.
         before: a comparison that comes before each of this one, and records what it finds; if it is made at all.
     """
 
-    def __init__(self, before: CatalogStamp | None = None) -> None:
+    def __init__(self, kind: str, before: CatalogStamp | None = None) -> None:
+        self._kind = kind
         self._before = before
-        self._compared: str | None = None
+        self._of: tuple[str, ...] = ()
         self._seen: str | None = None
 
     def look(self, connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
         """Look at it, before a comparison; whether that would find nothing again."""
+        info = connection.info
+        at = (info.host, str(info.port), info.dbname, parts["tables"].as_string(connection))
+        self._of = (self._kind, *at)
         (self._seen,) = connection.execute(composed("capture/ddl/stamp", **parts)).fetchone() or (None,)
-        return self._seen is not None and self._seen == self._compared
+        return self._seen is not None and self._seen == _compared.get(self._of)
 
     def is_fine(self) -> None:
         """A comparison that was begun after the last look found nothing."""
-        self._compared = self._seen
+        _compared[self._of] = self._seen
 
     def unrecorded(self, name: TableName, *, went: bool) -> SluiceError:
         """The error for a table whose columns differ from the record: for good, or altered since the last comparison.

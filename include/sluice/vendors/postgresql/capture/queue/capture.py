@@ -64,9 +64,9 @@ class QueueCapture:
         self._newcomers = ddl_polling.NewTables()
         self._unrecorded = ddl_polling.MissedDdl()
         self._backlog: Backlog | None = None
-        self._polled, self._firing = CatalogStamp(), CatalogStamp()
+        self._polled, self._firing = CatalogStamp("polled"), CatalogStamp("firing")
         self._waited = ddl_polling.Waited()
-        self._recorded = CatalogStamp(self._polled)
+        self._recorded = CatalogStamp("recorded", self._polled)
 
     def capabilities(self) -> Capabilities:
         """The capabilities of this source and of our role on it. Raises ConfigError SLC-406."""
