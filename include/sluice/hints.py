@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
@@ -48,10 +48,14 @@ def for_drain(
         error.hint = f"{error.hint}. {then}"
 
 
-def by_repair(pairs: Iterable[Pair]) -> str:
+def by_repair(pairs: Sequence[Pair]) -> str:
     """What to type for rows that differ: the smallest remedy, which every message names."""
     repairs = [trigger("repair", source=pair.source, slave=pair.slave) for pair in pairs]
-    return f"find out who else writes there, then have these rows repaired, and type: {'; '.join(repairs)}"
+    anew = update(pairs[0].source, [pair.slave for pair in pairs])
+    return (
+        f"find out who else writes there, then have these rows repaired, and type: {'; '.join(repairs)}. Where that is "
+        f"refused, type, which replaces what the watched tables hold: {anew}"
+    )
 
 
 def for_update(error: SluiceError, pair: Pair | None = None, **choices: object) -> str:

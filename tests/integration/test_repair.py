@@ -295,6 +295,9 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     with pytest.raises(SluiceError, match=r"SLC-074: rents on branch\.rented of the slave would change rows") as told:
         mend(world)
     assert 'ALTER TABLE "branch"."rented" DROP CONSTRAINT rents, ADD CONSTRAINT rents' in told.value.hint
+    entries = {one.event: one.detail for one in trail.last(world.context.store, world.pair("geneva"), 3)}
+    assert entries["repair failed"].startswith("SLC-074; by then: 0 keys")
+    assert "repaired" not in entries
     assert slave.execute("TABLE branch.rented").fetchall() == [("N0",)]
     slave.execute("DROP TABLE branch.rented")
     # Keys that are equal and spelled otherwise, of rows that others refer to.

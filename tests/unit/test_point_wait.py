@@ -9,15 +9,17 @@ from sluice.errors import TransientError
 from sluice.model.names import Pair
 from sluice.model.position import Position
 
-WAITING = PointWait(Pair("flights", "zurich"), Position(2, 10), patience_s=60)
+
+def over(ordinal, part_way):
+    return PointWait(Pair("flights", "zurich"), Position(2, 10), 60).over(ordinal, part_way=part_way)
 
 
-@pytest.mark.parametrize(("ordinal", "part_way", "over"), [(9, False, False), (9, True, False), (10, False, True)])
-def test_a_slave_is_there_when_it_has_all_up_to_the_point(ordinal, part_way, over):
-    assert WAITING.over(ordinal, part_way=part_way) is over
+@pytest.mark.parametrize(("ordinal", "part_way", "there"), [(9, False, False), (9, True, False), (10, False, True)])
+def test_a_slave_is_there_when_it_has_all_up_to_the_point(ordinal, part_way, there):
+    assert over(ordinal, part_way) is there
 
 
 @pytest.mark.parametrize(("ordinal", "part_way"), [(10, True), (11, False)])
 def test_a_slave_that_has_some_of_what_follows_is_beyond_the_point(ordinal, part_way):
     with pytest.raises(TransientError, match="SLC-092"):
-        WAITING.over(ordinal, part_way=part_way)
+        over(ordinal, part_way)

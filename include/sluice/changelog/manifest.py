@@ -218,11 +218,15 @@ class Manifest:
             )
 
     def fold(self) -> None:
-        """Forget what was trimmed, but how far that is: the last of it stays listed."""
+        """Forget what was trimmed, but how far that is.
+
+        The last sweeps stay listed: they tell what a server has to have that takes the source's place.
+        """
         gone = segment.c.source == self._source, segment.c.trimmed_at.is_not(None)
-        last = select(func.max(segment.c.number)).where(*gone).scalar_subquery()
+        sweeps = select(segment.c.snapshot).where(*gone).group_by(segment.c.snapshot)
+        last = sweeps.order_by(func.max(segment.c.number).desc()).limit(promotions.SWEEPS)
         with self._store.begin() as connection:
-            connection.execute(delete(segment).where(*gone, segment.c.number < last))
+            connection.execute(delete(segment).where(*gone, segment.c.snapshot.not_in(last)))
 
     def rebase(self, incarnation: str) -> None:
         """Let the log go on with a source that was restored or failed over, accepted by an operator."""

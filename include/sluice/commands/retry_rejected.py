@@ -18,7 +18,7 @@ from sluice.drain.ddl_policy import expect_kept
 from sluice.drain.plan import steps
 from sluice.model.action import Command
 from sluice.model.names import Pair
-from sluice.store import known_differences, rejected_changes, statement_results
+from sluice.store import rejected_changes, statement_results
 from sluice.store.rejected_changes import KeptChange
 
 
@@ -53,8 +53,6 @@ def carry_out(
             )
     finally:
         slave.close()
-    left = {one.change.ordinal for one in everything if one not in named}
-    known_differences.carried_out(context.store, pair, {one.change.ordinal for one in named} - left)
     return len(named), found.total()
 
 

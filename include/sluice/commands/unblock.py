@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
+from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
@@ -42,7 +43,9 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
             # A process that still writes to the slave under an earlier lease is fenced out before the slave is looked
             # at (R6).
             drain.begin(lease.epoch)
-            known_differences.removed(context.store, pair, stuck)
+            left = {str(table) for table in blocked.left_out(context.store, pair)}
+            given = [one for one in stuck.touched if one.table not in left and not _excluded(slave.mapper, one.table)]
+            known_differences.removed(context.store, pair, ordinal, given)
             done = drain.remove(ordinal)
             replications.delivered(context.store, pair, drain.make_durable(), done.tolerated)
         finally:
@@ -71,7 +74,8 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
         )
     with leases.leased(context.store, f"drain {pair}"):
         blocked.skip(context.store, pair, table, who or replications.actor())
-    _passed(context, pair, f"somebody has left out {table} since")
+    if met == {str(table)}:
+        _passed(context, pair, f"somebody has left out {table} since")
     return table
 
 
@@ -93,6 +97,12 @@ def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str 
     """
     context.config.replication(pair.source, pair.slave)
     return said(str(ddl_questions.decide(context.store, pair, key, decision, who)))
+
+
+def _excluded(mapper: Mapper, name: str) -> bool:
+    """Whether a slave does not get a table by its configuration."""
+    table = _table(name)
+    return table is not None and mapper.excludes(table)
 
 
 def _table(name: str) -> TableName | None:

@@ -24,6 +24,7 @@ from sluice.drain.step_result import StepDone
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair, TableName
 from sluice.model.row_conflict import RejectedChange, Tolerated
+from sluice.model.watched import chosen
 from sluice.state.ddl_question import QuestionState
 from sluice.state.replication import Status
 from sluice.steps import Result
@@ -65,8 +66,9 @@ def deliver(
     drain: Drain | None = None
     try:
         if first:
+            patterns = context.config.source(pair.source).patterns
             given = watched_tables.recorded(context.store, pair.source) - blocked.left_out(context.store, pair).keys()
-            slave.expect_lasting(sorted(name for name in given if not mapper.excludes(name)))
+            slave.expect_lasting(sorted(one for one in given if chosen(patterns, one) and not mapper.excludes(one)))
         drain = drain_of(context, pair, slave)
         return asdict(_Step(context.store, pair, drain, epoch, after_crash=after_crash).deliver(seconds))
     except TransientError:

@@ -109,11 +109,12 @@ def for_gate(
         yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {shell.unpause(pair)}"
 
 
-def for_status(store: Store, pair: Pair, one: Standing, location: str) -> Iterator[str]:
+def for_status(store: Store, pair: Pair, one: Standing, location: str, differing: Mapping[str, int]) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
     Args:
         location: where its source stores what is carried by hand.
+        differing: rows that are known to differ, of tables that it is given.
     """
     status = one.known.status
     anew = f"type, which replaces what its watched tables hold: {shell.update(pair.source, [pair.slave])}"
@@ -124,15 +125,16 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str) -> Iterat
             f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
             f"HINT: once the cause is mended, {anew}{_or_resume(store, pair, location)}"
         )
-    elif one.differing:
+    elif differing:
         yield (
-            f"{_rows(sum(one.differing.values()))} known to differ from the master's, in {_tables(one.differing)}.\n"
-            f"HINT: {hints.by_repair([pair])}. Where that is refused, {anew}"
+            f"{_rows(sum(differing.values()))} known to differ from the master's, in {_tables(differing)}.\n"
+            f"HINT: {hints.by_repair([pair])}"
         )
     if one.rejected and status is not Status.UNCONFIGURED:
         yield (
             f"{one.rejected:,} {'change' if one.rejected == 1 else 'changes'} of the master it did not carry out; they "
-            f"are kept.\nHINT: to see them, carry them out or drop them: {shell.rejected(pair)}"
+            f"are kept.\nHINT: to see them: {shell.rejected(pair)}. Drop those that a repair has made up for; to carry "
+            "one out overwrites newer changes of the same row"
         )
 
 

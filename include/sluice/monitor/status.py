@@ -15,9 +15,10 @@ from sluice.errors import TransientError
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.comparison_scope import WHOLE
 from sluice.model.kept_log import KeptLog
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
+from sluice.model.watched import chosen
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.state.condition import Condition
@@ -277,8 +278,8 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         compared=one.compared,
         different=one.different,
         scope=one.scope,
-        differing=one.differing,
-        differed=sum(one.differing.values()),
+        differing=(differing := _given(context, known.pair, one.differing)),
+        differed=sum(differing.values()),
         rejected=one.rejected,
         awaits_files=one.carried is not None and (one.carried.epoch is None or one.carried.is_in),
         publishing=source.publishing,
@@ -308,13 +309,25 @@ def explained(context: Context, one: Standing, beside: Beside, *, resting: bool 
     why = [
         *advice.for_absence(beside.absent, known.status),
         *advice.for_gate(pair, one.holds, beside.paused, _awaited(context, known, one.carried)),
-        *advice.for_status(context.store, pair, one, stored),
+        *advice.for_status(context.store, pair, one, stored, status.differing),
         *advice.for_conflicts(pair, one.conflicts),
         *advice.for_skipped_tables(pair, one.skipped),
     ]
     open_to_it = known.status in DELIVERING and status.dispatcher == Dispatcher.ACTIVE and not beside.absent
     rests = advice.for_pause(context, pair, one.holdback) if resting and open_to_it else ""
     return replace(status, why="\n".join(why), resting=rests)
+
+
+def _given(context: Context, pair: Pair, differing: Mapping[str, int]) -> dict[str, int]:
+    """Those of these tables that the source watches by now, and the slave gets."""
+    patterns = context.config.source(pair.source).patterns
+    mapper = context.config.slave(pair.slave).mapper
+    named = {table: TableName(*table.split(".", 1)) for table in differing}
+    return {
+        table: rows
+        for table, rows in differing.items()
+        if chosen(patterns, named[table]) and not mapper.excludes(named[table])
+    }
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -7,7 +7,7 @@ snapshot there, and the stream goes on from them: no newer change is undone.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from sluice import shell
@@ -159,11 +159,9 @@ def _one_way(
     what = _told(request, planned)
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
     done = _Done()
-    try:
+    with _audited(context, request, done):
         for one in planned:
             _repair(context, pair, one, began, done, patience_s)
-    finally:
-        _note(context, request, "repaired", str(done))
     event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
     others = _differing_otherwise(context, request, planned, compare_all, patience_s)
     which = "that were not chosen" if request.rows else "of other kinds"
@@ -192,12 +190,9 @@ def _by_rule(
     pairs = () if request.dry_run else (pair, *both.opposites)
     for one in pairs:
         _note(context, request, "repair", f"report {report} of {pair}, {both.told}: {what}", one)
-    try:
+    with _audited(context, request, settled, pairs):
         for each in planned:
             both.settle(each)
-    finally:
-        for one in pairs:
-            _note(context, request, "repaired", str(settled), one)
     event("repaired", slave=pair.slave, report=report, **settled.counts)
     if more := 0 if request.dry_run or request.rows else sum(one.more for one in planned):
         raise SluiceError(
@@ -364,6 +359,27 @@ def _differ(context: Context, request: VerifyRequest, compare_all: CompareAll, p
     except (RowsDiffer, NotByKeys):
         return True
     return False
+
+
+@contextmanager
+def _audited(
+    context: Context, request: RepairRequest, done: object, pairs: Sequence[Pair | None] = (None,)
+) -> Iterator[None]:
+    """Note in the audit trail what was repaired in the end, or that it failed, and what was repaired by then.
+
+    Args:
+        done: what is repaired, as its text says.
+        pairs: whose trail it is; of the request if nothing else is said.
+    """
+    try:
+        yield
+    except BaseException as error:
+        code = f"SLC-{error.code:03d}" if isinstance(error, SluiceError) else type(error).__name__
+        for one in pairs:
+            _note(context, request, "repair failed", f"{code}; by then: {done}", one)
+        raise
+    for one in pairs:
+        _note(context, request, "repaired", str(done), one)
 
 
 def _note(context: Context, request: RepairRequest, what: str, detail: str, pair: Pair | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import BigInteger, Column, Connection, DateTime, Table, Text, func
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.model.blocking_transaction import Touched
 from sluice.model.names import Pair, TableName
 from sluice.store.engine import Store
 from sluice.store.tables import for_pair, metadata
@@ -23,6 +23,8 @@ differing = Table(
     metadata,
     *(Column(name, Text, primary_key=True) for name in ("source", "slave", "table", "scope")),
     Column("rows", BigInteger, nullable=False),
+    # Where in the stream they differed: what was compared in front of that says nothing of it.
+    Column("ordinal", BigInteger, nullable=False),
     Column("at", DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp()),
 )
 
@@ -33,27 +35,25 @@ def compared(connection: Connection, pair: Pair, table: str, different: int, bod
     Args:
         body: of the comparison, as the store has it: it says which rows were compared.
     """
-    scope = _scope(body)
+    scope, ordinal = _scope(body), int(body.get("ordinal", 0))
     if different:
-        _put(connection, pair, table, scope, different)
-        return
-    gone = for_pair(differing, pair) & (differing.c.table == table)
-    connection.execute(differing.delete().where(gone if scope == _WHOLE else gone & (differing.c.scope == scope)))
+        _put(connection, pair, table, scope, different, ordinal)
+    elif body.get("percent", 100) >= 100:
+        # A sample has other keys each time.
+        gone = for_pair(differing, pair) & (differing.c.table == table) & (differing.c.ordinal <= ordinal)
+        connection.execute(differing.delete().where(gone if scope == _WHOLE else gone & (differing.c.scope == scope)))
 
 
-def removed(store: Store, pair: Pair, transaction: BlockingTransaction) -> None:
-    """A slave lacks a transaction of its master, which somebody removed."""
+def removed(store: Store, pair: Pair, ordinal: int, touched: Iterable[Touched]) -> None:
+    """A slave lacks a transaction of its master, which somebody removed: carried out later, it may undo newer changes.
+
+    Args:
+        touched: what it does to the tables that the slave is given.
+    """
     with store.begin() as connection:
-        for one in transaction.touched:
+        for one in touched:
             if one.table:
-                _put(connection, pair, one.table, _removed(transaction.ordinal), sum(one.actions.values()))
-
-
-def carried_out(store: Store, pair: Pair, ordinals: Iterable[int]) -> None:
-    """A slave has these transactions, which had been removed."""
-    scopes = [_removed(one) for one in ordinals]
-    with store.begin() as connection:
-        connection.execute(differing.delete().where(for_pair(differing, pair), differing.c.scope.in_(scopes)))
+                _put(connection, pair, one.table, f"transaction {ordinal}", sum(one.actions.values()), ordinal)
 
 
 def forget(connection: Connection, pair: Pair, table: TableName | None = None) -> None:
@@ -62,11 +62,12 @@ def forget(connection: Connection, pair: Pair, table: TableName | None = None) -
     connection.execute(differing.delete().where(which if table is None else which & (differing.c.table == str(table))))
 
 
-def _put(connection: Connection, pair: Pair, table: str, scope: str, rows: int) -> None:
+def _put(connection: Connection, pair: Pair, table: str, scope: str, rows: int, ordinal: int) -> None:
     key = {"source": pair.source, "slave": pair.slave, "table": table, "scope": scope}
-    made = insert(differing).values(**key, rows=rows)
-    again = {"rows": rows, "at": func.clock_timestamp()}
-    connection.execute(made.on_conflict_do_update(index_elements=list(key), set_=again))
+    made = insert(differing).values(**key, rows=rows, ordinal=ordinal)
+    again = {"rows": rows, "ordinal": ordinal, "at": func.clock_timestamp()}
+    newer = differing.c.ordinal <= ordinal
+    connection.execute(made.on_conflict_do_update(index_elements=list(key), set_=again, where=newer))
 
 
 def _scope(body: Mapping[str, Any]) -> str:
@@ -78,7 +79,3 @@ def _scope(body: Mapping[str, Any]) -> str:
     }
     some = {name: value for name, value in named.items() if value}
     return json.dumps(some, sort_keys=True) if some else _WHOLE
-
-
-def _removed(ordinal: int) -> str:
-    return f"transaction {ordinal}"

@@ -17,7 +17,7 @@ from sluice.store.engine import Store
 from sluice.store.leases import Lease
 from sluice.store.tables import replication, segment
 
-_SWEEPS = 2
+SWEEPS = 2
 _WAY = (Status.INITIAL, Status.TRANSITION, Status.NORMAL)
 
 
@@ -64,7 +64,7 @@ def _lacking(row: Row[tuple[object, ...]], sweeps: int) -> str | None:
     """Why a slave may have what the new server has not; None if it has not."""
     if row.status != Status.NORMAL:
         return "another server took the source's place during its initial update"
-    if row.filled_at is None or sweeps < _SWEEPS:
+    if row.filled_at is None or sweeps < SWEEPS:
         return (
             "another server took the source's place, and too little was published since the slave's initial update to "
             "tell that this server has all that the slave was filled with"

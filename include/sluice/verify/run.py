@@ -388,7 +388,7 @@ def _complain(
         error = RowsDiffer(
             90,
             f"the slaves are not what the master is: {'; '.join(counts)}{FIRST_KEYS if keys else ''}{'; '.join(keys)}",
-            anew if initial else hints.by_repair(Pair(source, slave) for slave in slaves),
+            anew if initial else hints.by_repair([Pair(source, slave) for slave in slaves]),
         )
         error.report = report
         raise error

@@ -8,9 +8,9 @@ down_revision = "0035"
 
 # Of each table the last comparison of all rows, and what later ones of some rows found.
 _KNOWN = """
-INSERT INTO differing (source, slave, "table", scope, rows)
-SELECT source, slave, "table", '', different FROM (
-    SELECT DISTINCT ON (source, slave, "table") source, slave, "table", different FROM comparison
+INSERT INTO differing (source, slave, "table", scope, rows, ordinal)
+SELECT source, slave, "table", '', different, coalesce((body ->> 'ordinal')::bigint, 0) FROM (
+    SELECT DISTINCT ON (source, slave, "table") source, slave, "table", different, body FROM comparison
     WHERE NOT body ?| ARRAY['within', 'only'] AND coalesce((body ->> 'percent')::float8, 100) >= 100
     ORDER BY source, slave, "table", point DESC) AS last
 WHERE different > 0
@@ -21,7 +21,7 @@ def upgrade() -> None:
     op.create_table(
         "differing",
         *(sa.Column(name, sa.Text, primary_key=True) for name in ("source", "slave", "table", "scope")),
-        sa.Column("rows", sa.BigInteger, nullable=False),
+        *(sa.Column(name, sa.BigInteger, nullable=False) for name in ("rows", "ordinal")),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False, server_default=sa.func.clock_timestamp()),
     )
     op.get_bind().exec_driver_sql(_KNOWN)

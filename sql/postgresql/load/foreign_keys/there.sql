@@ -1,5 +1,5 @@
 -- The foreign keys from and to these tables, or partitions of them, and what each is; whether our role may drop it.
--- `columns`: only those that these columns of the tables are in.
+-- `columns`: only those of other tables that refer to these columns.
 WITH RECURSIVE wanted (relid) AS (
     SELECT class.oid
     FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS named (schema, "table")
@@ -19,10 +19,8 @@ JOIN pg_class AS parent ON parent.oid = c.confrelid
 JOIN pg_namespace AS parent_schema ON parent_schema.oid = parent.relnamespace
 WHERE c.contype = 'f' AND c.conparentid = 0
   AND (c.conrelid IN (SELECT relid FROM part) OR c.confrelid IN (SELECT relid FROM part))
-  AND (%(columns)s::text[] IS NULL OR EXISTS (
-      SELECT FROM pg_attribute AS part_of
-      WHERE part_of.attname = ANY(%(columns)s::text[]) AND part_of.attrelid IN (SELECT relid FROM part)
-        AND (part_of.attrelid = c.conrelid AND part_of.attnum = ANY(c.conkey)
-             OR part_of.attrelid = c.confrelid AND part_of.attnum = ANY(c.confkey))
+  AND (%(columns)s::text[] IS NULL OR c.conrelid NOT IN (SELECT relid FROM part) AND EXISTS (
+      SELECT FROM pg_attribute AS named
+      WHERE named.attrelid = c.confrelid AND named.attnum = ANY(c.confkey) AND named.attname = ANY(%(columns)s::text[])
   ))
 ORDER BY 1, 2, 3

@@ -10,7 +10,6 @@ from sluice.errors import AGAIN, AlteredMeanwhile, SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
-
 # By the kind of comparison, the database and the resources in it: a session and a step are soon over, and to compare a
 # thousand tables takes half a second of the master's.
 _compared: dict[tuple[str, ...], str | None] = {}

@@ -184,8 +184,8 @@ class _Defining:
             raise more_to_be_seen(after.name, shown)
         if becomes.rewritten:
             becomes = open_to_all(becomes, silent=self._silent)
-            # The server checks a key of columns of other types against the rows that are there, which are none until
-            # those of the stream come.
+            # The server checks a key that refers to columns of other types against the rows that are there, which are
+            # none until those of the stream come.
             retyped = alter.retyped(was, becomes)
             # No table can be altered for whose rows something waits until the end of the transaction.
             self._references.put_off([new], retyped if self._silent else None, all_=not self._silent)

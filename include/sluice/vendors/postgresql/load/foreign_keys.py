@@ -86,7 +86,7 @@ class WaitingForeignKeys:
         """Drop the foreign keys from these tables and to them. Returns the tables that had one.
 
         Args:
-            columns: only keys that have one of these columns of the tables.
+            columns: only keys of other tables that refer to one of these columns.
             all_: raise SluiceError SLC-270 for a key that our role may not drop; else it stays.
         """
         if all_:

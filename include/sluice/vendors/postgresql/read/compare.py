@@ -65,7 +65,7 @@ def shape(
         named = {"schema": name.schema, "table": name.table}
         if session.execute(composed("read/compare/watched", **parts), named).fetchone() is None:
             return None
-        with overtaken(session, Layout(0, name, ())):
+        with overtaken((session, Layout(0, name, ()))):
             return definition.read(session, name).layout
 
 
@@ -106,8 +106,9 @@ def compare_table(job: Comparison) -> Difference:
         translated(f"comparing {job.view.master.name}"),
         reading(connections[job.master.connection], job.master.snapshot_id) as master,
         reading(connections[job.replica.connection], job.replica.snapshot_id, job.master.snapshot_id) as replica,
-        _shown(master, replace(job.view.ours, name=job.view.master.name)),
-        _shown(replica, job.view.layout),
+        overtaken((master, job.view.ours), (replica, job.view.layout)),
+        _shown(master, job.view.master.name),
+        _shown(replica, job.view.layout.name),
     ):
         read_tables_alone(master)
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
@@ -228,7 +229,8 @@ def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionI
     with (
         translated(f"comparing {job.view.master.name}"),
         reading(connections[job.replica.connection], job.replica.snapshot_id) as replica,
-        _shown(replica, job.view.layout),
+        overtaken((replica, job.view.layout)),
+        _shown(replica, job.view.layout.name),
     ):
         with master_digests(job) as ours:
             slave = _Slave(replica, job.view.layout) if ours else None
@@ -344,29 +346,33 @@ def others(table: TableName | str) -> TransientError:
 
 
 @contextmanager
-def overtaken(session: Connection, layout: Layout) -> Iterator[None]:
-    """Tell a table or column that was dropped or renamed since the session's snapshot from one that never was: the
-    server knows names as they are now.
+def overtaken(*sides: tuple[Connection, Layout]) -> Iterator[None]:
+    """Tell a table or column that is gone since the snapshots of these sessions from one that never was there.
 
     Raises:
-        TransientError: SLC-095, it was there.
+        TransientError: SLC-095, all were there.
     """
-    had = {column.name for column in relations.columns(session, layout.name)}
+    were = all(_had(session, layout) for session, layout in sides)
     try:
         yield
     except UNKNOWN as error:
-        if had and had >= {column.name for column in layout.columns}:
-            raise others(layout.name) from error
+        if were:
+            raise others(sides[0][1].name) from error
         raise
 
 
+def _had(session: Connection, layout: Layout) -> bool:
+    """Whether a session's snapshot shows a table with these columns."""
+    there = {column.name for column in relations.columns(session, layout.name)}
+    return bool(there) and there >= {column.name for column in layout.columns}
+
+
 @contextmanager
-def _shown(session: Connection, layout: Layout) -> Iterator[None]:
+def _shown(session: Connection, table: TableName) -> Iterator[None]:
     """Read a table, as the session's snapshot shows it."""
-    with overtaken(session, layout):
-        keep_shape(session, layout.name)
-        yield
-        expect_shown(session, layout.name)
+    keep_shape(session, table)
+    yield
+    expect_shown(session, table)
 
 
 def _rows(

@@ -85,7 +85,7 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
 
         found: list[Comparison] = []
         for job in jobs:
-            with overtaken(ours, job.view.ours), overtaken(theirs, job.view.layout):
+            with overtaken((ours, job.view.ours), (theirs, job.view.layout)):
                 found += cut_one(job)
         return found
 

@@ -40,6 +40,6 @@ def expect_published_whole(connection: Connection, tables: sql.Composable) -> No
             f"the publication {publication} leaves columns of {TableName(schema, table)} out: with the whole old rows "
             "that `capture: log` needs, the server refuses each UPDATE and DELETE of that table",
             f"let its owner type ALTER PUBLICATION {sql.Identifier(publication).as_string(connection)} SET (publish = "
-            "'insert'), or publish all columns, generated ones as well; or take the table out of `tables`, or "
-            "`capture: log` out of the source, and trigger bootstrap",
+            "'insert, truncate'), or publish all columns, generated ones as well; or take the table out of `tables`, "
+            "or `capture: log` out of the source, and trigger bootstrap",
         )
