@@ -19,12 +19,15 @@ from support.pages import BODIES, QUERIES, REJECTED, at, compared, ours, pages, 
 from support.world import SOURCE
 
 from sluice.model.access import Right
+from sluice.model.action import Action
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
+from sluice.model.ddl_question import DdlQuestion
 from sluice.model.statement import WantedStatement
 from sluice.pages.entry import TOKEN_HEADER, page_token
+from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
-from sluice.store import blocked, rejected_changes, replications, statement_results
+from sluice.store import blocked, ddl_questions, rejected_changes, replications, statement_results
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ROUTES = routes()
@@ -249,3 +252,22 @@ def test_a_configuration_that_cannot_be_read_is_told_and_read_again_once_it_is_m
     assert (answer.status_code, "SLC-002" in answer.text) == (500, True)
     file.write_text(yaml.safe_dump(world.settings))
     assert client.get("/").status_code == 200
+
+
+ADDED = {"schema": "public", "table": "t", "columns": [], "key": []}
+ASKED = json.dumps({"before": ADDED, "after": ADDED, "statement": "ALTER TABLE t ADD secret text DEFAULT '<b>x</b>'"})
+
+
+def test_a_slave_that_waits_for_an_answer_is_shown_what_is_asked_and_not_told_to_remove_it(world, visit):
+    store, pair = world.context.store, world.pair("zurich")
+    blocked.stand(store, pair, BlockingTransaction(4, "5017", 7, 7, (Touched("public.t", {"A": 1}, ("id",)),)))
+    ddl_questions.put(store, pair, DdlQuestion(4, 7, Action.ALTER, "public.t", ASKED), QuestionState.WAITING)
+    shown = {name: visit(name).get(ZURICH).text for name in ("admin", "otto")}
+    for text in shown.values():
+        assert "It waits for an answer about transaction 4" in text
+        assert f"/dags/decide/runs/{SOURCE}__zurich__7/required_actions" in text
+        assert "Remove first" not in text
+        assert ">waits for an answer</span>" in text
+    assert "DEFAULT &#39;&lt;b&gt;x&lt;/b&gt;&#39;" in shown["admin"]
+    assert "DEFAULT" not in shown["otto"], "a statement may have values in it"
+    assert "1 waits for an answer" in visit("admin").get("/").text

@@ -19,14 +19,15 @@ from sluice.store import leases, replications
 pytestmark = [pytest.mark.postgres]
 
 
-def test_the_status_is_shown_again_and_again_as_it_is_then(updating):
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
+def test_the_status_is_shown_again_and_again_as_it_is_then_until_a_signal_ends_it(updating, ending):
     world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
     command = [sys.executable, "-m", "sluice.cli", "status", "--every", "0.1"]
     environment = {**os.environ, **world.environment(), "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def heeds() -> None:
         # Who runs tests in the background of a shell has them ignore it.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.signal(ending, signal.SIG_DFL)
 
     how = {"stdout": subprocess.PIPE, "text": True, "preexec_fn": heeds}
     with subprocess.Popen(command, env=environment, **how) as shown:
@@ -38,8 +39,8 @@ def test_the_status_is_shown_again_and_again_as_it_is_then(updating):
         until("NORMAL")
         replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
         until("INCONSISTENT")
-        shown.send_signal(signal.SIGINT)
-        assert shown.wait(120) == 130
+        shown.send_signal(ending)
+        assert shown.wait(120) == 128 + ending
 
 
 # The comparisons, the oldest first: rows that differ, and the scope; the words of the status, and whether all is well.
