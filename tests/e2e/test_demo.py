@@ -47,7 +47,7 @@ def test_the_demo_ends_with_two_slaves_that_equal_their_master(shown):
     lines = shown.stdout.splitlines()
     for slave in ("zurich", "geneva"):
         (row,) = [line.split() for line in lines if line.startswith(slave)]
-        assert row[1:3] == ["NORMAL", "ACTIVE"]
+        assert row[1:4] == ["well", "NORMAL", "ACTIVE"]
         assert int(row[-2].replace(",", "")) > 300_000
         assert row[-1] == "0"
     assert "login admin" in shown.stdout
