@@ -133,7 +133,7 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str, differing
     if one.rejected and status is not Status.UNCONFIGURED:
         yield (
             f"{one.rejected:,} {'change' if one.rejected == 1 else 'changes'} of the master it did not carry out; they "
-            f"are kept.\nHINT: to see them: {shell.rejected(pair)}. Drop those that a repair has made up for; to carry "
+            f"are kept.\nHINT: to see them: {shell.rejected(pair)}. If a repair has made up for one, drop it; to carry "
             "one out overwrites newer changes of the same row"
         )
 

@@ -97,8 +97,8 @@ class ReplicationStatus:
         update: the last initial update, if there was one.
         batch_s: so long its drain took for its last batch, if there was one.
         scope: the rows that its last comparison was of, in words; empty if there was none.
-        differing: how many rows of each table are known to differ; none of those that are known to be equal; `differed`
-            is their sum.
+        differing: how many rows of each table are known to differ. A row stays known until it is found equal.
+        differed: their sum.
         rejected: changes that it did not carry out, which are kept.
         awaits_files: its initial data is on its way by hand, or is to be released.
         condition: how it is, in one word.
@@ -257,6 +257,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
     if beside.paused and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
     loaded, loading = _loaded(one)
+    differing = _given(context, known.pair, one.differing)
     found = ReplicationStatus(
         source=known.pair.source,
         slave=known.pair.slave,
@@ -278,7 +279,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         compared=one.compared,
         different=one.different,
         scope=one.scope,
-        differing=(differing := _given(context, known.pair, one.differing)),
+        differing=differing,
         differed=sum(differing.values()),
         rejected=one.rejected,
         awaits_files=one.carried is not None and (one.carried.epoch is None or one.carried.is_in),

@@ -1,6 +1,7 @@
 """Rows of slaves that are known to differ from their masters'.
 
-What is known stays until these rows are known to be equal, whatever else is compared, or removed, meanwhile."""
+What is known stays until these rows are known to be equal, whatever else is compared, or removed, meanwhile.
+"""
 
 from __future__ import annotations
 

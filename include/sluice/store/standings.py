@@ -49,8 +49,7 @@ class Standing:
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
         scope: the rows that were compared then, in words; empty if there was none.
-        differing: how many rows of each table of the master are known to differ, whichever comparison found them; none
-            of those that are known to be equal.
+        differing: how many rows of each table of the master are known to differ. Any comparison may have found them.
         rejected: changes that the slave did not carry out, which are kept.
         batch_s: so long its drain took for its last batch; None if there was none.
         recent: how it was in the last hour, if that was asked for.

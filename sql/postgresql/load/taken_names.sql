@@ -1,4 +1,4 @@
--- Of these names for keys and indexes of a table, those that others in its schema bear, and the table that each belongs to.
+-- Names for keys and indexes of a table which other relations of its schema have already. Each comes with its table.
 SELECT class.relname, coalesce(quote_ident(%(schema)s) || '.' || quote_ident(owner.relname), '')
 FROM pg_class AS class
 LEFT JOIN pg_index AS index ON index.indexrelid = class.oid

@@ -48,7 +48,7 @@ class LogCapture(QueueCapture):
     _by_log = True
     _looked = -1
     _counted = 0
-    _counts_again = _moves_again = float("-inf")
+    _counts_again = _looks_beside_again = float("-inf")
 
     def __init__(self, session: SourceSession) -> None:
         super().__init__(session)
@@ -193,7 +193,10 @@ class LogCapture(QueueCapture):
         Raises:
             ConfigError: SLC-646, a publication that came later makes statements fail.
         """
-        self._expect_published_whole()
+        if beside := time.monotonic() >= self._looks_beside_again:
+            # Neither what others publish nor what they write has to be looked at twice a second.
+            self._looks_beside_again = time.monotonic() + _IDLE_S
+            self._expect_published_whole()
         with translated("looking at the slot"):
             session = self._session.open()
             if self._unrecorded.is_noted(session, self.parts):
@@ -204,7 +207,7 @@ class LogCapture(QueueCapture):
             written, flushed = self._written()
             if written > flushed:
                 flushed = self._at.flush()
-            if self._keeps_for_nothing(known.slot):
+            if beside and self._keeps_for_nothing(known.slot):
                 return True
             if flushed == self._looked:
                 return False
@@ -221,9 +224,6 @@ class LogCapture(QueueCapture):
 
     def _keeps_for_nothing(self, name: str) -> bool:
         """Whether the slot is to be moved: others write, and it lies far behind what is published."""
-        if time.monotonic() < self._moves_again:
-            return False
-        self._moves_again = time.monotonic() + _IDLE_S
         found = slot.kept(self._at, name)
         return found is not None and found.bytes > _IDLE_BYTES
 
