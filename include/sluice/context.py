@@ -176,6 +176,7 @@ class Context:
             drained_into,
             tuple(settings.trusted_code),
             self.capture_way(source).from_log,
+            settings.max_row_bytes,
         )
 
     def database_id(self, connection: str) -> str:

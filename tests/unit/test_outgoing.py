@@ -10,6 +10,8 @@ import pytest
 from sluice import extensions
 from sluice.changelog.schema import ATTRIBUTES, SWEPT
 from sluice.errors import SluiceError, TransientError
+from sluice.model.layout import Column, Layout
+from sluice.model.names import TableName
 from sluice.publish.change_filter import PublishFilter
 from sluice.publish.transformer import Transformed
 
@@ -61,6 +63,26 @@ def test_an_update_is_withheld_only_if_its_images_are_equal(old, new, unchanged)
     assert sent.to_pylist()[1]["new"] == (None if unchanged else new)
     assert [row["new"] for row in sent.to_pylist()[::2]] == [["0", "x"], None]
     assert actions(PublishFilter().filtered(batch, {})) == ["I", "U", "D"]
+
+
+def test_a_row_with_more_text_than_is_allowed_is_withheld_and_its_table_named():
+    """The text of its values counts, of both images the longer. What the capture left out has none."""
+    fits, long = ["1" * 60, "2" * 40], ["1" * 60, None, "2" * 41]
+    changes = [
+        ("I", fits, None),
+        ("I", long, None),
+        ("U", fits, fits),
+        ("U", fits, long),
+        ("D", None, long),
+        ("L", None, None),
+    ]
+    batch = swept(*changes, ("N", ["3" * 200], None), ("T", None, None))
+    bounded = PublishFilter(max_row_bytes=100)
+    table = Layout(1, TableName("public", "t"), (Column("id", "integer"),), ())
+    assert actions(bounded.filtered(batch, {})) == ["I", "C", "U", "C", "C", "C", "N", "T"]
+    assert bounded.lost(batch, {1: table}) == {table.name}
+    assert bounded.lost(batch.slice(2, 1), {1: table}) == bounded.lost(batch.slice(6), {1: table}) == set()
+    assert actions(bounded.filtered(batch.slice(3, 1), {})) == ["C"]
 
 
 def test_several_updates_are_judged_one_by_one():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 
 from sluice.capture import unwatched
@@ -12,8 +12,8 @@ from sluice.errors import Unwatchable
 from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
-from sluice.state.replication import Event, Status
-from sluice.store import leases, replications, updates, watched_tables
+from sluice.state.replication import DELIVERING, Event, Status
+from sluice.store import blocked, leases, replications, updates, watched_tables
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
 
@@ -86,7 +86,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
                 context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION}
             )
         if installed and (silenced := database.capture.silenced()):
-            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
+            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION}, silenced)
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         done = database.capture.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         database.capture.claim(context.store.id, by_force=rebase)
@@ -119,7 +119,9 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
     silenced = database.capture.silenced()
     if silenced:
         event("triggers lost", source=source, tables=",".join(map(str, silenced)))
-        make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
+        make_inconsistent(
+            context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION}, silenced
+        )
         try:
             database.capture.install(context.watched(source), context.wanted(source))
         except Unwatchable as error:
@@ -132,16 +134,39 @@ def _lost(silenced: Sequence[TableName]) -> str:
     names = ", ".join(map(str, silenced))
     return (
         f"changes of {names} are not known: the triggers were dropped or disabled by hand, or a publication altered, a "
-        "foreign table became a partition there, a type of its columns became another, a command changed rows that no "
-        "trigger sees (the publisher's log says so), or a row was too long to be captured (the master's log says so)"
+        "foreign table became a partition there, a type of its columns became another, or a command changed rows that "
+        "no trigger sees (the publisher's log says so)"
     )
 
 
-def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
+def lose_rows(context: Context, source: str, tables: Collection[TableName]) -> None:
+    """Leave tables out, of which a row is too long to be published, for the slaves that are given them: until they are
+    filled again. A slave that is being filled now becomes INCONSISTENT."""
+    names, most = ", ".join(map(str, tables)), context.config.source(source).max_row_mb
+    why = f"a row of {names} has more text than the {most} MB that `max_row_mb` of the source allows"
+    event("a row is too long", source=source, why=why)
+    make_inconsistent(context, source, f"{why}: it was not published", {Status.INITIAL}, tables)
+    for slave in context.config.slaves_of(source):
+        pair, mapper = Pair(source, slave), context.config.slave(slave).mapper
+        if replications.get(context.store, pair).status in DELIVERING:
+            for table in tables:
+                if not mapper.excludes(table):
+                    blocked.skip(context.store, pair, table, f"the publisher, since {why}")
+
+
+def make_inconsistent(
+    context: Context, source: str, why: str, among: set[Status], tables: Collection[TableName] = ()
+) -> None:
     """Set slaves in one of these states INCONSISTENT, because changes of the source are lost; no initial update can be
-    resumed."""
+    resumed.
+
+    Args:
+        tables: those whose changes are lost, if not all: a slave that is given none of them has lost nothing.
+    """
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
+        if tables and all(map(context.config.slave(slave).mapper.excludes, tables)):
+            continue
         if replications.get(context.store, pair).status in among:
             replications.happen(context.store, pair, Event.BREAK, why)
     updates.forget(context.store, source)

@@ -66,6 +66,7 @@ class Source(Part):
     trusted_code: list[Identifier] = Field(
         [], description="roles whose functions may run with the rights of the source's role when tables are read"
     )
+    max_row_mb: Annotated[int, Field(ge=1, le=1_000, description="a row with more text is not published")] = 128
     statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
     segments: Segments = Segments.by_default()
     messages: Messages = Messages.by_default()
@@ -78,6 +79,11 @@ class Source(Part):
     def connections(self) -> list[str]:
         """The ids of the connections by which it is captured."""
         return [self.connection, *([self.standby_connection] if self.standby_connection else [])]
+
+    @property
+    def max_row_bytes(self) -> int:
+        """`max_row_mb` in bytes."""
+        return self.max_row_mb * 1_000_000
 
     def reading(self) -> Source:
         """The same by the connection of a role that may only read, if there is one."""

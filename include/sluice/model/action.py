@@ -22,6 +22,8 @@ class Action(StrEnum):
     ALTER = "A"
     DROP = "X"
     STATEMENT = "S"
+    TOO_LONG = "L"
+    """A change of a row that its capture left out, for it is too long to be published. The log has a COMMIT for it."""
 
 
 class Policy(StrEnum):
@@ -74,7 +76,9 @@ class Policies:
 APPLIED = Policies()
 
 
-ROWS = frozenset({Action.INSERT, Action.UPDATE, Action.DELETE, Action.TRUNCATE})
+# Those of one row each.
+OF_A_ROW = (Action.INSERT, Action.UPDATE, Action.DELETE)
+ROWS = frozenset({*OF_A_ROW, Action.TRUNCATE})
 COMMANDS = frozenset({Action.CREATE, Action.ALTER, Action.DROP, Action.STATEMENT})
 
 

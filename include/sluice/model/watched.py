@@ -50,6 +50,7 @@ class Wanted:
         trusted_code: roles whose functions may run with our rights when tables are read.
         drained_into: the source is a slave too, and a drain with `block_loop` deletes its own changes from the queue.
         by_log: changes of rows are read from the server's log.
+        max_row_bytes: a row that is longer, as text, is not published.
     """
 
     entries: Mapping[Pattern, Watch] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class Wanted:
     drained_into: bool = False
     trusted_code: tuple[str, ...] = ()
     by_log: bool = False
+    max_row_bytes: int = 128_000_000
 
     @property
     def named(self) -> list[TableName]:

@@ -1,4 +1,5 @@
-"""Selects the changes of a sweep for the log: all, without updates that change nothing, or by a transformer.
+"""Selects the changes of a sweep for the log: all, without rows that are too long or updates that change nothing, or by a
+transformer.
 
 A change that is withheld is published as a mark: its key, and nothing else. So transactions keep their order and their
 ordinals (R1), a healing purge names every key that was swept (R2), and no slave sees anything of it.
@@ -14,11 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice import extensions
-from sluice.changelog.schema import ATTRIBUTES, LOGGED, ROW, SWEPT
+from sluice.changelog.schema import ATTRIBUTES, LOGGED, ROW, SWEPT, are
 from sluice.errors import SluiceError, TransientError
 from sluice.messages.message import OURS
-from sluice.model.action import Action
+from sluice.model.action import OF_A_ROW, Action
 from sluice.model.layout import Layout
+from sluice.model.names import TableName
 from sluice.publish.transformer import Transformed, Transformer
 
 SENT = pa.schema([*SWEPT, *(LOGGED.field(name) for name in ("attributes", "description"))])
@@ -30,10 +32,17 @@ class PublishFilter:
 
     Attributes:
         unchanged_updates: whether an update is sent that left its row as it was.
+        max_row_bytes: the most text that a row may have. A longer one is withheld.
     """
 
     unchanged_updates: bool = True
     transformer: Transformer | None = None
+    max_row_bytes: int | None = None
+
+    def lost(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> set[TableName]:
+        """The tables of a swept batch that have rows which are too long."""
+        numbers = pc.unique(batch.column("layout").filter(pa.array(_are_long(batch, self.max_row_bytes))))
+        return {layouts[number].name for number in numbers.to_pylist()}
 
     def filtered(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
         """A swept batch as it is published: as many changes, columns as in `SENT`.
@@ -42,6 +51,7 @@ class PublishFilter:
             SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
         """
         keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
+        keep &= ~_are_long(batch, self.max_row_bytes)
         given_columns = [pa.nulls(len(batch), ATTRIBUTES)] * 2
         if self.transformer is not None:
             verdict = _asked(self.transformer, batch, layouts)
@@ -54,6 +64,28 @@ class PublishFilter:
 
 
 EVERYTHING = PublishFilter()
+
+
+def _are_long(batch: pa.RecordBatch, most: int | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """A mask of the changes of which a row has more text, or was left out for that by the capture."""
+    actions = batch.column("action")
+    long: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.zeros(len(batch), bool)
+    long |= pc.equal(actions, Action.TOO_LONG).to_numpy(zero_copy_only=False)
+    # Of most batches no row can be too long.
+    if most is not None and batch.nbytes > most:
+        texts = np.maximum(*(_lengths(batch.column(name)) for name in ("new", "old")))
+        long |= (texts > most) & are(actions, OF_A_ROW).to_numpy(zero_copy_only=False)
+    return long
+
+
+def _lengths(images: pa.ListArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The bytes of text in each image, 0 where there is none."""
+    texts = pc.fill_null(pc.binary_length(images.flatten()), 0).to_numpy()
+    values = pc.fill_null(pc.list_value_length(images), 0).to_numpy()
+    until = np.concatenate(([0], np.cumsum(texts, dtype=np.int64)))
+    ends = np.cumsum(values)
+    found: np.ndarray[tuple[int], np.dtype[np.int64]] = until[ends] - until[ends - values]
+    return found
 
 
 def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

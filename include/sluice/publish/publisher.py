@@ -7,7 +7,7 @@ the disk can no longer be lost by the source.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
@@ -23,6 +23,7 @@ from sluice.changelog.transaction_cutter import Cut
 from sluice.crash import CrashPoint, reached
 from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.log import event
+from sluice.model.names import TableName
 from sluice.model.position import START
 from sluice.model.sequence import SequenceValue
 from sluice.publish.change_filter import EVERYTHING, PublishFilter
@@ -86,6 +87,7 @@ class Publisher:
 
     Args:
         logged: values of sequences that are in the log already; others are logged again.
+        lose: called before a segment is listed that lacks rows which are too long, with their tables.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class Publisher:
         outgoing: PublishFilter = EVERYTHING,
         genuine: QueueGuard | None = None,
         logged: Iterable[SequenceValue] = (),
+        lose: Callable[[Collection[TableName]], None] | None = None,
     ) -> None:
         self._source = source
         self._database = database
@@ -107,6 +110,7 @@ class Publisher:
         self._sequences: dict[object, SequenceValue] = {one.use: one for one in logged}
         self._outgoing = outgoing
         self._genuine = genuine
+        self._lose = lose
 
     @property
     def logged(self) -> list[SequenceValue]:
@@ -186,6 +190,8 @@ class Publisher:
         def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
                 self._genuine.expect(batch, sweep)
+            if self._lose and (lost := self._outgoing.lost(batch, sweep.layouts())):
+                self._lose(lost)
             return counted.number(self._outgoing.filtered(batch, sweep.layouts()))
 
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.

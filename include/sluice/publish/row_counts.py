@@ -7,12 +7,10 @@ from collections.abc import Mapping
 
 import pyarrow as pa
 
-from sluice.model.action import Action
+from sluice.model.action import OF_A_ROW
 from sluice.model.activity import RowCounts
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
-
-_ROWS = (Action.INSERT, Action.UPDATE, Action.DELETE)
 
 
 class Counting:
@@ -33,8 +31,8 @@ class Counting:
         """The changes of rows of each table."""
         found: dict[TableName, RowCounts] = {}
         for (layout, action), number in self._found.items():
-            if action in _ROWS and layout in layouts:
+            if action in OF_A_ROW and layout in layouts:
                 name = layouts[layout].name
-                rows = RowCounts(*(number if action == kind else 0 for kind in _ROWS))
+                rows = RowCounts(*(number if action == kind else 0 for kind in OF_A_ROW))
                 found[name] = found.get(name, RowCounts()) + rows
         return found

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from sluice.config.models import Messages
+from sluice.capture.reconcile import lose_rows
 from sluice.context import Context
 from sluice.errors import AlteredMeanwhile
 from sluice.model.sequence import SequenceValue
@@ -76,8 +76,12 @@ def publisher_of(
     genuine = QueueGuard(
         partial(statement_results.issued, context.store, source), partial(statement_results.placed, context.store)
     )
-    outgoing = _outgoing(settings.messages, source)
-    return Publisher(source, database, context.manifest(source), context.files(), lease, outgoing, genuine, logged)
+    transformer = load(settings.messages.transformer, source) if settings.messages.transformer else None
+    outgoing = PublishFilter(settings.messages.send_unchanged_updates, transformer, settings.max_row_bytes)
+    lose = partial(lose_rows, context, source)
+    return Publisher(
+        source, database, context.manifest(source), context.files(), lease, outgoing, genuine, logged, lose
+    )
 
 
 def sweep(
@@ -133,8 +137,3 @@ def sweep(
         database.close()
     sequences = [one.to_json() for one in publisher.logged]
     return asdict(Swept(**vars(total), sequences=sequences, backlog=left, sweep_s=sweep_s))
-
-
-def _outgoing(settings: Messages, source: str) -> PublishFilter:
-    transformer = load(settings.transformer, source) if settings.transformer else None
-    return PublishFilter(settings.send_unchanged_updates, transformer)

@@ -42,7 +42,7 @@ def standing(store: Store, pair: Pair) -> BlockingTransaction | None:
 
 
 def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
-    """Leave a table of the master out from now on; not while a drain is at work, which would not hear of it."""
+    """Leave a table of the master out from now on. A drain that is at work hears of it at its next step."""
     values = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table, "actor": who}
     with store.begin() as connection:
         if is_new(connection, insert(skipped).values(values)):

@@ -1,22 +1,26 @@
--- The images of a change whose rows may be printed as more than 1 GB, which the server cannot keep: neither one of them nor
--- both in one row of the queue. An update that left the key says what the row is now, if it cannot say as well what it was. What
--- cannot be said at all is lost, and told to the slaves: the application's statement does not fail for it (R9).
+-- The images of a change whose rows are long as text. A row that is longer than the configuration allows is not captured: it is many
+-- times as long here as in its table, and would hold up all others. Nor can the server keep 1 GB, be it in both images together. An
+-- update that left the key says what the row is now, if it cannot say as well what it was. If neither can be said, there is none:
+-- then the slaves do without this table until they are filled again. The application's statement does not fail for it (R9).
 -- Printed under the settings of the trigger function that calls it.
 CREATE OR REPLACE FUNCTION {long_images}(
     relation oid, brought record, took record, key_stays boolean, OUT content text, OUT oldcontent text)
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $long_images$
 DECLARE
     -- Room is left for the rest of the row, and for the few characters that are two where it is read.
-    longest CONSTANT integer := 1000000000;
+    together CONSTANT integer := 1000000000;
+    longest  bigint := least((SELECT max_row_bytes FROM {settings}), together);
 BEGIN
     content := textin(record_out(brought));
     IF octet_length(content) > longest THEN
-        RAISE program_limit_exceeded USING MESSAGE = 'its row is too long';
+        RAISE program_limit_exceeded USING MESSAGE =
+            format('its row has %s MB as text, and may have %s', octet_length(content) / 1000000, longest / 1000000);
     END IF;
     BEGIN
         oldcontent := textin(record_out(took));
-        IF octet_length(oldcontent) > longest - coalesce(octet_length(content), 0) THEN
-            RAISE program_limit_exceeded USING MESSAGE = 'its rows are too long';
+        IF octet_length(oldcontent) > least(longest, together - coalesce(octet_length(content), 0)) THEN
+            RAISE program_limit_exceeded USING MESSAGE =
+                format('its old row has %s MB as text, and may have %s', octet_length(oldcontent) / 1000000, longest / 1000000);
         END IF;
     EXCEPTION WHEN OTHERS THEN
         IF key_stays IS NOT TRUE THEN
@@ -28,6 +32,5 @@ EXCEPTION WHEN OTHERS THEN
     content := NULL;
     oldcontent := NULL;
     RAISE WARNING 'a change of % could not be recorded for replication: %', relation::regclass, SQLERRM;
-    UPDATE {tables} AS entry SET status = 'LOST' WHERE entry.status = 'OK' AND entry.relid = relation;
 END
 $long_images$

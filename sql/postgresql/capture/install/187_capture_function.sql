@@ -2,7 +2,8 @@
 -- session prints dates, floats or bytes: SECURITY DEFINER, and the settings that matter to this table's columns pinned
 -- (R7). A pin costs the application about a microsecond a row, so the others are left out, where event triggers see each
 -- new column; all that the body names is qualified, so it needs no search_path of its own.
--- A row of more than 60 kB may be printed as more than the server can keep: {long_images} sees to that.
+-- A row of more than 60 kB may be printed as more than the server can keep, and a short one as more than may be published:
+-- {long_images} sees to both; no source allows less than 1 MB.
 -- `rekeyed` says whether an update changed the primary key, bit by bit (see {capture_late}). That names columns, and should one
 -- be gone, unseen, nobody's statement fails (R9). With old_images = 'key' such an update alone has an old image: that is left to
 -- tables whose DDL is seen, and if a column is gone all the same, the image is there. A key that is checked at commit needs
@@ -43,6 +44,8 @@ BEGIN
         SELECT made.content, made.oldcontent INTO captured.content, captured.oldcontent
         FROM {long_images}('%s'::pg_catalog.oid, NEW::pg_catalog.record, (%s)::pg_catalog.record, (NOT rekeyed)::pg_catalog.bool) AS made;
         IF content IS NULL AND oldcontent IS NULL THEN
+            INSERT INTO {queue} (repl_key, relid, db_action)
+            VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, 'LONG');
             RETURN nothing;
         END IF;$long$, relation, CASE WHEN by_key THEN 'CASE WHEN rekeyed IS NOT FALSE THEN OLD END' ELSE 'OLD' END);
     EXECUTE format(
@@ -52,6 +55,7 @@ DECLARE
     content    pg_catalog.text;
     oldcontent pg_catalog.text;
     rekeyed    pg_catalog.bool;
+    is_long    pg_catalog.bool;
     nothing    pg_catalog.bool; -- NULL, as an expression, would be looked at anew in each transaction.
 BEGIN$body$ || CASE WHEN keys IS NULL THEN '' ELSE format($key$
     IF TG_OP OPERATOR(pg_catalog.=) 'UPDATE' THEN
@@ -62,7 +66,8 @@ BEGIN$body$ || CASE WHEN keys IS NULL THEN '' ELSE format($key$
     END IF;$key$, keys) END || $body$
     IF pg_catalog.pg_column_size(NEW) OPERATOR(pg_catalog.>) 60000
         OR $body$ || CASE WHEN by_key THEN 'rekeyed IS NOT FALSE AND ' ELSE '' END || $body$pg_catalog.pg_column_size(OLD) OPERATOR(pg_catalog.>) 60000
-    THEN$body$ || long || $body$
+    THEN
+        is_long := true;
     ELSE
         -- Apart from the INSERT: in a large statement how to print a row is then looked up once, not for each row. And not
         -- NEW::text, which would run a cast that the table's owner made. What an event lacks, OLD or NEW, is NULL.
@@ -70,6 +75,10 @@ BEGIN$body$ || CASE WHEN keys IS NULL THEN '' ELSE format($key$
         $body$ || CASE WHEN by_key THEN $key$IF rekeyed IS NOT FALSE THEN
             oldcontent := pg_catalog.textin(pg_catalog.record_out(OLD));
         END IF;$key$ ELSE $full$oldcontent := pg_catalog.textin(pg_catalog.record_out(OLD));$full$ END || $body$
+    END IF;
+    IF is_long OR pg_catalog.octet_length(content) OPERATOR(pg_catalog.>) 1000000
+        OR pg_catalog.octet_length(oldcontent) OPERATOR(pg_catalog.>) 1000000
+    THEN$body$ || long || $body$
     END IF;
     INSERT INTO {queue} (repl_key, relid, db_action, content, oldcontent)
     VALUES (pg_catalog.nextval({seq_name}::pg_catalog.regclass), TG_RELID, TG_OP, content, oldcontent);$body$

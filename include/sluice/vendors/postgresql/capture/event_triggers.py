@@ -114,6 +114,7 @@ def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wa
     """Let the source know what of the configuration decides about tables that are made later."""
     given: dict[str, object] = {"detection": wanted.detection, "initial_content": wanted.initial_content}
     given |= {"trusted_code": list(wanted.trusted_code), "by_log": wanted.by_log}
+    given["max_row_bytes"] = wanted.max_row_bytes
     connection.execute(composed("capture/registry/settings", **parts), given)
     connection.execute(sql.SQL("DELETE FROM {}").format(parts["wanted"]))
     with connection.cursor() as cursor:

@@ -32,6 +32,9 @@ _NULL, _UNCHANGED, _TEXT = b"nut"
 _KEY, _OLD, _NEW = b"KON"
 _BEFORE = (_OLD, _KEY)
 
+# Of both images of a change, with as many columns as a table can have.
+MOST_BESIDE_VALUES = 2 * 1600 * _VALUE.size + 1024
+
 # One text of each column; None for NULL.
 Row = list[bytes | None]
 
@@ -93,6 +96,16 @@ def relation(data: bytes) -> Relation:
 def table_in(data: bytes) -> bytes:
     """The number of the table of a RELATION, an INSERT, UPDATE or DELETE, as it is written there."""
     return data[1:5]
+
+
+def number(table: int) -> bytes:
+    """The number of a table as it is written in a message."""
+    return _RELATION.pack(table)[1:]
+
+
+def is_left_out(data: bytes) -> bool:
+    """Whether of an INSERT, UPDATE or DELETE the server was asked for the head alone, since it is too long."""
+    return len(data) == _RELATION.size
 
 
 def table_of(data: bytes) -> int:

@@ -76,7 +76,7 @@ class _Rows:
     Attributes:
         changes: messages of the log that are changes, each with its place.
         queued: what came from the queue instead, by the number of the change: the layout, and the texts of both images;
-            of a command `NO_LAYOUT` and its text.
+            of a command `NO_LAYOUT` and its text, of a change that is too long nothing.
     """
 
     last: list[int] = field(default_factory=list)
@@ -222,8 +222,12 @@ class Stream:
             return
         layout, wanted = found
         if (action := _ACTIONS[kind]) in wanted:
+            if pgoutput.is_left_out(data):
+                action = Action.TOO_LONG
+                self._rows.queued[len(self._rows.last)] = NO_LAYOUT, [None, None]
+            else:
+                self._rows.changes.append((place, data))
             self._put(place, layout, action, len(data))
-            self._rows.changes.append((place, data))
 
     def _recorded(self, change: Change) -> None:
         """From here on a table has other columns."""

@@ -11,7 +11,7 @@ from sluice.errors import SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.position import Snapshot
-from sluice.vendors.postgresql.capture.log import slot
+from sluice.vendors.postgresql.capture.log import pgoutput, slot
 from sluice.vendors.postgresql.capture.log.pgoutput import messages
 from sluice.vendors.postgresql.capture.log.slot import Recorded
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
@@ -111,6 +111,7 @@ class LogSweep:
                 slot=sql.Literal(self._recorded.slot),
                 most=sql.Literal(most),
                 publications=self._publications,
+                **self._too_long(),
             )
             copy: CopyOut | None = None
             with self._at.reading() as session:
@@ -126,6 +127,17 @@ class LogSweep:
                 return
             # Nothing but transactions that the snapshot does not show, or that are published: look further.
             most *= 2
+
+    def _too_long(self) -> dict[str, sql.Composable]:
+        """How the server tells a change of which a row is too long: a message has two rows, and a few bytes a value."""
+        (row_bytes,) = self._connection.execute(composed("capture/log/max_row", **self._parts)).fetchone() or (0,)
+        ours = [pgoutput.number(relation) for relation in (self._known.queue, self._known.recorded)]
+        changes = [pgoutput.INSERT, pgoutput.UPDATE, pgoutput.DELETE]
+        return {
+            "longest": sql.Literal(2 * row_bytes + pgoutput.MOST_BESIDE_VALUES),
+            "changes": sql.Literal(changes),
+            "ours": sql.Literal(ours),
+        }
 
     @property
     def slot(self) -> str:

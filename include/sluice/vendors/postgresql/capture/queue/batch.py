@@ -14,12 +14,11 @@ from pyarrow import csv
 
 from sluice.changelog.schema import NO_LAYOUT, are
 from sluice.log import event
-from sluice.model.action import Action
+from sluice.model.action import OF_A_ROW, Action
 from sluice.vendors.postgresql.session import Connection, composed
 
 _INTEGERS = ("last", "repl_key", "relid")
 _NAMES = ["last", "trans_key", "repl_key", "relid", "action", "new", "old"]
-_OF_ROWS = (Action.INSERT, Action.UPDATE, Action.DELETE)
 
 
 def read(text: bytes) -> pa.Table:
@@ -59,7 +58,7 @@ def without_strangers(table: pa.Table, commands: np.ndarray[Any, Any], layouts: 
     The same for a change of rows without any row.
     """
     empty = pc.and_(table["new"].combine_chunks().is_null(), table["old"].combine_chunks().is_null())
-    of_rows = are(table["action"], _OF_ROWS).to_numpy()
+    of_rows = are(table["action"], OF_A_ROW).to_numpy()
     strange = ~commands & ((layouts == NO_LAYOUT) | (of_rows & empty.to_numpy(zero_copy_only=False)))
     if not strange.any():
         return table

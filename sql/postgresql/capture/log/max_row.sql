@@ -1,0 +1,1 @@
+SELECT max_row_bytes FROM {settings}
