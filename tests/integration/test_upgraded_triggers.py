@@ -22,7 +22,7 @@ DO $$ BEGIN
     EXECUTE replace(replace(replace(pg_get_functiondef(('repl_capture_' || 't'::regclass::oid)::regproc),
                             'TG_OP,', 'TG_OP::pg_catalog."char",'),
                     'RETURN nothing', 'RETURN NULL'),
-                    'rekeyed', 'changed');
+                    'is_long', 'was_long');
 END $$;
 UPDATE repl_state SET version = 16
 """

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
-import time
+import subprocess
+import sys
 
 import pytest
 
-from sluice import extensions
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
@@ -30,24 +29,11 @@ def ends(monkeypatch):
         return left.value.code
 
     yield code
-    extensions.leaving.clear()
     signal.signal(signal.SIGTERM, before)
 
 
 def fail(error):
     raise error
-
-
-def terminated():
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(10)
-
-
-def terminated_in_a_session():
-    try:
-        terminated()
-    finally:
-        fail(SluiceError(61, "can't change 'autocommit' now", "let the role own its database"))
 
 
 def test_what_may_pass_is_told_from_what_would_fail_again(ends):
@@ -68,6 +54,47 @@ def test_blank_values_are_not_given():
     assert given.keys == ["public.t: 1 .. 2"]
 
 
-@pytest.mark.parametrize("call", [terminated, terminated_in_a_session])
-def test_a_job_that_is_terminated_says_so_whatever_that_interrupts(ends, call):
-    assert ends(call) == job.TERMINATED == 143
+# A thread of Arrow's that asks for the interpreter without end, as one that reads ahead does for a moment.
+READING = """
+import pyarrow as pa
+from pyarrow import csv
+from threading import Thread
+class Lines:
+    closed = False
+    def read(self, size=-1):
+        time.sleep(0.002)
+        return b"1,2\\n" * 100
+def read():
+    for _ in csv.open_csv(pa.PythonFile(Lines(), mode="r")): pass
+Thread(target=read, daemon=True).start()
+time.sleep(0.2)
+"""
+IN_A_SESSION = """
+def terminated(sleep=terminated):
+    try:
+        sleep()
+    finally:
+        raise SluiceError(61, "can't change 'autocommit' now", "let the role own its database")
+"""
+PROGRAM = """
+import argparse, atexit, os, signal, time
+from sluice.errors import SluiceError
+from sluice.spark import job
+def terminated():
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(10)
+{more}
+class Context:
+    of_job = staticmethod(lambda: None)
+job.Context = Context
+atexit.register(print, "cleaned up")
+job.run(argparse.ArgumentParser(), lambda context, options: terminated())
+"""
+
+
+@pytest.mark.parametrize("more", ["", IN_A_SESSION, READING], ids=["asleep", "in a session", "while Arrow reads ahead"])
+def test_a_job_that_is_terminated_says_so_whatever_that_interrupts(more):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(more=more)], capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (143, "cleaned up\n", "")

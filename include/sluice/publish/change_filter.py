@@ -1,4 +1,4 @@
-"""Selects the changes of a sweep for the log: all, without rows that are too long or updates that change nothing, or by a
+"""Selects the changes of a sweep for the log: all, or without long rows and updates that change nothing, or by a
 transformer.
 
 A change that is withheld is published as a mark: its key, and nothing else. So transactions keep their order and their

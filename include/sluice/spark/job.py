@@ -7,12 +7,15 @@ again; 75 transient, a retry may succeed; 143 ended by SIGTERM.
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from sluice import extensions
 from sluice.arrow_without_pandas import hide_pandas
@@ -119,17 +122,32 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
     except SluiceError as error:
+        if not extensions.leaving.is_set():
+            # Else it is of a session that the signal interrupted.
+            print(error, file=sys.stderr, flush=True)
+            sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
+    finally:
         if extensions.leaving.is_set():
-            # It is of a session that the signal interrupted.
-            sys.exit(TERMINATED)
-        print(error, file=sys.stderr, flush=True)
-        sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
+            _end()
     print(result, flush=True)
 
 
 def _slaves(options: argparse.Namespace) -> Sequence[str]:
     one: str | None = getattr(options, "slave", None)
     return [one] if one else getattr(options, "slaves", ())
+
+
+def _end() -> NoReturn:
+    """End the process where the signal interrupted it, once everything was undone.
+
+    The interpreter is not torn down. Arrow's threads read ahead for what was interrupted, and a thread that wants the
+    interpreter meanwhile aborts the process.
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(TERMINATED)
 
 
 def _leave(*_: object) -> None:

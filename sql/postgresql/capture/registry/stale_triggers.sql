@@ -4,4 +4,4 @@ FROM pg_proc AS made
 JOIN pg_namespace AS namespace ON namespace.oid = made.pronamespace AND namespace.nspname = {schema_name}
 JOIN pg_class AS class ON made.proname = {capture_name} || class.oid
 LEFT JOIN {tables} AS entry ON entry.relid = class.oid
-WHERE strpos(made.prosrc, 'rekeyed') = 0
+WHERE strpos(made.prosrc, 'is_long') = 0

@@ -1,0 +1,65 @@
+"""Somebody restores a table of a live master from a dump, which has our triggers as well."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+import pytest
+
+from sluice.runtime import postgres_dirs
+
+pytestmark = [pytest.mark.postgres]
+
+DDL = "CREATE TABLE keyed (id int PRIMARY KEY, v text); CREATE TABLE heap (a int, b text)"
+TABLES = ["public.keyed", "public.heap"]
+ROWS = """
+INSERT INTO keyed SELECT g, 'v' || g FROM generate_series(1, 20) AS g;
+INSERT INTO heap SELECT g % 5, 'b' FROM generate_series(1, 20) AS g;
+"""
+LATER = """
+INSERT INTO keyed VALUES (100, 'later'); UPDATE keyed SET v = 'changed' WHERE id = 3; DELETE FROM keyed WHERE id = 4;
+INSERT INTO heap VALUES (9, 'x'), (9, 'x'); DELETE FROM heap WHERE a = 2;
+"""
+
+
+def run(world, program, *options, script=None):
+    info = world.infos["master"]
+    found = {"HOST": info.host, "PORT": str(info.port), "USER": info.login, "DATABASE": info.database}
+    env = {**os.environ, "PGPASSWORD": info.password, **{f"PG{name}": value for name, value in found.items()}}
+    command = [postgres_dirs.packaged_binaries() / program, *options]
+    done = subprocess.run(command, env=env, input=script, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("capture", ["triggers", "log"])
+def test_a_table_is_restored_over_itself_and_each_change_arrives_once(build, capture):
+    world = build(DDL, TABLES, source={"capture": capture})
+    world.master.execute(ROWS)
+    world.catch_up()
+    dump = run(world, "pg_dump", "--clean", "--if-exists", *(f"--table={name}" for name in TABLES))
+    for options in (["--single-transaction"], []):
+        world.master.execute("DELETE FROM keyed WHERE id > 10; DELETE FROM heap")
+        world.catch_up()
+        run(world, "psql", "-qX", "-v", "ON_ERROR_STOP=1", *options, script=dump)
+        world.catch_up()
+        assert world.differences() == {}
+        world.master.execute(LATER)
+        world.catch_up()
+        assert world.differences() == {}
+    world.master.execute("INSERT INTO heap VALUES (77, 'once')")
+    assert world.publish()["changes"] == 1
+
+
+def test_functions_of_dropped_tables_do_not_pile_up(build):
+    world = build(DDL, TABLES)
+    functions = "SELECT count(*) FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'"
+    made = (
+        "DO $$ BEGIN FOR n IN 900001 .. 900150 LOOP EXECUTE format('CREATE FUNCTION repl.repl_capture_%s() RETURNS "
+        "trigger LANGUAGE plpgsql AS %L', n, 'BEGIN RETURN NULL; END'); END LOOP; END $$"
+    )
+    world.master.execute(made)
+    world.master.execute("DROP TABLE heap")
+    assert world.master.execute(functions).fetchone() == (101,), "of the table that is there, and a hundred"
+    world.publish()
