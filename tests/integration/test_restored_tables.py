@@ -23,8 +23,7 @@ INSERT INTO heap VALUES (9, 'x'), (9, 'x'); DELETE FROM heap WHERE a = 2;
 """
 
 
-def run(world, program, *options, script=None):
-    info = world.infos["master"]
+def run(info, program, *options, script=None):
     found = {"HOST": info.host, "PORT": str(info.port), "USER": info.login, "DATABASE": info.database}
     env = {**os.environ, "PGPASSWORD": info.password, **{f"PG{name}": value for name, value in found.items()}}
     command = [postgres_dirs.packaged_binaries() / program, *options]
@@ -38,11 +37,11 @@ def test_a_table_is_restored_over_itself_and_each_change_arrives_once(build, cap
     world = build(DDL, TABLES, source={"capture": capture})
     world.master.execute(ROWS)
     world.catch_up()
-    dump = run(world, "pg_dump", "--clean", "--if-exists", *(f"--table={name}" for name in TABLES))
+    dump = run(world.infos["master"], "pg_dump", "--clean", "--if-exists", *(f"--table={name}" for name in TABLES))
     for options in (["--single-transaction"], []):
         world.master.execute("DELETE FROM keyed WHERE id > 10; DELETE FROM heap")
         world.catch_up()
-        run(world, "psql", "-qX", "-v", "ON_ERROR_STOP=1", *options, script=dump)
+        run(world.infos["master"], "psql", "-qX", "-v", "ON_ERROR_STOP=1", *options, script=dump)
         world.catch_up()
         assert world.differences() == {}
         world.master.execute(LATER)
@@ -50,6 +49,26 @@ def test_a_table_is_restored_over_itself_and_each_change_arrives_once(build, cap
         assert world.differences() == {}
     world.master.execute("INSERT INTO heap VALUES (77, 'once')")
     assert world.publish()["changes"] == 1
+
+
+@pytest.mark.parametrize("options", [[], ["--schema=public", "--schema=repl"]], ids=["whole", "schemas"])
+def test_a_copy_of_the_database_works_with_what_came_along_and_without_it(build, server, options):
+    world = build(DDL, TABLES)
+    world.master.execute(ROWS)
+    dump = run(world.infos["master"], "pg_dump", "--no-owner", *options)
+    copy = server.create_database()
+    with server.connect(copy) as session:
+        if options:
+            session.execute("DROP SCHEMA public")
+        run(copy, "psql", "-qX", "-v", "ON_ERROR_STOP=1", script=dump)
+        session.execute("SET search_path = public")
+        session.execute(LATER)
+        session.execute("DROP SCHEMA repl CASCADE")
+        session.execute(
+            "ALTER TABLE keyed ADD c int; CREATE TABLE other (id int PRIMARY KEY); DROP TABLE heap; TRUNCATE keyed"
+        )
+        assert session.execute("SELECT count(*) FROM pg_trigger WHERE NOT tgisinternal").fetchone() == (0,)
+    server.drop_databases([copy])
 
 
 def test_functions_of_dropped_tables_do_not_pile_up(build):
