@@ -19,7 +19,7 @@ from sluice.apply.mapping.table_view import TableView, view
 from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.context import Context
-from sluice.errors import FencedError, TransientError
+from sluice.errors import FencedError, KeyConflict, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
@@ -184,16 +184,21 @@ class BothSides:
             self._settle(planned, keys[start : start + _ROUND])
 
     def _settle(self, planned: TablePlan, keys: list[Key]) -> None:
-        waiting, tried = set(keys), set[Key]()
+        waiting, tried, size = set(keys), set[Key](), _BATCH
         for number in range(_ROUNDS):
             try:
                 with self._round(planned, tried) as decided:
-                    for begin in range(0, len(keys), _BATCH):
-                        some = [key for key in keys[begin : begin + _BATCH] if key in waiting]
+                    for begin in range(0, len(keys), size):
+                        some = [key for key in keys[begin : begin + size] if key in waiting]
                         if some:
                             waiting -= decided.batch(some)
             except FencedError:
                 raise
+            except KeyConflict:
+                if size >= len(keys) or number + 1 == _ROUNDS:
+                    raise
+                # A row of another batch is in the way.
+                size = len(keys)
             except TransientError as error:
                 if number + 1 == _ROUNDS:
                     raise

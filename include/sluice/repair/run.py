@@ -17,7 +17,7 @@ from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
 from sluice.drain.common_origins import expect_arriving, held_together
-from sluice.errors import FencedError, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
+from sluice.errors import FencedError, KeyConflict, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
@@ -114,8 +114,8 @@ def repair(
 
     Raises:
         SluiceError: SLC-465 to SLC-468, SLC-603, SLC-604, SLC-618, SLC-619, SLC-625 to SLC-627 and SLC-629, it cannot
-            be done, nothing was changed; SLC-630, a rule fails on a row;
-            SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
+            be done, nothing was changed; SLC-630, a rule fails on a row; SLC-661, a row that is not repaired is
+            in the way; SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """
     pair = request.pair
@@ -241,6 +241,11 @@ def _repair(
                     tries = 0
         except FencedError:
             raise
+        except KeyConflict:
+            if len(batches) == 1:
+                raise
+            # A row of a later batch is in the way.
+            batches = [[key for keys in batches for key in keys]]
         except TransientError as error:
             tries += 1
             if tries >= _TRIES:

@@ -303,6 +303,7 @@ class PostgresBlocks:
             within=between(layout.key_names, self._within, reached_),
             key=listed(layout.key_names),
             its=sql.SQL(", ").join(sql.Identifier("there", name) for name in layout.key_names),
+            among=sql.SQL("NOT IN"),
         )
 
     def _arrived(self, look: str) -> bool:

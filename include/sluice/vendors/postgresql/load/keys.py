@@ -9,12 +9,13 @@ from contextlib import ExitStack, suppress
 import psycopg
 from psycopg import sql
 
+from sluice import shell
 from sluice.apply.mapping.table_view import TableView
 from sluice.changelog.points import PointWait
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.errors import SluiceError
+from sluice.errors import KeyConflict, SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources
 from sluice.vendors.postgresql import migrations
@@ -29,6 +30,7 @@ from sluice.vendors.postgresql.read.key_range import among
 from sluice.vendors.postgresql.session import composed, expect_same_session, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
+from sluice.vendors.postgresql.write.writer import TAKEN
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.repair import RowsRepaired
 
@@ -99,12 +101,45 @@ class PostgresRepair:
     def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:
         """Make the slave's rows of these keys those that were written."""
 
-        def repaired() -> RowsRepaired:
-            deleted = 0 if self._own else self._session.execute(self._gone(keys)).rowcount
+        def in_place() -> int:
             written = self._session.execute(self._respell).rowcount if self._respell else 0
-            return RowsRepaired(deleted, written + self._session.execute(merge(self._view, upserted=True)).rowcount)
+            return written + self._session.execute(merge(self._view, upserted=True)).rowcount
+
+        def repaired() -> RowsRepaired:
+            deleted = 0 if self._own else self._delete(keys, staged=False)
+            return RowsRepaired(deleted, self._written(keys, in_place, upserted=True))
 
         return self._at_point(at, expect_allowed, repaired)
+
+    def _written(self, keys: Sequence[Key], in_place: Callable[[], int], *, upserted: bool) -> int:
+        """Write what was staged in place; if rows have each other's unique values, delete their like and insert them.
+
+        Raises:
+            KeyConflict: SLC-661, a row that is not among these is in the way.
+        """
+        try:
+            with self._session.transaction():
+                return in_place()
+        except TAKEN:
+            pass
+        try:
+            with self._session.transaction():
+                self._delete(keys, staged=True)
+                return self._session.execute(merge(self._view, upserted=upserted)).rowcount
+        except (*TAKEN, psycopg.errors.ForeignKeyViolation) as error:
+            raise self._in_the_way(error) from error
+
+    def _in_the_way(self, error: psycopg.Error) -> KeyConflict:
+        pair, table = self._pair, str(self._view.master.name)
+        return KeyConflict(
+            661,
+            f"rows of {table} on slave {pair.slave} cannot be repaired, since one that is not repaired with them is in "
+            f"the way: {error.diag.message_primary}",
+            "what was repaired before stays, and nothing else was changed; repair all rows of the table: "
+            f"{shell.sluice('repair', pair.source, pair.slave, '--table', table)}. If that ends so, too, remove the "
+            f"row there, or make the table's rows those of {pair.source}: "
+            f"{shell.update(pair.source, [pair.slave], tables=[table])}",
+        )
 
     def _at_point(
         self, at: PointWait, expect_allowed: Callable[[], None], write: Callable[[], RowsRepaired]
@@ -135,15 +170,18 @@ class PostgresRepair:
             self._copying.close()
         self._session.close()
 
-    def _gone(self, keys: Sequence[Key]) -> sql.Composed:
+    def _delete(self, keys: Sequence[Key], *, staged: bool) -> int:
+        """Delete rows of these keys, those that were staged or the others. Returns how many there were."""
         layout = self._view.layout
-        return composed(
+        gone = composed(
             "load/blocks/gone",
             rows=relations.rows_of(self._session, layout.name),
             within=among(layout.key_names, keys),
             key=listed(layout.key_names),
             its=sql.SQL(", ").join(sql.Identifier("there", name) for name in layout.key_names),
+            among=sql.SQL("IN" if staged else "NOT IN"),
         )
+        return self._session.execute(gone).rowcount
 
     def _arrived(self, at: PointWait, look: str) -> bool:
         names = {"source": self._pair.source, "slave": self._pair.slave}

@@ -53,12 +53,15 @@ class PostgresVersionedRepair(PostgresRepair):
             here = [key for key in keys if key in found and found[key][1] == versions.get(key)]
             absent = [key for key in keys if key not in found and key not in versions]
             self._leave(sorted(set(keys) - {*here, *absent}))
-            deleted = self._session.execute(self._gone(here)).rowcount if here and not self._own else 0
-            # One that somebody inserts at this moment stays: it is newer.
-            inserted = self._session.execute(merge(self._view, upserted=False)).rowcount
-            self._leave(absent)
-            updated = self._session.execute(merge(self._view, upserted=True)).rowcount
-            return RowsRepaired(deleted, inserted + updated)
+            deleted = self._delete(here, staged=False) if here and not self._own else 0
+
+            def in_place() -> int:
+                # One that somebody inserts at this moment stays: it is newer.
+                inserted = self._session.execute(merge(self._view, upserted=False)).rowcount
+                self._leave(absent)
+                return inserted + self._session.execute(merge(self._view, upserted=True)).rowcount
+
+            return RowsRepaired(deleted, self._written(here, in_place, upserted=False))
 
         return self._at_point(at, expect_allowed, repaired)
 

@@ -32,7 +32,7 @@ from sluice.vendors.postgresql.write.staging import StagedTable, Stages
 
 _PLAIN = WritePolicy()
 # What an index or an exclusion constraint says of values that another row has.
-_TAKEN = (psycopg.errors.UniqueViolation, psycopg.errors.ExclusionViolation)
+TAKEN = (psycopg.errors.UniqueViolation, psycopg.errors.ExclusionViolation)
 _SAID = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 
 
@@ -105,13 +105,13 @@ class TableWriter:
             with self._connection.transaction():
                 return self._written(order, policies, anew=False)
         except SluiceError as error:
-            if not isinstance(error.__cause__, _TAKEN):
+            if not isinstance(error.__cause__, TAKEN):
                 raise
         try:
             with self._connection.transaction():
                 return self._written(order, policies, anew=True)
         except SluiceError as error:
-            if isinstance(error.__cause__, _TAKEN):
+            if isinstance(error.__cause__, TAKEN):
                 raise _conflict(error.fact) from error
             raise
 
