@@ -142,6 +142,24 @@ def test_what_cannot_be_exact_is_refused_before_anything_is_written(maria, slave
     }
 
 
+def test_tables_whose_names_differ_by_case_alone_are_two_on_both_sides(binlog):
+    ddl = """
+CREATE TABLE t (id int PRIMARY KEY, a int);
+CREATE TABLE T (id int, b int, PRIMARY KEY (b, id));
+INSERT INTO t VALUES (1, 1);
+INSERT INTO T VALUES (1, 2), (1, 3)"""
+    world, master = binlog(ddl, ["t", "T"], into="mariadb", slaves=("zurich",))
+    database = world.infos["zurich"].database
+    # What refers to the one table is in the way of that one alone.
+    master.server.execute(f"CREATE TABLE {database}.child (id int PRIMARY KEY, u int REFERENCES {database}.T (b))")
+    with pytest.raises(SluiceError, match=rf"SLC-433: .*the slave's {database}\.T .*foreign key .* of child"):
+        world.inhibit()
+    master.server.execute(f"DROP TABLE {database}.child")
+    master.execute("INSERT INTO t VALUES (2, 2)", "UPDATE T SET id = 7 WHERE b = 3", "DELETE FROM t WHERE id = 1")
+    assert world.verify() == {"zurich": 0}
+    assert master.server.execute(f"SELECT * FROM {database}.T ORDER BY b") == [(1, 2), (7, 3)]
+
+
 def test_no_file_of_ours_is_sent_to_a_server_that_asks_for_one(maria_server, tmp_path):
     info = maria_server.create_account(owner=True)
     (tmp_path / "secret").write_text("of ours\n")

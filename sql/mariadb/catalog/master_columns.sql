@@ -3,9 +3,12 @@ SELECT columns.column_name, columns.data_type, columns.column_type, columns.char
     columns.numeric_precision, columns.numeric_scale, columns.datetime_precision, columns.is_nullable,
     columns.extra LIKE '%%VIRTUAL GENERATED%%' OR columns.extra LIKE '%%STORED GENERATED%%', key_columns.ordinal_position
 FROM information_schema.columns AS columns
-JOIN information_schema.tables AS tables USING (table_schema, table_name)
+JOIN information_schema.tables AS tables
+    ON CAST(tables.table_schema AS BINARY) = CAST(columns.table_schema AS BINARY)
+    AND CAST(tables.table_name AS BINARY) = CAST(columns.table_name AS BINARY)
 LEFT JOIN information_schema.key_column_usage AS key_columns
-    ON key_columns.table_schema = columns.table_schema AND key_columns.table_name = columns.table_name
+    ON CAST(key_columns.table_schema AS BINARY) = CAST(columns.table_schema AS BINARY)
+    AND CAST(key_columns.table_name AS BINARY) = CAST(columns.table_name AS BINARY)
     AND key_columns.column_name = columns.column_name AND key_columns.constraint_name = 'PRIMARY'
 WHERE columns.table_schema = %(schema)s AND columns.table_name = %(table)s AND tables.table_type = 'BASE TABLE'
 ORDER BY columns.ordinal_position

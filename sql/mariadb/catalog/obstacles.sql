@@ -11,13 +11,13 @@ SELECT CONCAT('the constraint ', constraint_name, ', ', constraint_type) FROM in
 WHERE table_schema = %(schema)s AND table_name = %(table)s AND constraint_type <> 'PRIMARY KEY'
 UNION ALL
 SELECT CONCAT('the foreign key ', constraint_name, ' of ', table_name) FROM information_schema.referential_constraints
-WHERE unique_constraint_schema = %(schema)s AND referenced_table_name = %(table)s
+WHERE CAST(unique_constraint_schema AS BINARY) = %(schema)s AND CAST(referenced_table_name AS BINARY) = %(table)s
 UNION ALL
 SELECT DISTINCT CONCAT('the constraint ', held.constraint_name, ', of which only its name is shown to this account')
 FROM information_schema.key_column_usage AS held
 LEFT JOIN information_schema.table_constraints AS shown
-    ON shown.table_schema = held.table_schema AND shown.table_name = held.table_name
-    AND shown.constraint_name = held.constraint_name
+    ON CAST(shown.table_schema AS BINARY) = CAST(held.table_schema AS BINARY)
+    AND CAST(shown.table_name AS BINARY) = CAST(held.table_name AS BINARY) AND shown.constraint_name = held.constraint_name
 WHERE held.table_schema = %(schema)s AND held.table_name = %(table)s AND shown.constraint_name IS NULL
 UNION ALL
 -- Rows that differ behind them would be one row.
