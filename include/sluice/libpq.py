@@ -1,4 +1,7 @@
-"""Parameters of a connection to PostgreSQL, and the SQLSTATE of a refusal, which the driver does not report.
+"""Connections to PostgreSQL, their parameters, and the SQLSTATE of a refusal, which the driver does not report.
+
+A connection is what its parameters say. libpq takes what they leave open from variables that a shell has for other
+clients: of these only a password's file, TLS and the like count.
 
 The words are in the server's language, and quote names that anybody may choose. So where a connection failed without a
 SQLSTATE, it is tried once more while libpq writes down what the server says, and the SQLSTATE is read from that. The
@@ -10,8 +13,11 @@ from __future__ import annotations
 import os
 import re
 import select
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import psycopg
@@ -25,6 +31,10 @@ PORT = 5432
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
 _WAIT_S = 10.0
+# How we prove who we are, and what we accept as a proof, by the beginnings of libpq's parameters.
+_PROOF = ("passfile", "ssl", "gss", "krb", "channel_binding", "require")
+# Variables without a parameter. Source: PostgreSQL manual, "Environment Variables" of libpq.
+_SETTINGS = frozenset({"PGTZ", "PGDATESTYLE", "PGGEQO"})
 # What a connection's extra may say of the network, by libpq's own words.
 _NETWORK = (
     "connect_timeout",
@@ -34,6 +44,51 @@ _NETWORK = (
     "keepalives_count",
     "tcp_user_timeout",
 )
+
+
+class Hidden:
+    """Variables that are not in the environment while connections are opened, by however many threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._values: dict[str, str] = {}
+
+    @contextmanager
+    def used(self, names: Collection[str]) -> Iterator[None]:
+        """Hide variables until the block ends, and until no other one hides any."""
+        with self._lock:
+            self._users += 1
+            self._values |= {name: os.environ.pop(name) for name in names if name in os.environ}
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+                if not self._users:
+                    os.environ.update(self._values)
+                    self._values.clear()
+
+
+_hidden = Hidden()
+
+
+def connect(conninfo: str = "", *, autocommit: bool = True, **how: Any) -> psycopg.Connection[tuple[Any, ...]]:
+    """A session that is what these parameters say, as libpq names them. Raises psycopg.Error."""
+    with _hidden.used(ignored_variables(how)):
+        return psycopg.connect(conninfo, autocommit=autocommit, **how)
+
+
+def ignored_variables(how: Collection[str] = ()) -> frozenset[str]:
+    """The variables of the environment that say nothing of our connections, without those of these parameters."""
+    return _SETTINGS.union(variable for keyword, variable in _variables().items() if keyword not in how)
+
+
+@cache
+def _variables() -> dict[str, str]:
+    """The variables for parameters that are not given, without those of `_PROOF`."""
+    known = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
+    return {keyword: variable for keyword, variable in known.items() if not keyword.startswith(_PROOF)}
 
 
 def database_id(info: ConnectionInfo) -> str:
@@ -72,7 +127,8 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     except (AttributeError, OSError):
         return _by_words(str(error))
     try:
-        output = _notices(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
+        with _hidden.used(ignored_variables(how)):
+            output = _notices(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
     except psycopg.NotSupportedError:
         return _by_words(str(error))
     except psycopg.Error:

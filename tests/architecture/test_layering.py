@@ -255,6 +255,18 @@ def test_core_code_asks_for_capabilities_and_never_for_a_vendor():
     assert not asking
 
 
+def test_sessions_of_postgresql_are_opened_in_one_place():
+    """Elsewhere variables of the environment would say what a connection leaves open."""
+    found = [
+        f"{file.relative_to(PROJECT)}:{node.lineno}"
+        for file in modules("include/sluice")
+        if file != CORE / "libpq.py"
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("psycopg.connect", "psycopg.Connection.connect")
+    ]
+    assert not found
+
+
 def test_no_module_makes_an_arrow_array_when_it_is_imported():
     """The first one that PyArrow makes imports pandas: a second, which every command of a shell would pay."""
     found = [

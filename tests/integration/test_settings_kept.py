@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
+from sqlalchemy import text
 from support.pooler import pooler
 from support.proxy import line
 
 from sluice.errors import SluiceError
+from sluice.vendors.postgresql.session import connect
 
 pytestmark = [pytest.mark.postgres]
 
@@ -33,6 +36,45 @@ def test_a_pooler_that_drops_settings_is_refused(build):
         world.infos[name] = direct
         world.configure(lambda settings: None)
         world.let_leases_expire()
+
+
+# What a shell has for other clients, with values by which each of them would break a session or change what it does.
+OF_OTHERS = {
+    "PGHOST": "nowhere.invalid",
+    "PGHOSTADDR": "127.0.0.99",
+    "PGSERVICE": "none",
+    "PGOPTIONS": "-c default_transaction_read_only=on -c search_path=none",
+    "PGCLIENTENCODING": "LATIN1",
+    "PGTZ": "nowhere",
+    "PGDATESTYLE": "German",
+    "PGGEQO": "perhaps",
+    "PGPASSWORD": "wrong",
+    "PGTARGETSESSIONATTRS": "standby",
+    "PGMINPROTOCOLVERSION": "none",
+}
+
+
+def test_variables_for_other_clients_say_nothing_and_a_file_of_passwords_does(build, monkeypatch, tmp_path):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text, at date)", ["public.t"])
+    world.master.execute("INSERT INTO t VALUES (1, 'äЖ', '2024-02-01')")
+    slave = world.infos["zurich"]
+    passwords = tmp_path / "passwords"
+    passwords.touch(0o600)
+    passwords.write_text(f"*:*:{slave.database}:*:{slave.password}\n")
+    world.infos["zurich"] = replace(slave, password="")
+    world.configure(lambda settings: None)
+    with monkeypatch.context() as shell:
+        for name, value in {**OF_OTHERS, "PGPASSFILE": str(passwords)}.items():
+            shell.setenv(name, value)
+        with world.context.store.begin() as store:
+            assert store.scalar(text("SELECT date '2024-02-01'::text")) == "2024-02-01"
+        world.publish()
+        world.drain()
+        with pytest.raises(SluiceError, match="SLC-031"):
+            connect(replace(slave, password="wrong"), "test")
+        assert OF_OTHERS.items() <= os.environ.items()
+    world.infos["zurich"] = slave
+    assert world.differences() == {}
 
 
 TWICE = """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from sluice import connections
+from sluice import connections, libpq
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, open_sealed, opened, seal
 from sluice.errors import ConfigError
 
@@ -25,6 +27,20 @@ def test_what_was_sealed_opens_unchanged_and_shows_nothing():
     text = seal({"master": INFO, "zurich": ConnectionInfo("postgres")})
     assert CANARY not in text
     assert open_sealed(text) == {"master": INFO, "zurich": ConnectionInfo("postgres")}
+
+
+def test_variables_are_back_in_the_environment_when_the_last_of_several_connections_is_open(monkeypatch):
+    for name in ("PGTZ", "PGHOSTADDR", "PGSSLMODE"):
+        monkeypatch.setenv(name, "of others")
+    before, hidden = dict(os.environ), libpq.Hidden()
+    first, second = hidden.used({"PGTZ"}), hidden.used({"PGTZ", "PGHOSTADDR"})
+    first.__enter__()
+    second.__enter__()
+    assert before.keys() - os.environ.keys() == {"PGTZ", "PGHOSTADDR"}
+    first.__exit__(None, None, None)
+    assert before.keys() - os.environ.keys() == {"PGTZ", "PGHOSTADDR"}
+    second.__exit__(None, None, None)
+    assert os.environ == before
 
 
 def test_a_connection_never_prints_its_password():

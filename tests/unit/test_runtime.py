@@ -184,14 +184,17 @@ def test_a_program_that_others_can_replace_is_not_executed(program, harm):
         expect_guarded(said)
 
 
-def test_airflow_gets_no_password_by_its_environment(layout):
+def test_airflow_gets_no_password_by_its_environment_and_no_other_database(layout, monkeypatch):
     from sluice.runtime import airflow, environment
 
+    for name in ("PGHOSTADDR", "PGSERVICE", "PGOPTIONS", "PGTZ", "PGSSLROOTCERT"):
+        monkeypatch.setenv(name, "of others")
     airflow.make_secrets(layout)
     url = "postgresql+psycopg://airflow@/airflow?host=/x&port=1"
     env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, url)
     assert airflow.password(layout) not in json.dumps(env)
     assert (layout.airflow / "airflow.cfg").stat().st_mode & 0o777 == 0o600
+    assert [name for name in env if name.startswith("PG")] == ["PGSSLROOTCERT"]
     assert env["SLUICE_CLI"] == "./sluice", "messages name commands as they are typed on this machine"
 
 

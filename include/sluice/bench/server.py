@@ -11,10 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from sluice import libpq
 from sluice.config.configuration import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, seal
 from sluice.context import Context
@@ -64,7 +64,7 @@ class Server:
 
     def connect(self, info: ConnectionInfo) -> Connection:
         """An autocommit session."""
-        return psycopg.connect(self.conninfo(info), autocommit=True)
+        return libpq.connect(self.conninfo(info))
 
     def hold_the_same(self, infos: Iterable[ConnectionInfo], tables: Iterable[str]) -> bool:
         """Whether databases have the same rows in these tables of the schema public, in whichever order."""

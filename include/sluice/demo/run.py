@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from sluice import libpq
 from sluice.config import configuration
 from sluice.context import Context
 from sluice.demo import by_files
@@ -126,7 +127,7 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> DemoResult:
 
 
 def _master(runtime: Runtime) -> psycopg.Connection[tuple[Any, ...]]:
-    return psycopg.connect(runtime.admin_dsn("master"), autocommit=True)
+    return libpq.connect(runtime.admin_dsn("master"))
 
 
 def _load(cluster: Cluster, progress: Progress) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sluice import connections, paths, shell
+from sluice import connections, libpq, paths, shell
 from sluice.config import configuration
 from sluice.runtime.paths import BIN, RuntimePaths
 
@@ -14,8 +14,11 @@ _NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHON", "SLUICE_CONNECTIONS
 
 
 def shared(layout: RuntimePaths, java: Path) -> dict[str, str]:
-    """Ours, without what would lead to another Airflow or Spark, and with this home's paths."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED)}
+    """Ours, without what would lead to another Airflow, Spark or PostgreSQL, and with this home's paths."""
+    ignored = libpq.ignored_variables()
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(_NOT_INHERITED) and name not in ignored
+    }
     return {
         **kept,
         # bin/spark-submit finds Spark through the first python3 on the path.

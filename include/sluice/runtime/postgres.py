@@ -22,6 +22,7 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from sluice import libpq
 from sluice.errors import SluiceError
 from sluice.runtime import ports, postgres_dirs, processes
 from sluice.runtime.processes import Service
@@ -139,7 +140,7 @@ class Cluster:
 
     def admin(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
         """An autocommit session of the superuser, over the socket."""
-        return psycopg.connect(self.admin_dsn(database), autocommit=True, connect_timeout=10)
+        return libpq.connect(self.admin_dsn(database), connect_timeout=10)
 
     def admin_dsn(self, database: str = "postgres", user: str = SUPERUSER) -> str:
         """A libpq connection string over the socket: it needs no password, and works for our own user only."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, cached_property
+from typing import Any
 
 import psycopg
 from psycopg.errors import UndefinedColumn, UndefinedTable
-from sqlalchemy import Connection, Engine, column, create_engine, exc, func, literal, select, table, text
+from sqlalchemy import Connection, Engine, column, create_engine, event, exc, func, literal, select, table, text
 from sqlalchemy.dialects.postgresql import Insert
 from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
-from sluice.libpq import parameters, state_of_refusal
+from sluice.libpq import connect, parameters, state_of_refusal
 from sluice.paths import FILES, PROJECT
 from sluice.store import json_text
 from sluice.store.tables import identity
@@ -64,6 +65,7 @@ class Store:
             json_serializer=json_text.dumps,
             json_deserializer=json_text.loads,
         )
+        event.listen(self._engine, "do_connect", _connected)
         self._is_known = False
 
     @contextmanager
@@ -114,7 +116,7 @@ class Store:
 
     def session(self) -> psycopg.Connection[tuple[object, ...]]:
         """A session of its own, in autocommit. Raises psycopg.Error."""
-        return psycopg.connect(autocommit=True, **self._how)
+        return connect(**self._how)
 
     def remarks(self) -> list[str]:
         """Warnings about the transport to the store. Raises psycopg.Error."""
@@ -153,6 +155,13 @@ class Store:
         if (state or "").startswith(_REFUSED):
             return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
+
+
+def _connected(
+    dialect: object, record: object, args: Sequence[str], how: Mapping[str, Any]
+) -> psycopg.Connection[tuple[object, ...]]:
+    """See the event `do_connect` of SQLAlchemy."""
+    return connect(*args, autocommit=False, **how)
 
 
 def _versions(connection: Connection) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 from psycopg import sql
 
-from sluice import sqlfiles, tls
+from sluice import libpq, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.libpq import PORT, parameters, state_of_refusal
@@ -43,7 +43,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     how = {**parameters(info, application), "options": options()}
     address = f"{info.host}:{info.port or PORT}/{info.database}"
     try:
-        connection = psycopg.connect(autocommit=True, **how)
+        connection = libpq.connect(**how)
         has = dict(connection.execute(_SETTINGS, [list(PINNED)]).fetchall())
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):

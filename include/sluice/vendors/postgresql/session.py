@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import psycopg
 from psycopg import sql
 
-from sluice import shell, sqlfiles, tls
+from sluice import libpq, shell, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, SluiceError, TransientError, UnclassifiedError
 from sluice.libpq import PORT, parameters, state_of_refusal
@@ -146,7 +146,7 @@ def connect(
     how = {**parameters(info, application), "options": options}
     address, mark = f"{info.host}:{info.port or PORT}/{info.database}", uuid4().hex
     try:
-        connection = psycopg.connect(autocommit=True, **how)
+        connection = libpq.connect(**how)
         settings = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
         begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in settings), _marked(mark)]
         connection.execute(sql.SQL("; ").join(begun))

@@ -14,7 +14,7 @@ import psycopg
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 
-from sluice import tls
+from sluice import libpq, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
 from sluice.libpq import PORT, parameters, state_of_refusal
@@ -49,7 +49,7 @@ class ReplicationStream:
         self._interval_s = int(str(options.value("status-interval"))) / 1000
         self._silence_s = _SILENCE_S if silence_s is None else silence_s
         try:
-            self._connection = psycopg.connect(autocommit=True, **how)
+            self._connection = libpq.connect(**how)
         except psycopg.Error as error:
             if insecure := tls.trouble(error, address):
                 raise insecure from error

@@ -10,7 +10,7 @@ from psycopg import sql
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
-from sluice.libpq import parameters
+from sluice.libpq import connect, parameters
 from sluice.log import event
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -34,7 +34,7 @@ def let_copy(connection: Connection, info: ConnectionInfo, slot: str) -> bool:
     options = f"-c statement_timeout={_WAIT}"
     try:
         how = {**parameters(info, "slot"), "replication": "database", "options": options}
-        with closing(psycopg.connect(autocommit=True, **how)) as session:
+        with closing(connect(**how)) as session:
             session.execute(composed("capture/log/let_copy", slot=slot))
     except psycopg.Error as error:
         event("standbys cannot copy the slot", slot=slot, why=str(error).strip())
