@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from support.waiting import until
 from support.world import SOURCE
@@ -142,3 +144,19 @@ def test_a_slot_that_is_advanced_to_what_is_published_lost_nothing(world):
     world.master.execute("INSERT INTO t VALUES (2)")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_tables_that_the_log_does_not_tell_are_named_before_the_server_is_made_fit(build, weak):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY); CREATE UNLOGGED TABLE u (id int PRIMARY KEY)"
+    world = build(ddl, ["public.t"], elsewhere={"master": weak})
+
+    def checked_with(*tables):
+        by_log = {"capture": "log", "tables": {name: {} for name in tables}}
+        world.configure(lambda settings: settings["sources"][SOURCE].update(by_log))
+        (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
+        assert not found.good
+        return found.text
+
+    both = checked_with("public.t", "public.u")
+    assert re.match("SLC-400: .*lacks REPLICATION.*; SLC-401: public.u is unlogged", both)
+    assert "SLC-401" not in checked_with("public.t")

@@ -22,7 +22,7 @@ from sluice.config.models import OutgoingFiles
 from sluice.config.relay import Relay
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.errors import SluiceError, unforeseen
+from sluice.errors import ConfigError, SluiceError, unforeseen
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
@@ -41,6 +41,8 @@ from sluice.vendors.registry import vendor
 
 TIMEOUT_S = 5.0
 _UNKNOWN = "how much that is cannot be asked here: watch the master's disk"
+# These have a slot for each source, and for each replication.
+_EACH = (pools.PUBLISH, pools.DRAIN)
 _HTTPS = '`{"schema": "https"}` in the extra of its Airflow connection'
 _USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
 
@@ -195,7 +197,7 @@ def _api(context: Context) -> str:
 
 
 def _airflow(context: Context) -> str:
-    """Whether it has what `init` makes there. Raises SluiceError SLC-398, with all that is missing."""
+    """Whether it has what `init` makes there. Raises SluiceError: SLC-398, what is missing; SLC-648, too few slots."""
     api, settings = AirflowApi(context.connection(context.config.airflow_api)), context.config
     try:
         slots = {one["name"]: one["slots"] for one in api.every("/api/v2/pools", "pools")}
@@ -205,17 +207,18 @@ def _airflow(context: Context) -> str:
     wanted = pools.slots(settings)
     dags = [settings.dag_id(name) for name in settings.dags]
     lacking = [f"pool {name} of {number} slots" for name, number in wanted.items() if name not in slots]
-    lacking += [f"DAG {name}" for name in dags if name not in known]
-    if lacking:
+    if lacking := [*lacking, *(f"DAG {name}" for name in dags if name not in known)]:
+        makes = f"type: {shell.sluice('init')}; DAGs show within a minute"
+        raise SluiceError(398, f"Airflow lacks {', '.join(lacking)}", makes)
+    short = {name: number for name, number in wanted.items() if slots[name] < number}
+    few = [f"{name} has {slots[name]} slots, and {number} tasks may want one" for name, number in short.items()]
+    if more := [
+        shell.airflow("pools", "set", name, number, "Sluice") for name, number in short.items() if name in _EACH
+    ]:
         raise SluiceError(
-            398, f"Airflow lacks {', '.join(lacking)}", f"type: {shell.sluice('init')}; DAGs show within a minute"
+            648, f"tasks wait for each other: {'; '.join(few)}", f"nothing is lost; type: {'; '.join(more)}"
         )
-    told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs"]
-    told += [
-        f"{name} has {slots[name]} slots, and {number} tasks may want one"
-        for name, number in wanted.items()
-        if slots[name] < number
-    ]
+    told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs", *few]
     if paused := [name for name in dags if known[name]["is_paused"]]:
         every = shell.airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(paused)})$", "--yes")
         told.append(f"paused: {', '.join(paused)}; to let all of them run, type: {every}")
@@ -281,6 +284,13 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         can = source.capture.capabilities()
         installed, outdated = source.capture.is_installed(), source.capture.has_outdated_events()
         left = source.capture.unwatched(context.wanted(name).named)
+    except ConfigError as error:
+        # Its tables, too: a server is not restarted for a capture that one of them would stand in the way of then.
+        try:
+            MasterTables.for_source(context, name)
+        except ConfigError as also:
+            raise ConfigError(error.code, f"{error.fact}; {also.message}", f"{error.hint}; {also.hint}") from None
+        raise
     finally:
         source.close()
     master = masters[name] = MasterTables.for_source(context, name)

@@ -112,10 +112,7 @@ class LogCapture(QueueCapture):
         with translated("looking whether the log tells all"):
             if is_new:
                 slot.expect_possible(self._at)
-            captured = list(self.present([name for name, one in watched.items() if one.actions != "none"]))
-            told_tables.expect_fit(session, captured)
-            names = sql.Literal([regclass(name) for name in captured])
-            told_tables.expect_published_whole(session, sql.SQL("{}::text[]::regclass[]").format(names))
+        self._expect_told(watched)
         if changes:
             return self._change_over(watched, wanted, unreadable, notice)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
@@ -127,13 +124,26 @@ class LogCapture(QueueCapture):
         return installed
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """Remarks on these tables, and on standbys of the server, in sentences."""
+        """Remarks on these tables, and on standbys of the server, in sentences.
+
+        Raises:
+            ConfigError: SLC-401 or SLC-646, one cannot be captured by the log.
+        """
+        self._expect_told(tables)
         found, state = super().remarks(tables), self._capture_state()
         with translated("looking for standbys"):
             if self._at.is_standby:
                 return [*found, *standbys.settings(self._at.open())]
             copies = standbys.remarks(self._session.open(), state.slot) if state and state.slot else ()
             return [*found, *copies]
+
+    def _expect_told(self, tables: Mapping[TableName, Watch]) -> None:
+        session = self._session.open()
+        with translated("looking whether the log tells all"):
+            captured = list(self.present([name for name, one in tables.items() if one.actions != "none"]))
+            told_tables.expect_fit(session, captured)
+            names = sql.Literal([regclass(name) for name in captured])
+            told_tables.expect_published_whole(session, sql.SQL("{}::text[]::regclass[]").format(names))
 
     def _change_over(
         self,
