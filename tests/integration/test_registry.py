@@ -101,6 +101,24 @@ def test_an_entry_that_cannot_be_watched_is_not_taken(build):
     assert statuses(world) == [("t", "OK")]
 
 
+# What an entry calls the table t.
+SPELLED = [("public", "T"), ("PUBLIC", "t"), ("public", " t")]
+
+
+def test_an_entry_for_another_spelling_of_a_table_is_answered_and_one_for_a_table_to_come_waits(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", {"public.other": {"actions": "none"}})
+    add = "INSERT INTO repl_tables (schemaname, tablename) VALUES (%s, %s)"
+    for schema, table in SPELLED:
+        with pytest.raises(psycopg.errors.RaiseException, match=f'no table {schema}.{table}; there is public.t') as told:
+            world.master.execute(add, [schema, table])
+        assert told.value.diag.message_hint == "Name it as the catalog does, or set its status to WANTED if it is to come."
+    world.master.execute(add, ["public", "later"])
+    world.master.execute("INSERT INTO repl_tables (schemaname, tablename, status) VALUES ('public', 'T', 'WANTED')")
+    assert dict(statuses(world)) == {"later": "WANTED", "other": "WANTED", "T": "WANTED"}
+    world.master.execute('CREATE TABLE "T" (id int PRIMARY KEY)')
+    assert ("T", "OK") in statuses(world)
+
+
 # What an entry says that somebody adds; what the server answers.
 REFUSED = {
     "a trigger before the checks": ({"trigger_name": "A_capture"}, "A_capture would fire before"),

@@ -1,9 +1,12 @@
 -- Runs when somebody adds a table to the registry: what is not given is filled in, and the CREATE is put into ITEMS (the
--- guide's Table 2.2). The publisher takes the entry up: triggers, then OK. Bootstrap and {adopt} do both at once. A table that
--- is not there is WANTED: {adopt} watches it when it is made. What no trigger would fire on, or in the right order (R1), is
--- refused, also when an entry is changed; a trigger keeps its name, since nobody would drop the one that bears the old one.
+-- guide's Table 2.2). The publisher takes the entry up: triggers, then OK. Bootstrap and {adopt} do both at once. A table
+-- that is not there is WANTED: {adopt} watches it when it is made. What no trigger would fire on, or in the right order
+-- (R1), is refused, also when an entry is changed; so is another spelling of a table that is there, unless who adds it says
+-- that it waits; a trigger keeps its name, since nobody would drop the one that bears the old one.
 CREATE OR REPLACE FUNCTION {registering}() RETURNS trigger
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $registering$
+DECLARE
+    alike record;
 BEGIN
     IF {noted}('installing'::text) <> '{{ }}' OR TG_OP = 'INSERT' AND NEW.status NOT IN ('CREATING', 'WANTED') THEN
         RETURN NEW;
@@ -32,6 +35,13 @@ BEGIN
     END IF;
     SELECT living.relid INTO NEW.relid FROM ({eligible}) AS living
     WHERE (living.schemaname, living.relname) = (NEW.schemaname, NEW.tablename);
+    SELECT living.schemaname, living.relname INTO alike FROM ({eligible}) AS living
+    WHERE lower(regexp_replace(living.schemaname, '\s', '', 'g')) = lower(regexp_replace(NEW.schemaname, '\s', '', 'g'))
+      AND lower(regexp_replace(living.relname, '\s', '', 'g')) = lower(regexp_replace(NEW.tablename, '\s', '', 'g'));
+    IF NEW.relid IS NULL AND NEW.status = 'CREATING' AND alike.relname IS NOT NULL THEN
+        RAISE EXCEPTION 'there is no table %.%; there is %.%', NEW.schemaname, NEW.tablename, alike.schemaname, alike.relname
+            USING HINT = 'Name it as the catalog does, or set its status to WANTED if it is to come.';
+    END IF;
     NEW.status := CASE WHEN NEW.relid IS NULL THEN 'WANTED' ELSE 'CREATING' END;
     IF NEW.relid IS NULL AND EXISTS (
         SELECT FROM pg_class AS class JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
