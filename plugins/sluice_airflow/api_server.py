@@ -23,7 +23,7 @@ from sqlalchemy import func, select
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.model.pause_event import pauses
+from sluice.model.pause_event import switched
 from sluice.pages.airflow import Visitor
 from sluice_airflow.sealing import info
 
@@ -74,13 +74,13 @@ class ApiServer:
 
     def paused(self, dags: Sequence[str]) -> Mapping[str, str]:
         """By one query, and one more where any is paused."""
-        switched = select(DagModel.dag_id).where(DagModel.dag_id.in_(dags), DagModel.is_paused)
+        are_paused = select(DagModel.dag_id).where(DagModel.dag_id.in_(dags), DagModel.is_paused)
         with create_session() as session:
-            found = dict.fromkeys(session.scalars(switched), "")
+            found = dict.fromkeys(session.scalars(are_paused), "")
             if found:
                 last = select(func.max(Log.id)).where(Log.dag_id.in_(found), Log.event == "patch_dag")
                 said = select(Log.dag_id, Log.owner, Log.extra).where(Log.id.in_(last.group_by(Log.dag_id)))
-                found |= {dag: owner or "" for dag, owner, extra in session.execute(said) if pauses(extra)}
+                found |= {dag: owner or "" for dag, owner, extra in session.execute(said) if switched(extra)}
         return found
 
 

@@ -154,6 +154,42 @@ def test_the_pages_and_rest_show_what_the_status_says(world, visit):
     }
 
 
+def test_pauses_by_airflow_s_own_switch_are_in_the_trail_once_with_who_it_was(pages_world, people):
+    """No drain is at work that could see it, and the publisher has nothing to publish."""
+    world = pages_world
+    drain, publish = "/api/v2/dags/drain__flights__zurich", "/api/v2/dags/publish__flights"
+
+    def trail():
+        told = "SELECT source, slave, actor, event, detail FROM audit WHERE event = ANY (%s) ORDER BY id"
+        return world.reader("control").execute(told, [["standby", "activate"]]).fetchall()
+
+    world.publish()
+    assert trail() == []
+    people["eva"].ask(drain, "PATCH", {"is_paused": True})
+    people["otto"].ask(publish, "PATCH", {"is_paused": True})
+    for _ in range(2):
+        world.publish()
+    paused = [
+        (SOURCE, "zurich", "eva", "standby", "ADMIN: the drain DAG was paused"),
+        (SOURCE, "", "otto", "standby", "ADMIN: the publish DAG was paused"),
+    ]
+    assert trail() == paused
+    people["otto"].ask(drain, "PATCH", {"is_paused": False})
+    people["eva"].ask(publish, "PATCH", {"is_paused": False})
+    for _ in range(2):
+        world.publish()
+        world.drain("zurich")
+    assert trail()[2:] == [
+        (SOURCE, "", "eva", "activate", "ADMIN: the publish DAG was unpaused"),
+        (SOURCE, "zurich", "otto", "activate", "ADMIN: the drain DAG was unpaused"),
+    ]
+    # As Airflow does after failed runs: its log does not tell.
+    with create_session() as session:
+        session.execute(update(DagModel).where(DagModel.dag_id == "drain__flights__zurich").values(is_paused=True))
+    world.publish()
+    assert trail()[4:] == [(SOURCE, "zurich", "somebody", "standby", "ADMIN: the drain DAG was paused")]
+
+
 def test_a_user_puts_a_slave_on_standby_and_activates_it(world, visit, address, people):
     client, pair = visit("eva"), world.pair("zurich")
     headers = ours(client, address)

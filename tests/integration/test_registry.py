@@ -109,9 +109,12 @@ def test_an_entry_for_another_spelling_of_a_table_is_answered_and_one_for_a_tabl
     world = build("CREATE TABLE t (id int PRIMARY KEY)", {"public.other": {"actions": "none"}})
     add = "INSERT INTO repl_tables (schemaname, tablename) VALUES (%s, %s)"
     for schema, table in SPELLED:
-        with pytest.raises(psycopg.errors.RaiseException, match=f'no table {schema}.{table}; there is public.t') as told:
+        with pytest.raises(
+            psycopg.errors.RaiseException, match=f"no table {schema}.{table}; there is public.t"
+        ) as told:
             world.master.execute(add, [schema, table])
-        assert told.value.diag.message_hint == "Name it as the catalog does, or set its status to WANTED if it is to come."
+        hint = "Name it as the catalog does, or set its status to WANTED if it is to come."
+        assert told.value.diag.message_hint == hint
     world.master.execute(add, ["public", "later"])
     world.master.execute("INSERT INTO repl_tables (schemaname, tablename, status) VALUES ('public', 'T', 'WANTED')")
     assert dict(statuses(world)) == {"later": "WANTED", "other": "WANTED", "T": "WANTED"}

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from sluice.airflow_api.client import AirflowApi
 from sluice.errors import TransientError
-from sluice.model.pause_event import pauses
+from sluice.model.pause_event import switched
 
 SECONDS_BETWEEN_LOOKS = 2.0
 
@@ -19,6 +19,11 @@ class Paused:
     """A paused DAG; `actor` is empty if the event log does not have it."""
 
     actor: str
+
+
+def paused_dags(api: AirflowApi) -> set[str]:
+    """The DAGs of ours that are paused. Raises OSError, KeyError or ValueError without an answer of Airflow."""
+    return {one["dag_id"] for one in api.every("/api/v2/dags?tags=sluice&paused=true", "dags")}
 
 
 class PauseSwitch:
@@ -55,10 +60,14 @@ class PauseSwitch:
                 if not is_paused:
                     self._seen = None
                 elif self._seen is None:
-                    self._seen = Paused(self._who())
+                    self._seen = Paused(self._who(paused=True))
             # It may have taken long not to be answered.
             self._looked = time.monotonic()
         return self._seen
+
+    def unpaused_by(self) -> str:
+        """Who unpaused the DAG; empty if the event log does not have it."""
+        return self._who(paused=False) if self._api else ""
 
     def pause(self) -> None:
         """Pause the DAG, so that its page shows the standby; without an answer the hold in the store says it alone."""
@@ -84,10 +93,10 @@ class PauseSwitch:
     def _path(self) -> str:
         return f"/api/v2/dags/{quote(self._dag)}"
 
-    def _who(self) -> str:
+    def _who(self, *, paused: bool) -> str:
         assert self._api is not None
         query = urlencode({"dag_id": self._dag, "event": "patch_dag", "order_by": "-when", "limit": 1})
         with suppress(OSError, KeyError, IndexError, ValueError):
             (last,) = self._api.ask(f"/api/v2/eventLogs?{query}")["event_logs"]
-            return str(last["owner"] or "") if pauses(last["extra"]) else ""
+            return str(last["owner"] or "") if switched(last["extra"]) is paused else ""
         return ""

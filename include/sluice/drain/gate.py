@@ -24,9 +24,11 @@ class Gate:
         A run that starts shows that its DAG is not paused: this lifts the hold ADMIN, and the hold EXCEPTION, whose DAG
         was paused with it and has been unpaused since.
         """
-        if self._switch.unpaused():
-            for kind in (Hold.ADMIN, Hold.EXCEPTION):
-                replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused")
+        by_pause = replications.holds(self._store, self._pair).keys() & {Hold.ADMIN, Hold.EXCEPTION}
+        if self._switch.unpaused() and by_pause:
+            who = self._switch.unpaused_by() or None
+            for kind in sorted(by_pause):
+                replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused", who)
         return self.shut()
 
     def shut(self) -> str:

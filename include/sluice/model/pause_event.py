@@ -6,13 +6,14 @@ import json
 from contextlib import suppress
 
 
-def pauses(extra: str | None) -> bool:
-    """Whether an event `patch_dag` of Airflow's log paused a DAG; the same event unpauses one.
+def switched(extra: str | None) -> bool | None:
+    """Whether an event `patch_dag` of Airflow's log paused a DAG, or unpaused it; None if it did neither.
 
     Args:
         extra: what the log keeps of the request.
     """
     with suppress(ValueError):
         asked = json.loads(extra or "{}")
-        return isinstance(asked, dict) and asked.get("is_paused") is True
-    return False
+        paused = asked.get("is_paused") if isinstance(asked, dict) else None
+        return paused if isinstance(paused, bool) else None
+    return None

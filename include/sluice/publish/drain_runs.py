@@ -1,4 +1,4 @@
-"""Drain runs that are asked for as soon as a slave lacks something: an idle slave has none.
+"""Drain runs that are asked for as soon as a slave lacks something: an idle slave has none. And pauses that were seen.
 
 The publisher looks, since it is up all the time. Without it, or without Airflow's REST API, a drain starts by its
 schedule.
@@ -7,6 +7,8 @@ schedule.
 from __future__ import annotations
 
 import time
+import urllib.error
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, func, literal, select
@@ -14,6 +16,7 @@ from sqlalchemy import Connection, func, literal, select
 from sluice.airflow_api.pause import PauseSwitch
 from sluice.context import Context
 from sluice.model.names import Pair, drain_dag
+from sluice.publish.pauses import Pauses
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import UpdateState
@@ -24,8 +27,9 @@ from sluice.store.tables import hold, initial_update, lease, question, replicati
 _LOOK_S = 1.0
 # A slave that does not answer gets another run after this time, then after twice as long, and so on.
 _FIRST_S, _LONGEST_S = 15.0, 300.0
-# How often to look whether a paused drain was unpaused.
+# How often to look whether a paused drain was unpaused, and whether somebody paused a DAG.
 _PAUSED_S = 5.0
+_RECORD_S = 60.0
 # For how long an Airflow that does not answer is left alone: waiting for it takes time that publishing needs.
 _SILENT_S = 60.0
 _OPEN = (Status.NORMAL, Status.TRANSITION)
@@ -43,8 +47,9 @@ class DrainRuns:
         ours = (one for one in context.config.replications if one.source == source)
         # Runs of others come by their configured schedule.
         self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.run_for_s > 0}
-        self._look_at = float("-inf")
+        self._look_at = self._record_at = float("-inf")
         self._silent = False
+        self._pauses = Pauses(context, source)
         self._asked: dict[Pair, _Asked] = {}
         self._switches: dict[Pair, PauseSwitch] = {}
 
@@ -54,6 +59,15 @@ class DrainRuns:
             return
         self._silent = False
         self._look_at = time.monotonic() + _LOOK_S
+        if at_once or time.monotonic() >= self._record_at:
+            self._record_at = time.monotonic() + _RECORD_S
+            try:
+                # Not every login may list DAGs.
+                with suppress(urllib.error.HTTPError, KeyError, ValueError):
+                    self._pauses.record()
+            except OSError:
+                self._be_silent()
+                return
         for pair, lack in wanted(self._context.store, self._source).items():
             asked = self._asked.get(pair)
             if asked is None or asked.position != lack.position:
@@ -64,8 +78,7 @@ class DrainRuns:
             switch = self._switch(pair)
             paused = switch.paused()
             if not switch.answers:
-                self._silent = True
-                self._look_at = time.monotonic() + _SILENT_S
+                self._be_silent()
                 return
             # A run of a paused DAG would wait in its queue, and hide how the last one ended.
             if paused:
@@ -74,6 +87,10 @@ class DrainRuns:
             self._runs.ask_for(drain_dag(pair), f"published__{lack.end}__{int(time.time())}", {})
             again_at = time.monotonic() + min(_LONGEST_S, _FIRST_S * 2**asked.number)
             self._asked[pair] = _Asked(lack.position, asked.number + 1, again_at)
+
+    def _be_silent(self) -> None:
+        self._silent = True
+        self._look_at = time.monotonic() + _SILENT_S
 
     def _switch(self, pair: Pair) -> PauseSwitch:
         # Each logs in to Airflow once.
