@@ -1,4 +1,4 @@
-"""Spark job: delete old runs of our DAGs, old logs, and the rows of old comparisons."""
+"""Spark job: delete old runs of our DAGs, old logs, and old records of the control store."""
 
 import argparse
 from pathlib import Path
@@ -6,22 +6,32 @@ from pathlib import Path
 from sluice.airflow_api.old_runs import clean_up
 from sluice.context import Context
 from sluice.spark.job import run
-from sluice.store import compared_parts, comparisons
+from sluice.store import compared_parts, comparisons, old_records
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--days", type=float, required=True, help="delete what is older")
+    options.add_argument(
+        "--days", type=float, help="delete runs and logs that are older; nothing of these, if it is not given"
+    )
     options.add_argument("--logs", type=Path, help="where Airflow keeps the logs of tasks")
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """Rows of old comparisons go first, which needs nothing of Airflow."""
-    rows = comparisons.trim(context.store, options.days)
-    compared_parts.trim(context.store)
-    return {**clean_up(context.runs(), context.config, options.days, options.logs), "rows_of_comparisons": rows}
+    """What is in the control store goes first, which needs nothing of Airflow."""
+    days, settings, store = options.days, context.config, context.store
+    done: dict[str, object] = {}
+    compared_parts.trim(store)
+    if settings.keep_records_days is not None:
+        done["records"] = old_records.trim(store, settings.keep_records_days)
+    if settings.keep_audit_days is not None:
+        done["entries"] = old_records.trim_audit(store, settings.keep_audit_days)
+    if days is not None:
+        done["rows_of_comparisons"] = comparisons.trim(store, days)
+        done |= clean_up(context.runs(), settings, days, options.logs)
+    return done
 
 
 if __name__ == "__main__":

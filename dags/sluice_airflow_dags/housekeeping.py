@@ -1,4 +1,4 @@
-"""DAG `housekeeping`: delete old runs of our DAGs and their logs, once a day."""
+"""DAG `housekeeping`: delete old runs of our DAGs, their logs, and old records of the control store, once a day."""
 
 from datetime import timedelta
 
@@ -11,22 +11,27 @@ from sluice_airflow import conventions
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """
-### Delete old runs of Sluice's DAGs, and their logs
+### Delete old runs of Sluice's DAGs, their logs, and old records
 
-Runs that ended more than {days:g} days ago (`keep_runs_days` of the configuration), and the logs of their tasks, where
-Airflow keeps these in a directory. Runs of other DAGs are left alone. Nothing of the replication is touched: its
-history is the audit trail, in the control store.
+| what | kept for, in days | setting |
+|---|---|---|
+| runs, logs of their tasks in a directory, rows that comparisons found | {runs} | `keep_runs_days` |
+| reports of comparisons, statements, ended initial updates | {records} | `keep_records_days` |
+| the audit trail | {audit} | `keep_audit_days` |
+
+Runs of other DAGs are left alone. No replication is touched.
 """
 
 
 def housekeeping(settings: Config) -> DAG | None:
-    """The DAG, if old runs are to be deleted."""
-    if settings.keep_runs_days is None:
+    """The DAG, if anything old is to be deleted."""
+    if not settings.keeps_house:
         return None
+    kept = {"runs": settings.keep_runs_days, "records": settings.keep_records_days, "audit": settings.keep_audit_days}
     with DAG(
         dag_id=settings.dag_id("housekeeping"),
-        description="delete old runs of Sluice's DAGs and their logs",
-        doc_md=DOC.format(days=settings.keep_runs_days),
+        description="delete old runs of Sluice's DAGs, their logs, and old records",
+        doc_md=DOC.format(**{name: f"{days:g}" if days else "ever" for name, days in kept.items()}),
         dag_display_name=conventions.display_name(conventions.UPKEEP, "housekeeping"),
         tags=conventions.tags(conventions.UPKEEP),
         schedule=DeltaTriggerTimetable(timedelta(days=1)),

@@ -18,7 +18,7 @@ from sluice.config import configuration, logical_decoding
 from sluice.config import models as config_models
 from sluice.config import relay as config_relay
 from sluice.config.pages import Pages
-from sluice.store import tables
+from sluice.store.known_differences import metadata
 from sluice.vendors.postgresql import session
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -27,6 +27,7 @@ DOCUMENTS = sorted([*PROJECT.glob("*.md"), *DOCS.rglob("*.md"), PROJECT / "sql" 
 ERROR_PAGE = (DOCS / "errors.md").read_text(encoding="utf-8")
 CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
+MASTERS = "repl_"
 # The part of configuration.md that explains a model begins with this title.
 SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": configuration.Config,
@@ -245,7 +246,7 @@ def test_the_architecture_page_names_every_room_and_no_other(folder):
 
 def test_the_page_of_the_control_store_names_every_table_and_only_columns_that_they_have():
     page = (DOCS / "control_store.md").read_text(encoding="utf-8").split("\n## Tables on a slave")[0]
-    known = tables.metadata.tables
+    known = metadata.tables
     named: set[str] = set()
     for name_cell, _, columns in rows(page)[1:]:
         names = re.findall(r"`(\w+)`", name_cell)
@@ -253,6 +254,26 @@ def test_the_page_of_the_control_store_names_every_table_and_only_columns_that_t
         theirs = {column.name for name in names for column in known[name].columns}
         assert set(re.findall(r"`(\w+)`", columns)) <= theirs, names
     assert named == set(known)
+
+
+def test_the_runbook_says_what_bounds_each_table_of_ours_and_names_no_other_setting():
+    section = (DOCS / "runbook.md").read_text(encoding="utf-8").split("\n### What grows, and")[1].split("\n###")[0]
+    named, settings = set(), set()
+    for names, bound, *more in rows(section):
+        assert bound, names
+        named |= set(re.findall(r"`(\w+)`", names))
+        settings |= set(re.findall(r"`([\w.]+)`", "".join(more)))
+    made = {
+        (MASTERS if "capture" in file.parts or "statements" in file.parts else "sluice_") + name
+        for file in (PROJECT / "sql").rglob("*.sql")
+        for name in re.findall(r"^CREATE TABLE (?:IF NOT EXISTS )?\{(\w+)\}", file.read_text("utf-8"), re.MULTILINE)
+    }
+    # What is no table of ours, and what is called otherwise in the database.
+    made = made - {"sluice_table", "repl_records"} | {"repl_statement"}
+    assert {one for one in named if one.startswith((MASTERS, "sluice_"))} == made
+    assert {one for one in named if not one.startswith((MASTERS, "sluice_"))} - {"initial_files"} == {*metadata.tables}
+    keys = set(re.findall(r"`([\w]+)`", CONFIGURATION))
+    assert {part for one in settings for part in one.split(".")} - {"on", "spark", "history", "fs", "cleaner"} <= keys
 
 
 def test_the_page_of_dags_names_every_job_and_no_other():

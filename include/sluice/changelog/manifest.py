@@ -266,7 +266,6 @@ class Manifest:
                 point.c.source == self._source,
                 barrier.c.slave == slave,
                 ~barrier.c.passed,
-                ~point.c.closed,
                 point.c.ordinal.is_not(None),
                 point.c.deadline > func.clock_timestamp(),
             )

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from sluice import shell
 from sluice.errors import TransientError
@@ -27,6 +27,7 @@ from sluice.store.tables import barrier, point
 
 # A request that is not renewed is void after this time.
 SECONDS = 60
+_VOID = timedelta(hours=1)
 _KEEP_UP_S = 15.0
 _LOOK_S = 0.1
 
@@ -131,8 +132,10 @@ def _awaited(store: Store, source: str, number: int, patience_s: float) -> Point
 
 
 def ask(store: Store, source: str, slaves: Sequence[str]) -> int:
-    """Ask for a point; it and its barriers are void after `SECONDS` unless kept up."""
+    """Ask for a point; it and its barriers are void after `SECONDS` unless kept up. Those of verifiers that died go."""
+    long_void = point.c.source == source, point.c.deadline < func.clock_timestamp() - _VOID
     with store.begin() as connection:
+        connection.execute(point.delete().where(*long_void))
         number = connection.execute(
             point.insert().values(source=source, deadline=_later()).returning(point.c.id)
         ).scalar_one()
@@ -151,7 +154,7 @@ def answered(store: Store, number: int) -> Point | None:
 
 def keep_up(store: Store, number: int) -> None:
     """Put the deadline off, while a long comparison goes on. A point that is void stays so: drains have passed it."""
-    holds = or_(point.c.snapshot_id.is_(None), and_(*_alive()))
+    holds = or_(point.c.snapshot_id.is_(None), _alive())
     with store.begin() as connection:
         connection.execute(point.update().where(point.c.id == number, holds).values(deadline=_later()))
 
@@ -160,7 +163,7 @@ def all_hold(store: Store, numbers: Sequence[int]) -> bool:
     """Whether all of these points hold, and go on to for as long as a transaction of a slave may take."""
     soon = point.c.deadline > func.clock_timestamp() + timedelta(seconds=SECONDS / 2)
     with store.begin() as connection:
-        found = connection.execute(select(func.count()).where(point.c.id.in_(numbers), ~point.c.closed, soon)).scalar()
+        found = connection.execute(select(func.count()).where(point.c.id.in_(numbers), soon)).scalar()
     return found == len(numbers)
 
 
@@ -173,16 +176,17 @@ def passed(store: Store, number: int, slave: str) -> None:
 
 
 def close(store: Store, number: int) -> None:
-    """The comparison is over: the publisher may end the snapshot, and every drain go on."""
+    """The comparison is over: the publisher may end the snapshot, and every drain go on. What is done is forgotten:
+    each look of a publisher and of a drain goes through the points that there are."""
     with store.begin() as connection:
-        connection.execute(point.update().where(point.c.id == number).values(closed=True))
+        connection.execute(point.delete().where(point.c.id == number))
 
 
 def requested(store: Store, source: str) -> list[int]:
     """Points asked for and not answered yet. Deadlines of before the store's clock was set back are brought nearer: who
     still needs one puts it off in time, and the barriers of a verifier that died stop nobody for long."""
-    far = point.update().where(point.c.source == source, ~point.c.closed, point.c.deadline > _later())
-    wanted = select(point.c.id).where(point.c.source == source, point.c.snapshot_id.is_(None), *_alive())
+    far = point.update().where(point.c.source == source, point.c.deadline > _later())
+    wanted = select(point.c.id).where(point.c.source == source, point.c.snapshot_id.is_(None), _alive())
     with store.begin() as connection:
         connection.execute(far.values(deadline=_later()))
         return list(connection.execute(wanted.order_by(point.c.id)).scalars())
@@ -191,12 +195,12 @@ def requested(store: Store, source: str) -> list[int]:
 def alive(store: Store, numbers: Sequence[int]) -> set[int]:
     """The points that are still in use by a comparison."""
     with store.begin() as connection:
-        return set(connection.execute(select(point.c.id).where(point.c.id.in_(numbers), *_alive())).scalars())
+        return set(connection.execute(select(point.c.id).where(point.c.id.in_(numbers), _alive())).scalars())
 
 
 def _later() -> ColumnElement[datetime]:
     return func.clock_timestamp() + timedelta(seconds=SECONDS)
 
 
-def _alive() -> tuple[ColumnElement[bool], ...]:
-    return ~point.c.closed, point.c.deadline > func.clock_timestamp()
+def _alive() -> ColumnElement[bool]:
+    return point.c.deadline > func.clock_timestamp()

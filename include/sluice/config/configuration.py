@@ -48,6 +48,15 @@ class Config(Part):
     keep_runs_days: Annotated[
         float | None, Field(gt=0, description="days that runs of our DAGs and their logs are kept; null: for ever")
     ] = 14
+    keep_records_days: Annotated[
+        float | None,
+        Field(
+            gt=0, description="days that reports of comparisons, statements and ended updates are kept; null: for ever"
+        ),
+    ] = 400
+    keep_audit_days: Annotated[
+        float | None, Field(gt=0, description="days that the audit trail is kept; null: for ever")
+    ] = None
     command_roles: Annotated[
         tuple[RoleName, ...],
         Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
@@ -181,10 +190,15 @@ class Config(Part):
         return [pair.slave for pair in self.replications if pair.source == source]
 
     @property
+    def keeps_house(self) -> bool:
+        """Whether anything goes after its days."""
+        return any((self.keep_runs_days, self.keep_records_days, self.keep_audit_days))
+
+    @property
     def dags(self) -> list[str]:
         """The names of all our DAGs: their ids without the prefix."""
         drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
-        common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keep_runs_days is not None]
+        common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keeps_house]
         publishers = [dag_id("", "publish", name) for name in self.sources]
         comparisons = [dag_id("", *names) for source in self.sources for names in self.comparisons(source)]
         return [*common, *publishers, *drains, *comparisons]

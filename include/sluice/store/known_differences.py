@@ -37,12 +37,12 @@ def compared(connection: Connection, pair: Pair, table: str, different: int, bod
         body: of the comparison, as the store has it: it says which rows were compared.
     """
     scope, ordinal = _scope(body), int(body.get("ordinal", 0))
-    if different:
-        _put(connection, pair, table, scope, different, ordinal)
-    elif body.get("percent", 100) >= 100:
-        # A sample has other keys each time.
+    # A comparison of all rows takes the place of all others; a sample has other keys each time, and takes nothing back.
+    if scope == _WHOLE or (not different and body.get("percent", 100) >= 100):
         gone = for_pair(differing, pair) & (differing.c.table == table) & (differing.c.ordinal <= ordinal)
         connection.execute(differing.delete().where(gone if scope == _WHOLE else gone & (differing.c.scope == scope)))
+    if different:
+        _put(connection, pair, table, scope, different, ordinal)
 
 
 def removed(store: Store, pair: Pair, ordinal: int, touched: Iterable[Touched]) -> None:

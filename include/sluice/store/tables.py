@@ -247,9 +247,9 @@ audit = Table(
     _moment("at", required=True),
     Column("source", Text, nullable=False),
     Column("slave", Text),
-    Column("actor", Text, nullable=False),
-    Column("event", Text, nullable=False),
+    *(Column(name, Text, nullable=False) for name in ("actor", "event")),
     Column("detail", Text, nullable=False, server_default=""),
+    Index("audit_of", "source", "slave", "id"),
 )
 
 # One row an initial update: where its data stands in the stream, and how far it is.
@@ -322,6 +322,7 @@ answer = Table(
     Column("detail", Text, nullable=False, server_default=""),
     Column("body", JSONB),
     _moment("at", required=True),
+    Index("answer_status", "status", "slave"),
 )
 
 # A request for a point to compare both sides at, and the publisher's answer (R10); a slave that stops there meanwhile.
@@ -333,7 +334,6 @@ point = Table(
     _moment("deadline", required=True),
     Column("snapshot_id", Text),
     *(Column(name, BigInteger) for name in ("segment", "ordinal")),
-    Column("closed", Boolean, nullable=False, server_default="false"),
 )
 barrier = Table(
     "barrier",

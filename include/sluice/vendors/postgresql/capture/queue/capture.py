@@ -321,9 +321,11 @@ class QueueCapture:
             reclaim(self._session.open(), self.parts)
 
     def forget_layouts(self) -> None:
-        """Forget the columns of relations that are gone, once nothing of them is queued. Not within a sweep."""
+        """Forget the columns of relations that are gone, once nothing of them is queued; and old lines of those that
+        are debugged. Not within a sweep."""
         with translated("looking for relations that are gone"):
-            self._session.open().execute(composed("capture/ddl/forget_layouts", **self.parts))
+            for name in ("capture/ddl/forget_layouts", "capture/registry/trim_debug"):
+                self._session.open().execute(composed(name, **self.parts))
 
     def understands(self, text: str) -> None:
         """Whether a statement is one that may be issued; asked before it is kept anywhere."""

@@ -1,0 +1,13 @@
+"""What happened to a replication, and what waits for an answer, is found by an index; points that are done are gone."""
+
+from alembic import op
+
+revision = "0037"
+down_revision = "0036"
+
+
+def upgrade() -> None:
+    op.create_index("audit_of", "audit", ["source", "slave", "id"])
+    op.create_index("answer_status", "answer", ["status", "slave"])
+    op.get_bind().exec_driver_sql("DELETE FROM point WHERE closed")
+    op.drop_column("point", "closed")
