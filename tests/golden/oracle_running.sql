@@ -159,6 +159,9 @@ SELECT incarnation, segment, sha256, epoch, version, store FROM "REPL"."REPL_STA
 -- capture/registry/take_over
 UPDATE "REPL"."REPL_STATE" SET epoch = :epoch
 /
+-- capture/registry/trim_debug
+DELETE FROM "REPL"."REPL_DEBUG_TABLE" WHERE repl_key < (SELECT MAX(newest.repl_key) - 1000000 FROM "REPL"."REPL_DEBUG_TABLE" newest)
+/
 -- capture/registry/unregister
 DELETE FROM "REPL"."REPL_TABLES" entry WHERE entry.schemaname = :schema AND entry.tablename = :name
 /

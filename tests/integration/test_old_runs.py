@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import runpy
+from argparse import Namespace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from sluice.airflow_api import old_runs
 from sluice.errors import TransientError
-from sluice.paths import HOME_ENV
+from sluice.paths import HOME_ENV, PROJECT
 
 pytestmark = [pytest.mark.postgres]
 
@@ -79,3 +81,26 @@ def test_what_airflow_refuses_is_tried_again(world, airflow):
     airflow.refuses = True
     with pytest.raises(TransientError, match="SLC-285"):
         old_runs.clean_up(world.context.runs(), world.context.config, 14, None)
+
+
+def test_each_setting_bounds_its_own_and_none_of_them_nothing(world):
+    control, call = world.session("control"), runpy.run_path(str(PROJECT / "spark_jobs" / "housekeeping.py"))["call"]
+    control.execute(
+        "INSERT INTO audit (at, source, actor, event) VALUES (now() - interval '2 years', '', 'eva', 'old')"
+    )
+    control.execute(
+        "INSERT INTO initial_update (source, state, run, started_at) VALUES ('flights', 'FAILED', '', %s)", [OLD]
+    )
+    settings = {"keep_runs_days": None, "keep_records_days": None, "keep_audit_days": None}
+    for name, days, done in [
+        ("keep_runs_days", None, {}),
+        ("keep_records_days", 10, {"records": 1}),
+        ("keep_audit_days", 400, {"entries": 1}),
+    ]:
+        settings[name] = days
+        world.configure(lambda plain, wanted=dict(settings): plain.update(wanted))
+        assert ("housekeeping" in world.context.config.dags) is (days is not None)
+        assert done.items() <= call(world.context, Namespace(days=None, logs=None)).items()
+        assert control.execute("SELECT count(*) FROM audit WHERE event = 'old'").fetchone() == (
+            name != "keep_audit_days",
+        )

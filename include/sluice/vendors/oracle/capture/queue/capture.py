@@ -312,10 +312,12 @@ class QueueCapture(NoSuccessors):
         """The server uses the room of deleted rows again by itself."""
 
     def forget_layouts(self) -> None:
-        """Forget the columns of tables that are watched no more, once nothing of them is queued."""
+        """Forget the columns of tables that are watched no more, once nothing of them is queued; and old lines of those
+        that are debugged."""
         with translated("looking for tables that are gone"):
             session = self._session.open()
-            changed(session, composed("capture/registry/forget_layouts", **self._parts))
+            for name in ("capture/registry/forget_layouts", "capture/registry/trim_debug"):
+                changed(session, composed(name, **self._parts))
             session.commit()
 
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
