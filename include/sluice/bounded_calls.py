@@ -8,7 +8,8 @@ from collections.abc import Callable, Hashable, Mapping
 from threading import Lock, Thread
 from typing import Generic, TypeVar
 
-from sluice.errors import SluiceError, unforeseen
+from sluice.errors import SluiceError
+from sluice.library_errors import unforeseen
 
 K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import traceback
-from pathlib import Path
 
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
@@ -193,12 +191,6 @@ class StrangeSource(ConfigError):
     """The DbResources of a source are not those that this control store has published up to now."""
 
 
-def unforeseen(error: Exception) -> SluiceError:
-    """An error that nothing foresees, for people: its kind and place. Its text may have values of anybody."""
-    *_, last = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}"
-    return SluiceError(
-        362,
-        f"it could not be done: {type(error).__name__} ({place})",
-        "everything else holds; look at other errors first. If it stays, report this line: it is a fault of a program",
-    )
+def names(fact: str, table: object) -> bool:
+    """Whether a fact says the whole name of a table."""
+    return bool(re.search(rf"(?<![\w.]){re.escape(str(table))}(?![\w.]*\w)", fact))

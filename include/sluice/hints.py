@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 
-from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError
+from sluice.errors import AGAIN, LogBehind, LogTrimmed, SluiceError, names
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.shell import cancel, dispatcher, trigger, unpause, update
@@ -78,7 +77,7 @@ def _without(stuck: BlockingTransaction, pair: Pair, fact: str) -> str:
     first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
     tables = list(dict.fromkeys(one.table for one in stuck.touched if one.table))
     if len(tables) > 1:
-        tables = [one for one in tables if re.search(rf"(?<![\w.]){re.escape(one)}(?![\w.]*\w)", fact)]
+        tables = [one for one in tables if names(fact, one)]
     if len(tables) != 1:
         return first
     return f"{first}, `--skip {shlex.quote(tables[0])}` leaves that table out until the slave is filled anew"

@@ -16,6 +16,7 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors", "log", "crash", "paths", "spark_environment"),
+    ("library_errors",),
     (
         "model",
         "sqlfiles",

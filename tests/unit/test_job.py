@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
+import resource
 import signal
+import socket
 import subprocess
 import sys
+from functools import partial
+from pathlib import Path
 
+import pyarrow as pa
+import pymysql
 import pytest
 
+from sluice.cli import parser
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.spark import job
+from sluice.steps import LocalSteps
 
 
 @pytest.fixture
@@ -39,6 +49,81 @@ def fail(error):
 def test_what_may_pass_is_told_from_what_would_fail_again(ends):
     assert ends(lambda: fail(SluiceError(61, "no", "mend it"))) == job.TERMINAL == 3
     assert ends(lambda: fail(TransientError(60, "no", "start it"))) == job.TRANSIENT == 75
+
+
+def full_disk():
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/log/segment")
+
+
+def no_memory():
+    resource.setrlimit(resource.RLIMIT_AS, (1 << 20, resource.getrlimit(resource.RLIMIT_AS)[1]))
+    try:
+        pa.allocate_buffer(1 << 40)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1:] * 2)
+
+
+def too_large_a_file(tmp_path):
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        (tmp_path / "file").write_text("more than that")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def unfit_data():
+    pa.array(["canary"]).cast(pa.int64())
+
+
+def refused():
+    pymysql.connect(host="127.0.0.1", port=1)
+
+
+def no_file():
+    Path("/nowhere/file").read_text()
+
+
+@pytest.mark.parametrize(
+    ("call", "code", "said"),
+    [
+        (no_memory, 75, "SLC-657: there is not enough memory: "),
+        (full_disk, 75, "SLC-658: a file cannot be written, since there is no room: No space left on device: /log/seg"),
+        (too_large_a_file, 75, "SLC-658: a file cannot be written, since there is no room: File too large"),
+        (no_file, 3, "SLC-659: the system refuses something: No such file or directory: /nowhere/file (FileNotFound"),
+        (lambda: socket.create_connection(("127.0.0.1", 1)), 75, "SLC-660: another host or program does not answer: "),
+        (unfit_data, 3, "SLC-661: Arrow does not take the data: ArrowInvalid ("),
+        (refused, 3, "SLC-662: the driver of a database fails: OperationalError (connections.py, "),
+    ],
+    ids=["memory", "disk", "size of a file", "file", "network", "data", "driver"],
+)
+def test_an_error_of_a_library_has_a_code_and_says_no_value(ends, capsys, tmp_path, call, code, said):
+    assert ends(partial(call, tmp_path) if call is too_large_a_file else call) == code
+    told = capsys.readouterr().err
+    assert told.startswith(said)
+    assert "\nHINT: " in told
+    assert "canary" not in told
+    assert "Traceback" not in told
+
+
+def test_a_defect_has_a_code_behind_its_stack(ends, capsys):
+    assert ends(lambda: fail(KeyError("what"))) == job.DEFECT == 1
+    told = capsys.readouterr().err
+    assert told.startswith("Traceback ")
+    assert "\nSLC-362: it could not be done: KeyError (test_job.py, " in told
+
+
+def test_a_command_says_an_error_of_a_library_as_a_job_does(monkeypatch, capsys):
+    monkeypatch.setattr(parser, "_status", lambda options: no_file())
+    assert parser.main(["status"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("SLC-659: the system refuses something: No such file or directory: /nowhere/file (")
+
+
+def test_a_step_in_the_process_of_its_job_fails_with_what_its_error_means():
+    step = LocalSteps(None).start("a step", lambda _: no_file())
+    with pytest.raises(SluiceError, match="SLC-659: "):
+        step.wait(10)
 
 
 def test_blank_values_are_not_given():

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sluice import paths, shell
+from sluice import library_errors, paths, shell
 from sluice.cli import checkout_commands, repair_options
 from sluice.cli.arguments import number, ordinal, seconds
 from sluice.cli.signals import end_alike, exit_code
@@ -27,13 +27,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whatever follows is Airflow's, options and all.
         options = argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else _options(words)
         return int(options.run(options))
-    except SluiceError as error:
-        print(error, file=sys.stderr)
-        return 1
     except KeyboardInterrupt as interrupted:
         return exit_code(interrupted)
     except BrokenPipeError:
         return 141
+    except Exception as error:
+        library_errors.tell(error)
+        return 1
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:

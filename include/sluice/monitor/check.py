@@ -22,10 +22,11 @@ from sluice.config.models import OutgoingFiles
 from sluice.config.relay import Relay
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.errors import ConfigError, SluiceError, unforeseen
+from sluice.errors import ConfigError, SluiceError
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
+from sluice.library_errors import unforeseen
 from sluice.model.names import Pair
 from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice

@@ -9,7 +9,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from sluice.errors import SluiceError
-from sluice.spark.errors import as_text, from_text
+from sluice.spark.errors import failure, from_text
 from sluice.spark.session import spark
 from sluice.spark.tasks import collected
 from sluice.vendors.protocol.compare import Comparison
@@ -66,8 +66,8 @@ def _compared(jobs: list[Comparison]) -> list[Difference | SluiceError]:
         try:
             found = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
             yield {"number": number, "found": json.dumps(found.to_json())}
-        except SluiceError as error:
-            yield {"number": number, "error": as_text(error)}
+        except Exception as error:
+            yield {"number": number, "error": failure(error)}
 
     fields = {"number": "long", "found": "string", "error": "string"}
     rows = {row.number: row for row in collected(len(jobs), work, fields)}

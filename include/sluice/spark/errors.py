@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from sluice import errors
+from sluice import errors, library_errors
 from sluice.errors import SluiceError, TransientError
 
 _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, SluiceError)}
@@ -19,6 +19,14 @@ def as_text(error: SluiceError) -> str:
     # Some have more to say, which only their own process needs; what they are a kind of decides about a retry.
     kind = next(one.__name__ for one in type(error).__mro__ if one in _KINDS.values())
     return json.dumps([kind, error.code, error.fact, error.hint])
+
+
+def failure(error: Exception) -> str:
+    """The same of any error. Raises it, if nothing foresees it."""
+    known = library_errors.meant(error)
+    if known is None:
+        raise error
+    return as_text(known)
 
 
 def raise_any(texts: Iterable[str]) -> None:

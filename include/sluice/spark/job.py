@@ -1,7 +1,7 @@
 """The frame of every Spark job around its one call: arguments, logs, the result line, the exit code.
 
-The last line on the standard output is the result, one JSON object. Exit codes: 0 done; 3 terminal, a retry would fail
-again; 75 transient, a retry may succeed; 143 ended by SIGTERM.
+The last line on the standard output is the result, one JSON object. Exit codes: 0 done; 1 a defect; 3 terminal, a retry
+would fail again; 75 transient, a retry may succeed; 143 ended by SIGTERM.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from sluice import extensions
 from sluice.arrow_without_pandas import hide_pandas
 from sluice.commands import roles
 from sluice.context import Context
-from sluice.errors import SluiceError, TransientError
+from sluice.errors import TransientError
+from sluice.library_errors import meant, tell
 from sluice.log import to_stderr
 from sluice.model import requester
 from sluice.model.names import TableName
 from sluice.model.sample_bound import CONFIDENCE, confidence, share
 from sluice.model.watched import split_table
 
+DEFECT = 1
 TERMINAL = 3
 TRANSIENT = 75
 TERMINATED = 128 + signal.SIGTERM
@@ -121,11 +123,13 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
         for person in requester.from_environment():
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
-    except SluiceError as error:
+    except Exception as error:
+        # What fails while it leaves is a session that the signal interrupted.
         if not extensions.leaving.is_set():
-            # Else it is of a session that the signal interrupted.
-            print(error, file=sys.stderr, flush=True)
-            sys.exit(TRANSIENT if isinstance(error, TransientError) else TERMINAL)
+            told = tell(error)
+            if meant(error) is None:
+                sys.exit(DEFECT)
+            sys.exit(TRANSIENT if isinstance(told, TransientError) else TERMINAL)
     finally:
         if extensions.leaving.is_set():
             _end()

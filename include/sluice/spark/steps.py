@@ -15,7 +15,8 @@ from pyspark.errors import PySparkException, PythonException
 
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
-from sluice.errors import AGAIN, SluiceError, TransientError
+from sluice.errors import AGAIN, TransientError
+from sluice.library_errors import meant
 from sluice.log import event, recorded, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
@@ -49,11 +50,10 @@ class SparkSteps:
             with recorded() as said:
                 try:
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
-                except SluiceError as error:
-                    row = {"failure": as_text(error)}
-                except Exception:
+                except Exception as error:
+                    known = meant(error)
                     # What the step said before, nobody would see else.
-                    row = {"crash": traceback.format_exc()}
+                    row = {"failure": as_text(known)} if known else {"crash": traceback.format_exc()}
             yield {**row, "said": json.dumps(list(said))}
 
         one = _SparkTask(name, task)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sluice import release, shell
 from sluice.arrow_without_pandas import hide_pandas
-from sluice.errors import SluiceError
-from sluice.spark.errors import as_text
+from sluice.spark.errors import failure
 from sluice.spark.session import spark
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _rows_of(
         shell.adopt(deployment)
         try:
             return list(work(number))
-        except SluiceError as error:
-            return [{"failure": as_text(error)}]
+        except Exception as error:
+            return [{"failure": failure(error)}]
 
     return rows_of

@@ -1,0 +1,123 @@
+"""Errors of libraries and of the machine, as errors of ours: a code, transient or terminal, and a hint (R8).
+
+Where an error is expected, what it means is said there. This is the end of the way for all others.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sluice.errors import AGAIN, VALUES_ENV, SluiceError, TransientError, names
+
+# A limit on the size of files ends as a disk does that is full.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NETWORK = (ConnectionError, TimeoutError, socket.gaierror)
+
+_REPORT = f"{VALUES_ENV}=1 shows its text, which may have values; report it"
+
+
+def _of_driver(what: str) -> SluiceError:
+    hint = f"see the log of the database, then run this again. {_REPORT}"
+    return SluiceError(662, f"the driver of a database fails: {what}", hint)
+
+
+def _of_arrow(what: str) -> SluiceError:
+    return SluiceError(
+        661,
+        f"Arrow does not take the data: {what}",
+        "nothing of them was written. A column of one batch holds 2 GB at most: smaller batches (`max_batch`) hold "
+        f"less; then run this again. {_REPORT}",
+    )
+
+
+def _of_spark(what: str) -> SluiceError:
+    hint = f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}"
+    return TransientError(663, f"Spark does not do the work: {what}", hint)
+
+
+# What an error means by the package of its class.
+_LIBRARIES: dict[str, Callable[[str], SluiceError]] = {
+    "pyarrow": _of_arrow,
+    **dict.fromkeys(("psycopg", "pymysql", "oracledb", "sqlalchemy"), _of_driver),
+    **dict.fromkeys(("pyspark", "py4j", "grpc"), _of_spark),
+}
+
+
+def meant(error: BaseException) -> SluiceError | None:
+    """What an error means to people; None if nothing foresees it: then it is a fault of a program."""
+    if isinstance(error, SluiceError):
+        return error
+    if isinstance(error, MemoryError):
+        return TransientError(
+            657,
+            f"there is not enough memory: {str(error) or type(error).__name__}",
+            f"nothing is lost, {AGAIN}. If it stays: let other programs of that machine need less, or raise the limit "
+            "of the job's container; fewer tasks at once (`bulk_tasks`) and smaller batches (`max_batch`) need less",
+        )
+    if isinstance(error, OSError):
+        return _of_system(error)
+    if known := _LIBRARIES.get(type(error).__module__.partition(".")[0]):
+        return known(f"{_place(error)}{f': {error}' if os.environ.get(VALUES_ENV) else ''}")
+    return None
+
+
+def unforeseen(error: BaseException) -> SluiceError:
+    """What an error means to people; of one that nothing foresees its kind and place, since its text may have values of
+    anybody."""
+    return meant(error) or SluiceError(
+        362,
+        f"it could not be done: {_place(error)}",
+        "everything else holds; look at other errors first. If it stays, report this line: it is a fault of a program",
+    )
+
+
+def tell(error: BaseException) -> SluiceError:
+    """Write to standard error what an error means to people; behind its stack, if nothing foresees it."""
+    known = unforeseen(error)
+    if meant(error) is None:
+        traceback.print_exception(error)
+    print(known, file=sys.stderr, flush=True)
+    return known
+
+
+@contextmanager
+def about(table: object) -> Iterator[None]:
+    """Let an error say which table of the master it is about."""
+    try:
+        yield
+    except Exception as error:
+        known = meant(error)
+        if known is None:
+            raise
+        if not names(known.fact, table):
+            known.fact = f"{known.fact} (the master's {table})"
+        if known is error:
+            raise
+        raise known from error
+
+
+def _of_system(error: OSError) -> SluiceError:
+    what = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+    if error.errno in _FULL:
+        hint = f"free some there, or raise the limit; nothing is lost, {AGAIN}"
+        return TransientError(658, f"a file cannot be written, since there is no room: {what}", hint)
+    if isinstance(error, _NETWORK):
+        hint = f"start it, or mend the way to it; nothing is lost, {AGAIN}"
+        return TransientError(660, f"another host or program does not answer: {what}", hint)
+    hint = "mend what the system says of it, then run this again; nothing is lost"
+    return SluiceError(659, f"the system refuses something: {what} ({_place(error)})", hint)
+
+
+def _place(error: BaseException) -> str:
+    """The kind of an error, and where it was raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return type(error).__name__
+    return f"{type(error).__name__} ({Path(frames[-1].filename).name}, line {frames[-1].lineno}, in {frames[-1].name})"
