@@ -68,7 +68,18 @@ ODDLY_NAMED = "; ".join(
     for table in NAMES.values()
 )  # fmt: skip
 
+# As many columns as a table can have: no stage has room for them.
+WIDE = ", ".join(f"c{number} int" for number in range(2, 1601))
+
 CASES = [
+    pytest.param(
+        f"CREATE TABLE t (c1 int PRIMARY KEY, {WIDE}); CREATE TABLE h (c1 int, {WIDE})",
+        ["t", "h"],
+        ["INSERT INTO t (c1, c2, c1600) VALUES (1, 2, 3), (2, 3, 4); INSERT INTO h (c1, c1600) VALUES (1, 1), (1, 1)",
+         "UPDATE t SET c800 = 5 WHERE c1 = 1; UPDATE h SET c1600 = 2 WHERE ctid = (SELECT ctid FROM h LIMIT 1)",
+         "UPDATE t SET c1 = 7 WHERE c1 = 2; DELETE FROM t WHERE c1 = 1; DELETE FROM h WHERE c1600 = 1"],
+        id="1,600 columns",
+    ),
     pytest.param(
         NUMBERED.format("t"),
         ["t"],

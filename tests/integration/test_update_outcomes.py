@@ -240,3 +240,13 @@ def test_a_request_that_died_halfway_is_tried_again_within_its_run_and_one_of_an
     begun = world.inhibit("zurich")
     assert world.inhibit("zurich", "geneva")["update"] == begun["update"]
     assert [world.status(slave) for slave in world.slaves] == [Status.INITIAL] * 2
+
+
+def test_what_a_slaves_server_says_of_a_row_names_the_table_of_the_master_and_the_column(world):
+    def altered(job):
+        world.reader("zurich").execute("ALTER TABLE t ALTER note TYPE uuid USING NULL")
+        return load_here(job)
+
+    world.inhibit("zurich")
+    with pytest.raises(SluiceError, match=r"zurich: SLC-.*\(column note\) \(the master's public\.t\)"):
+        world.dump("zurich", load=altered)

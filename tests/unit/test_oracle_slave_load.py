@@ -37,9 +37,9 @@ def test_loading_makes_what_is_missing_empties_what_is_there_and_ends_with_the_p
     missing = Layout(9, TableName("APP", "N"), LAYOUT.columns, (0,))
     loading.prepare([PlainTable(LAYOUT), PlainTable(missing)])
     assert [one for one in session.said if not one.startswith("catalog/")] == [
-        *("position/lock", "write/empty", "COMMIT"),
-        # The fence is looked at before what commits.
+        # The fence is looked at before what commits. What cannot be made is known before any row goes.
         *("position/lock", "COMMIT", making(table_of(missing))),
+        *("position/lock", "write/empty", "COMMIT"),
     ]
     loading.begin_stream(Position(6, 60), Snapshot("9:1.2.3"))
     assert session.said[-7:] == [

@@ -13,6 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
+from sluice.library_errors import about
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
@@ -167,9 +168,10 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
             session = self._fenced()
             found = []
             for table in tables:
-                self.slave.expect_replaced(table.name)
-                layout = view(self.mapper, table.layout).layout
-                found.append((layout.name, self.existing(session, layout), self.table_of(session, layout)))
+                with about(table.name), self.translated("looking at the slave's table"):
+                    self.slave.expect_replaced(table.name)
+                    layout = view(self.mapper, table.layout).layout
+                    found.append((layout.name, self.existing(session, layout), self.table_of(session, layout)))
             kept = {self.mapper.table(name) for name in staying}
             if self.goes_on and any(there is None for _, there, _ in found):
                 # Somebody dropped a table whose chunks are in: all come again.
@@ -177,16 +179,19 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
                     self.lock(session)
                     self.run(session, "begin_again", self._load())
                 self.goes_on = False
-            for name, there, made in found:
-                if there is not None and (self.goes_on or name in kept):
-                    continue
-                # TRUNCATE would commit before we know that nobody took over.
-                with self.transaction(session):
-                    self.lock(session)
-                    if there is not None:
-                        self.empty(session, name)
+            # What the server refuses to make is known before any row goes.
+            for table, (_, there, made) in zip(tables, found, strict=True):
                 if there is None:
-                    self.make(session, made)
+                    with self.transaction(session):
+                        self.lock(session)
+                    with about(table.name), self.translated("making the slave's table"):
+                        self.make(session, made)
+            for table, (name, there, _) in zip(tables, found, strict=True):
+                if there is not None and not (self.goes_on or name in kept):
+                    # TRUNCATE would commit before we know that nobody took over.
+                    with about(table.name), self.translated("emptying the slave's table"), self.transaction(session):
+                        self.lock(session)
+                        self.empty(session, name)
 
     def begin_stream(self, position: Position, snapshot: Snapshot) -> None:
         """The data is complete: from here on the stream, without what the snapshot saw."""

@@ -84,6 +84,7 @@ class NetRepair(ABC, Generic[T]):
         Raises:
             SluiceError: the table is not there, or does not take the master's rows exactly.
         """
+        self._doing = f"repairing {view.layout.name} of {self.pair.slave}"
         with self.translated(self._doing):
             with self.transaction():
                 self.writer.look_up()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sluice.apply.mapping.table_view import shaped_lines, view
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError, TransientError
+from sluice.library_errors import about
 from sluice.vendors.protocol.load import Reading
 from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded
@@ -19,7 +20,10 @@ def load_block(job: BlockJob, number: int) -> BlockLoaded:
     """Load the next block of one of the job's ranges, given by its index."""
     within, connections, origin = job.ranges[number], open_sealed(job.sealed), job.origin
     try:
-        with master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted) as reading:
+        with (
+            about(within.table),
+            master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted) as reading,
+        ):
             try:
                 return _loaded(job, within, reading, connections, at_once=True)
             except TransientError:

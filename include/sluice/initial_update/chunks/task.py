@@ -4,7 +4,7 @@ vendor, or files."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import ParamSpec, TypeVar
 
 from sluice.apply.mapping.table_view import shaped_lines
@@ -13,6 +13,7 @@ from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
 from sluice.initial_update.files.reader import retrieving
 from sluice.initial_update.files.receiver import FilesReceiver
+from sluice.library_errors import about
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import Chunks, Receiver
 from sluice.vendors.protocol.read import TEXT, Chunk
@@ -69,6 +70,7 @@ def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave])
     seen = slaves[0].plan.views[table]
     form = TEXT if seen.shaped else chunk.stored or job.formats[table]
     for slave in slaves:
+        slave.table = table
         slave.attempt(slave.receiver.begin, table, form)
     rows = reading.chunk(chunk, seen.read, form)
     written = 0
@@ -86,6 +88,7 @@ def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave])
     for slave in slaves:
         slave.attempt(slave.receiver.end, chunk.number, written)
         slave.rows += 0 if slave.error else written
+        slave.table = None
 
 
 class _Slave:
@@ -93,6 +96,7 @@ class _Slave:
 
     Attributes:
         rows: how many are committed.
+        table: the one whose rows are on their way.
         error: why nothing more is done here, or None.
     """
 
@@ -101,6 +105,7 @@ class _Slave:
         self._connections = connections
         self._shapes: dict[TableName, RowTransform] = {}
         self.rows = 0
+        self.table: TableName | None = None
         self.error: SluiceError | None = None
         self.receiver = receiver
 
@@ -120,7 +125,8 @@ class _Slave:
         if self.error:
             return None
         try:
-            return step(*args, **kwargs)
+            with about(self.table) if self.table else nullcontext():
+                return step(*args, **kwargs)
         except SluiceError as error:
             self.error = error
             self.close()

@@ -12,8 +12,8 @@ import pymysql
 from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, RolledBack, SluiceError, TransientError, UnclassifiedError
 
 _QUOTED = re.compile(r"'.*'", re.DOTALL)
-# Errors whose text quotes a value of a row.
-_TELLING = {1062, 1264, 1292, 1366, 1367, 1406}
+# Errors whose text quotes a value of a row; what those of a range and a length quote is a column.
+_TELLING = {1062, 1292, 1366, 1367}
 _GONE = f"start the database, or mend the way to it; nothing is lost, {AGAIN}"
 _FULL = f"the server is out of connections, memory or disk; free some, {AGAIN}"
 _LOGIN = "mend login and password of the Airflow connection, or its `sslmode` if the server demands TLS"

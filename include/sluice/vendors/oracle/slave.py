@@ -14,6 +14,7 @@ from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
+from sluice.library_errors import about
 from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
@@ -90,11 +91,12 @@ class OracleSlave(BatchesAlone):
             if keyed:
                 slave_refusals.expect_rights(session, self.pair)
             for layout in layouts:
-                seen = view(self.mapper, layout).layout
-                slave_refusals.expect_own(self.pair, self.schema, seen.name)
-                # Who asks by the columns alone does not say which of them are the key.
-                if keyed and (goes or existing(session, seen) is None):
-                    table_of(seen)
+                with about(layout.name), translated("looking at the slave's table"):
+                    seen = view(self.mapper, layout).layout
+                    slave_refusals.expect_own(self.pair, self.schema, seen.name)
+                    # Who asks by the columns alone does not say which of them are the key.
+                    if keyed and (goes or existing(session, seen) is None):
+                        table_of(seen)
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence; how far the slave is. A session that hangs with a lock is for a DBA to end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -84,6 +84,7 @@ _UNREACHABLE = "08006"
 # Classes of errors about values: data that are none, and constraints. What the latter quote are names.
 _TELLING, _NAMING = ("22", "23"), "23"
 # Servers quote in the manner of their language.
+_COPIED = re.compile(r"COPY .+, line \d+, column (.+?)(?:: |$)", re.MULTILINE)
 _QUOTED = re.compile(r"""["'«„\u2018\u201c].*["'»\u2019\u201c\u201d]""", re.DOTALL)
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
@@ -224,19 +225,26 @@ def _marked(mark: str) -> sql.Composed:
 
 
 @contextmanager
-def translated(doing: str) -> Iterator[None]:
-    """Turn a driver's error into one of ours, with its class: transient or terminal."""
+def translated(doing: str, named: Callable[[str], str] = str) -> Iterator[None]:
+    """Turn a driver's error into one of ours, with its class: transient or terminal.
+
+    Args:
+        named: what people call a column of the statement.
+    """
     try:
         yield
     except psycopg.Error as error:
-        raise explained(error, doing) from error
+        raise explained(error, doing, named=named) from error
 
 
-def explained(error: psycopg.Error, doing: str, state: str | None = None) -> SluiceError:
+def explained(
+    error: psycopg.Error, doing: str, state: str | None = None, named: Callable[[str], str] = str
+) -> SluiceError:
     """The SluiceError for a driver's error, by the longest matching SQLSTATE prefix.
 
     Args:
         state: the SQLSTATE, where it is known and the error bears none.
+        named: see `translated`.
     """
     state = error.sqlstate or state or _UNREACHABLE
     message = error.diag.message_primary or "; ".join(filter(None, map(str.strip, str(error).splitlines())))
@@ -245,6 +253,8 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
             message = f"{message} ({error.diag.message_detail})"
     elif not state.startswith(_NAMING):
         message = _QUOTED.sub('"..."', message)
+    if column := _copied_column(error):
+        message = f"{message} (column {named(column)})"
     for length in (5, 3, 2):
         if known := _STATES.get(state[:length]):
             code, kind, hint = known
@@ -254,6 +264,12 @@ def explained(error: psycopg.Error, doing: str, state: str | None = None) -> Slu
         f"{doing}: {message} [SQLSTATE {state}]",
         "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )
+
+
+def _copied_column(error: psycopg.Error) -> str:
+    """The column that a COPY could not take; empty if that is not what failed. What follows its name may be a value."""
+    found = _COPIED.match(error.diag.context or "")
+    return found[1] if found else ""
 
 
 def _commands() -> dict[str, str]:

@@ -107,7 +107,7 @@ class MariaCommands(CommittedDdl):
             except pymysql.Error as error:
                 meant = explained(error, f"defining {', '.join(intent.tables)} as the master does")
                 if not isinstance(meant, UnclassifiedError):
-                    raise
+                    raise meant from error
                 raise failed(meant) from error
         self.done()
 

@@ -15,7 +15,7 @@ from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier
 from sluice.vendors.postgresql.fence import Sessions
 from sluice.vendors.postgresql.load import deferred_indexes
-from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.session import Connection, translated
 
 Step = Callable[[Connection], None]
 
@@ -82,12 +82,13 @@ def _build(
 ) -> None:
     loop_filter = LoopFilter(session, masters)
     session.execute("SET LOCAL maintenance_work_mem = '256MB'")
-    if made:
-        for statement in definition.after_data(made, name, built):
-            session.execute(statement)
-    else:
-        deferred_indexes.build(session, indexes, [name])
-    _analyze([name], session)
+    with translated(f"building keys and indexes of {name}"):
+        if made:
+            for statement in definition.after_data(made, name, built):
+                session.execute(statement)
+        else:
+            deferred_indexes.build(session, indexes, [name])
+        _analyze([name], session)
     loop_filter.record([name] if made else [])
     loop_filter.remove()
 

@@ -62,6 +62,7 @@ class PostgresRepair:
     def begin(self, view: TableView) -> list[str]:
         """Begin with rows of a table. Returns the types that the columns of its key have on the slave."""
         layout = view.layout
+        self._doing = f"repairing {layout.name} of {self._pair.slave}"
         with translated(self._doing):
             self._copying.close()
             columns_here = fitting(self._session, layout, names_of(self._session, self._mapper))

@@ -14,6 +14,7 @@ from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.errors import SluiceError
+from sluice.library_errors import about
 from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.capture import warnings
@@ -28,7 +29,7 @@ from sluice.vendors.postgresql.ddl.constraints import expect_makeable, to_make, 
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
 from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.session import Connection, composed, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.load import TableFit
 from sluice.vendors.protocol.read import TakenFormats
@@ -73,27 +74,28 @@ def loadable(
     if not silent:
         expect_droppable(session, present)
     for table in tables:
-        layout = view(mapper, table.layout).layout
-        name = layout.name
-        made |= {one.schema for one, _ in user_types.lacking(session, table.types, names)}
-        unfinished = name in present and is_unfinished(session, name)
-        if unfinished and not resume:
-            expect_unfilled(session, mapper, table.name)
-        if name not in present or unfinished:
-            expect_makeable(session, table, mapper)
-            made.add(name.schema)
-            continue
-        existing = fitting(session, layout, names)
-        if other_types(layout, existing, names):
-            found.formats.as_text.add(table.name)
-        found.warnings.extend(warnings.for_slave(session, layout))
-        policy = mapper.filled(table.name)
-        if policy is not Filled.MERGE:
-            emptied.append(name)
-        elif name not in unindexed:
-            expect_keyed(session, mapper, table)
-        if policy is Filled.REFUSE and not resume:
-            expect_empty(session, name)
+        with about(table.name), translated("looking at the slave's table"):
+            layout = view(mapper, table.layout).layout
+            name = layout.name
+            made |= {one.schema for one, _ in user_types.lacking(session, table.types, names)}
+            unfinished = name in present and is_unfinished(session, name)
+            if unfinished and not resume:
+                expect_unfilled(session, mapper, table.name)
+            if name not in present or unfinished:
+                expect_makeable(session, table, mapper)
+                made.add(name.schema)
+                continue
+            existing = fitting(session, layout, names)
+            if other_types(layout, existing, names):
+                found.formats.as_text.add(table.name)
+            found.warnings.extend(warnings.for_slave(session, layout))
+            policy = mapper.filled(table.name)
+            if policy is not Filled.MERGE:
+                emptied.append(name)
+            elif name not in unindexed:
+                expect_keyed(session, mapper, table)
+            if policy is Filled.REFUSE and not resume:
+                expect_empty(session, name)
     rights = {**relations.among(emptied), "made": sorted(made)}
     if row := session.execute(composed("load/forbidden"), rights).fetchone():
         raise psycopg.errors.InsufficientPrivilege(f"permission denied for {row[0]}")
@@ -112,11 +114,12 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
     for table in tables:
-        name = mapper.table(table.name)
-        stays = name in present and not is_unfinished(session, name)
-        trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, exists=stays)
-        if not (stays or (wiped and wiped.tables and wiped.schema_ == name.schema)):
-            expect_names_free(session, to_make(session, table, names, mapper), name)
+        with about(table.name), translated("looking at a definition"):
+            name = mapper.table(table.name)
+            stays = name in present and not is_unfinished(session, name)
+            trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, exists=stays)
+            if not (stays or (wiped and wiped.tables and wiped.schema_ == name.schema)):
+                expect_names_free(session, to_make(session, table, names, mapper), name)
 
 
 def expect_names_free(session: Connection, table: PostgresTable, name: TableName) -> None:

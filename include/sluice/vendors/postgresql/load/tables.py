@@ -13,6 +13,7 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.libpq import parameters
+from sluice.library_errors import about
 from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
@@ -33,7 +34,7 @@ from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
-from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import Expected, TableDefinition, importing
@@ -164,38 +165,41 @@ class PostgresTables:
             if not silent:
                 referring = references.put_off(present)
             for table in as_ours(tables):
-                layout = view(self.mapper, table.layout).layout
-                name = layout.name
-                whole = name in present and not is_unfinished(session, name)
-                known = understood(session, for_slave(table, names))
-                judged = trust.expect_trusted(session, known, names, types, exists=whole)
-                user_types.provide(session, table.types, names, judged.expect_lacked)
-                stays = self._goes_on or table.name in staying
-                unfinished = name in present and not whole
-                if unfinished and stays:
-                    self._unfinished[table.name] = to_make(session, table, names, self.mapper)
-                    if table.name in staying and not relations.primary_key(session, name):
-                        session.execute(definition.primary_key(self._unfinished[table.name], name))
-                elif unfinished:
-                    # Ours, and perhaps of another shape than the master's table is now.
-                    self._expect_ours(session, table.name, name)
-                    session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
-                    present.remove(name)
-                if name in present:
-                    existing = fitting(session, layout, names)
-                    if other_types(layout, existing, names):
-                        self.formats.as_text.add(table.name)
-                    if self._emptied(session, table, stays=stays):
-                        emptied.append(name)
-                    if (name in emptied and table.name in in_parts) or (self._goes_on and table.name not in staying):
-                        keyless.add(name)
-                else:
-                    made.append(name)
-                    self._unfinished[table.name] = to_make(session, table, names, self.mapper)
-                    schemas.provide(session, name.schema)
-                    session.execute(definition.create_table(self._unfinished[table.name], name, types))
-                    remark = sql.SQL("COMMENT ON TABLE {} IS {}")
-                    session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
+                with about(table.name), translated("preparing the slave's table"):
+                    layout = view(self.mapper, table.layout).layout
+                    name = layout.name
+                    whole = name in present and not is_unfinished(session, name)
+                    known = understood(session, for_slave(table, names))
+                    judged = trust.expect_trusted(session, known, names, types, exists=whole)
+                    user_types.provide(session, table.types, names, judged.expect_lacked)
+                    stays = self._goes_on or table.name in staying
+                    unfinished = name in present and not whole
+                    if unfinished and stays:
+                        self._unfinished[table.name] = to_make(session, table, names, self.mapper)
+                        if table.name in staying and not relations.primary_key(session, name):
+                            session.execute(definition.primary_key(self._unfinished[table.name], name))
+                    elif unfinished:
+                        # Ours, and perhaps of another shape than the master's table is now.
+                        self._expect_ours(session, table.name, name)
+                        session.execute(sql.SQL("DROP TABLE {}").format(identifier(name)))
+                        present.remove(name)
+                    if name in present:
+                        existing = fitting(session, layout, names)
+                        if other_types(layout, existing, names):
+                            self.formats.as_text.add(table.name)
+                        if self._emptied(session, table, stays=stays):
+                            emptied.append(name)
+                        if (name in emptied and table.name in in_parts) or (
+                            self._goes_on and table.name not in staying
+                        ):
+                            keyless.add(name)
+                    else:
+                        made.append(name)
+                        self._unfinished[table.name] = to_make(session, table, names, self.mapper)
+                        schemas.provide(session, name.schema)
+                        session.execute(definition.create_table(self._unfinished[table.name], name, types))
+                        remark = sql.SQL("COMMENT ON TABLE {} IS {}")
+                        session.execute(remark.format(identifier(name), sql.Literal(UNFINISHED)))
             if emptied:
                 self._empty(session, emptied)
             deferred_indexes.forget(session, indexes, made)

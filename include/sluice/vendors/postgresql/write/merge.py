@@ -152,7 +152,7 @@ def _run(connection: Connection, name: str, target: StagedTable, op: str | None 
 def _copy(connection: Connection, target: StagedTable, columns: Sequence[pa.Array]) -> None:
     table = pa.table(list(columns), names=[str(number) for number in range(len(columns))])
     copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(target.stage))
-    with translated(f"staging changes of {target.name}"), connection.cursor().copy(copy_in) as copy:
+    with translated(f"staging changes of {target.name}", target.named), connection.cursor().copy(copy_in) as copy:
         csv.write_csv(table, _Sink(copy), csv.WriteOptions(include_header=False, quoting_style="needed"))
 
 

@@ -20,7 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.vendors.postgresql.session import Connection, composed, mark_of
+from sluice.vendors.postgresql.session import Connection, composed, mark_of, translated
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -99,18 +99,19 @@ class OneToOne:
         found = {}
         for number in sorted(set(pc.unique(changes["layout"]).to_pylist()) & layouts.keys()):
             name = layouts[number].name
-            try:
-                with self._writer.stages.transaction():
-                    self._writer.stages.lock([name])
-                    target = self._writer.stages.target(layouts[number])
-                    if target.by_row:
-                        values = {"schema": name.schema, "table": name.table}
-                        rows = self._connection.execute(composed("position/stamp"), values).fetchall()
-                        found[number] = _Opened(self._writer.prepared(target), *rows[0])
-            except TransientError:
-                raise
-            except SluiceError:
-                continue
+            with translated(f"writing to {name}"):
+                try:
+                    with self._writer.stages.transaction():
+                        self._writer.stages.lock([name])
+                        target = self._writer.stages.target(layouts[number])
+                        if target.by_row:
+                            values = {"schema": name.schema, "table": name.table}
+                            rows = self._connection.execute(composed("position/stamp"), values).fetchall()
+                            found[number] = _Opened(self._writer.prepared(target), *rows[0])
+                except TransientError:
+                    raise
+                except SluiceError:
+                    continue
         return found
 
 

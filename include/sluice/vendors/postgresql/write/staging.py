@@ -21,6 +21,9 @@ from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import lookup_columns, side_effects
 
+# A table has 1,600 columns at most, and a stage has up to two of its own. Source: PostgreSQL manual, "Limits".
+_MOST_STAGED = 1_598
+
 
 @dataclass(frozen=True)
 class StagedTable:
@@ -38,7 +41,7 @@ class StagedTable:
         late: names of such constraints of the slave, and when a staged row and one of the table are alike by them.
         enforced: an index lets no two rows bear one key, and says so at once.
         by_row: changes can be written one by one: no key is checked late.
-        acting: triggers or rules of the slave are to see each of them.
+        acting: triggers or rules of the slave are to see each of them, or no stage has room for the columns.
         ruled: there are such rules.
     """
 
@@ -57,6 +60,10 @@ class StagedTable:
     acting: bool
     ruled: bool
     parts: Mapping[str, sql.Composable]
+
+    def named(self, staged: str) -> str:
+        """What the slave calls a column of the stage."""
+        return self.columns[int(staged[1:])].name if staged[1:].isdecimal() else staged
 
 
 class Stages:
@@ -95,7 +102,8 @@ class Stages:
                 del self._shapes[name]
                 for key in [key for key in self._targets if key.name == name]:
                     stage = self._targets.pop(key).stage
-                    self._connection.execute(sql.SQL("DROP TABLE {}").format(sql.Identifier("pg_temp", stage)))
+                    dropped = sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier("pg_temp", stage))
+                    self._connection.execute(dropped)
 
     def target(self, layout: Layout) -> StagedTable:
         """The stage for rows of a layout as the slave sees it, on their way to its table.
@@ -128,8 +136,10 @@ class Stages:
             "stage": sql.Identifier(stage),
             **_columns(columns, written, layout.key),
         }
-        kind = "stage" if layout.key else "stage_counted"
-        self._connection.execute(composed(f"write/{kind}", **parts))
+        too_wide = len(written) > _MOST_STAGED
+        if not too_wide:
+            kind = "stage" if layout.key else "stage_counted"
+            self._connection.execute(composed(f"write/{kind}", **parts))
         late = relations.deferrable_keys(self._connection, name)
         unchecked = layout.deferrable or bool(late)
         firing = {one.kind for one in acting if one.fires}
@@ -149,7 +159,7 @@ class Stages:
             late=tuple(_late(late, columns, written, layout.key_names)),
             enforced=relations.enforced(self._connection, name, layout.key_names),
             by_row=not unchecked,
-            acting=not unchecked and not firing.isdisjoint({"trigger", "rule"}),
+            acting=too_wide or (not unchecked and not firing.isdisjoint({"trigger", "rule"})),
             ruled="rule" in firing,
             parts=parts,
         )

@@ -24,7 +24,7 @@ from sluice.model.names import TableName
 from sluice.model.row_conflict import ConflictAction, RejectedChange, RowConflict, Tolerated
 from sluice.model.write_policy import WritePolicies, WritePolicy
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.session import Connection, translated
 from sluice.vendors.postgresql.write import merge
 from sluice.vendors.postgresql.write.merge import StagedCounts
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, replay
@@ -89,7 +89,8 @@ class TableWriter:
         parts: dict[TableName, _Part] = {}
         self.stages.lock([effect.layout.name for effect in run])
         for effect in run:
-            target = self.stages.target(effect.layout)
+            with translated(f"writing to {effect.layout.name}"):
+                target = self.stages.target(effect.layout)
             parts[target.name] = part = _Part(target, effect, policies.for_table(target.name), StagedCounts())
             if part.by_row:
                 _expect_alone(part)
@@ -180,9 +181,9 @@ def _expect_alone(part: _Part) -> None:
     if not target.by_row or (part.policy.strict and unchecked):
         raise SluiceError(
             121,
-            f"{target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before or after "
-            "demand: it has a key that is checked late, or by no index there, a rule that fires always, or a column "
-            "GENERATED ALWAYS AS IDENTITY",
+            f"{target.name} cannot be written row by row, as searchable, on_missing, on_duplicate, before, after or "
+            "more than 1,598 columns demand: it has a key that is checked late, or by no index there, a rule that "
+            "fires always, or a column GENERATED ALWAYS AS IDENTITY",
             "take these settings out of the configuration, or alter the table there; nothing is lost",
         )
 
