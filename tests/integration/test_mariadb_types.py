@@ -94,7 +94,57 @@ def test_rows_without_a_key_are_found_by_values_of_every_type(maria, slave_serve
     assert slave_server.execute(f"SELECT COUNT(*) FROM {world.infos['zurich'].database}.t") == [(0,)]
 
 
+def columns(count, kind):
+    """Columns of one kind, behind a key."""
+    return ", ".join(["id int PRIMARY KEY", *(f"c{number} {kind}" for number in range(1, count))])
+
+
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_texts_that_make_a_row_too_long_are_kept_apart_from_it(maria, slave_server):
+    """A row has 65,535 bytes at most without its long texts: 64 columns of 255 signs."""
+    texts = "character varying(255)"
+    ddl = f"CREATE TABLE long ({columns(71, texts)}); CREATE TABLE grows ({columns(64, texts)})"
+    world = maria(ddl, ["public.long", "public.grows"], slaves=("zurich",), update=False)
+    world.master.execute(
+        "INSERT INTO long (id, c1, c70) VALUES (1, 'a', 'b'); INSERT INTO grows (id, c63) VALUES (1, 'a')"
+    )
+    world.update()
+    world.master.execute(
+        f"ALTER TABLE grows ADD more {texts}, ADD again {texts}; INSERT INTO grows (id, again) VALUES (2, '')"
+    )
+    world.master.execute("UPDATE long SET c1 = 'c'; UPDATE grows SET c1 = 'd'")
+    assert world.verify(initial=True) == {"zurich": 0}
+    world.master.execute("ALTER TABLE grows DROP c5, DROP c6; UPDATE grows SET more = 'e'")
+    assert world.verify() == {"zurich": 0}
+
+
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_what_only_the_server_knows_to_be_too_much_is_told_by_the_names_of_table_and_master(maria, slave_server):
+    """Its database is not there yet, so nothing can be tried beforehand. Rows of other tables stay."""
+    world = maria(f"CREATE TABLE a (id int); CREATE TABLE z ({columns(1100, 'int')})", ["public.a", "public.z"],
+                  slaves=("zurich",), update=False)  # fmt: skip
+    info = world.infos["zurich"]
+    slave_server.execute(f"CREATE TABLE {info.database}.a (id int)")
+    slave_server.execute(f"INSERT INTO {info.database}.a VALUES (9)")
+    other = f"{info.database}_other"
+    slave_server.execute(f"GRANT ALL PRIVILEGES ON {other}.* TO {info.login}@'127.0.0.1'")
+    mapped = {"public.z": {"as": f"{other}.z"}}
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(tables=mapped))
+    with pytest.raises(SluiceError, match=rf"SLC-432: .*{other}\.z .*Too many columns.*\(the master's public\.z\)"):
+        world.update()
+    assert slave_server.execute(f"SELECT id FROM {info.database}.a") == [(9,)]
+
+
 OBSTACLES = {
+    "columns": (columns(1100, "int"), "", r"SLC-432.*Too many columns.*\(the master's public\.t0\)"),
+    "bytes": (columns(1000, "bigint"), "", r"SLC-432.*Row size too large.*\(the master's public\.t1\)"),
+    "long key": (
+        "a varchar(255), b varchar(255), c varchar(255), d varchar(255), PRIMARY KEY (a, b, c, d)",
+        "",
+        r"SLC-432.*key was too long.*\(the master's public\.t2\)",
+    ),
     "a key of text": ("id text PRIMARY KEY", "", "SLC-432.*id is in the primary key"),
     "computed": ("id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED", "", "SLC-432.*computes twice"),
     "case": ('id int PRIMARY KEY, a int, "A" int', "", "SLC-432.*differ by their case"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, TypeVar
 
 import pyarrow as pa
@@ -43,6 +44,11 @@ class NetWriter(ABC, Generic[T]):
 
     def __init__(self) -> None:
         self._tables: dict[Layout, T] = {}
+
+    @staticmethod
+    @abstractmethod
+    def translated(doing: str) -> AbstractContextManager[None]:
+        """Turn a driver's error into one of ours."""
 
     @abstractmethod
     def held(self, layout: Layout) -> T:
@@ -90,10 +96,11 @@ class NetWriter(ABC, Generic[T]):
         """Write one run. Returns which rows were not as expected. Raises what `held` and `insert` raise."""
         tolerated = Tolerated()
         for effect in run:
-            table = self.table(effect.layout)
-            if effect.emptied:
-                self.empty(table)
-            found = self._effect(table, effect)
+            with self.translated(f"writing to {effect.layout.name}"):
+                table = self.table(effect.layout)
+                if effect.emptied:
+                    self.empty(table)
+                found = self._effect(table, effect)
             tolerated += Tolerated() if effect.emptied else conflict_counts(table.name, missing=found)
         return tolerated
 

@@ -12,6 +12,7 @@ from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
+from sluice.library_errors import about
 from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
@@ -23,7 +24,7 @@ from sluice.model.write_policy import DEFAULT_POLICIES, WritePolicies
 from sluice.vendors.batches_alone import BatchesAlone
 from sluice.vendors.committed_ddl import Intent, Plan
 from sluice.vendors.mariadb import fence, refusals
-from sluice.vendors.mariadb.catalog.tables import existing, table_of
+from sluice.vendors.mariadb.catalog.tables import existing, expect_makeable, table_of
 from sluice.vendors.mariadb.ddl.commands import MariaCommands
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.load.tables import MariaTables
@@ -67,10 +68,11 @@ class MariaSlave(BatchesAlone):
             session = self._open()
             fence.expect_durable(session, self.pair)
             for layout in layouts:
-                seen = view(self.mapper, layout).layout
-                # Who asks by the columns alone does not say which of them are the key.
-                if keyed and existing(session, seen) is None:
-                    table_of(seen, session.server)
+                with about(layout.name), translated("looking at the slave's table"):
+                    seen = view(self.mapper, layout).layout
+                    # Who asks by the columns alone does not say which of them are the key.
+                    if keyed and existing(session, seen) is None:
+                        expect_makeable(session, table_of(seen, session.server))
 
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence, ending sessions that hold it; how far the slave is."""

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
-from sluice.errors import SluiceError, UnfitTable
+import pymysql
+
+from sluice.errors import SluiceError, UnclassifiedError, UnfitTable
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.rights import expect_triggers_shown
+from sluice.vendors.mariadb.errors import explained, number_of
+from sluice.vendors.mariadb.row_width import fitted
 from sluice.vendors.mariadb.server import MARIADB, Server
-from sluice.vendors.mariadb.session import Connection, Row, composed, execute, qualified, quoted
+from sluice.vendors.mariadb.session import Connection, Row, Sql, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import LONGTEXT, Stored, stored
 
 _LONGEST_NAME = 64
 _MADE = "DEFAULT CHARACTER SET utf8mb4 COLLATE {}"
+_NO_DATABASE = 1049
 
 
 @dataclass(frozen=True)
@@ -40,26 +46,35 @@ class SlaveTable:
 
 def table_of(layout: Layout, server: Server = MARIADB) -> SlaveTable:
     """A table as a slave makes it, from the slave's view of its layout. Raises SluiceError SLC-432 if it cannot."""
+    wanted = _taking_all(layout, server)
+    return replace(wanted, columns=fitted(wanted.columns, wanted.key))
+
+
+def _taking_all(layout: Layout, server: Server) -> SlaveTable:
+    """The columns that take every value, each for itself."""
     names = [layout.name.schema, layout.name.table, *(one.name for one in layout.columns)]
     if long := [name for name in names if len(name) > _LONGEST_NAME or name != name.rstrip() or not name]:
-        raise _unmakable(layout, f"{long[0]!r} is no name there: it ends in a blank, or is longer than {_LONGEST_NAME}")
+        raise _unmakable(
+            layout.name, f"{long[0]!r} is no name there: it ends in a blank, or is longer than {_LONGEST_NAME}"
+        )
     folded = [one.name.casefold() for one in layout.columns]
     if twins := [one.name for one in layout.columns if folded.count(one.name.casefold()) > 1]:
         raise _unmakable(
-            layout, f"the columns {', '.join(twins)} differ by their case alone, which columns there do not"
+            layout.name, f"the columns {', '.join(twins)} differ by their case alone, which columns there do not"
         )
     if wide := [name for name in names if any(ord(sign) > 0xFFFF for sign in name)]:
-        raise _unmakable(layout, f"{wide[0]!r} has a character that names there cannot have")
+        raise _unmakable(layout.name, f"{wide[0]!r} has a character that names there cannot have")
     if computed := [one.name for one in layout.columns if one.generated]:
         raise _unmakable(
-            layout, f"the master computes {', '.join(computed)}, in a language that the slave does not speak"
+            layout.name, f"the master computes {', '.join(computed)}, in a language that the slave does not speak"
         )
     columns = []
     for index, column in enumerate(layout.columns):
         found = stored(column, server, key=index in layout.key)
         if found is None:
             raise _unmakable(
-                layout, f"{column.name} is in the primary key, and no index there takes every value of {column.type}"
+                layout.name,
+                f"{column.name} is in the primary key, and no index there takes every value of {column.type}",
             )
         columns.append(found)
     return SlaveTable(layout.name, tuple(columns), layout.key_names, server)
@@ -83,7 +98,7 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
     rows = execute(session, composed("catalog/columns"), named)
     if not rows:
         return None
-    wanted = table_of(layout, session.server)
+    wanted = _taking_all(layout, session.server)
     if obstacles := execute(session, composed("catalog/obstacles"), named):
         raise _unfit(layout.name, f"it has {'; '.join(str(row[0]) for row in obstacles)}")
     expect_triggers_shown(session, layout.name)
@@ -99,8 +114,38 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
 
 def make(session: Connection, table: SlaveTable) -> None:
     """Make a table, and its database if that is missing. Commits, as all DDL does here."""
-    execute(session, made_schema(table.name.schema, table.server))
-    execute(session, made(table))
+    with _making(table.name):
+        execute(session, made_schema(table.name.schema, table.server))
+        execute(session, made(table))
+
+
+def make_stage(session: Connection, table: SlaveTable, name: str) -> Sql:
+    """Make a temporary table, which commits nothing, for what becomes of a table. Raises SluiceError SLC-432."""
+    stage = qualified(TableName(table.name.schema, name))
+    columns = [
+        f"{quoted(one.column.name)} {one.declared} {'NOT NULL' if one.column.name in table.key else 'NULL'}"
+        for one in table.columns
+    ]
+    key = [f"PRIMARY KEY ({names_of(table.key)})"] if table.key else []
+    parts = {"stage": stage, "columns": ", ".join([*columns, *key]), "collation": table.server.collation}
+    with _making(table.name):
+        execute(session, composed("write/stage", **parts))
+    return stage
+
+
+def expect_makeable(session: Connection, table: SlaveTable) -> None:
+    """See that the server makes a table and a stage for it: many limits only it knows. Nothing is written.
+
+    Raises:
+        SluiceError: SLC-432, it does not. Where its database is not there yet, that is not known.
+    """
+    try:
+        stage = make_stage(session, table, "sluice_tried")
+    except SluiceError as error:
+        if number_of(error.__cause__) == _NO_DATABASE:
+            return
+        raise
+    execute(session, f"DROP TEMPORARY TABLE {stage}")
 
 
 def made_schema(schema: str, server: Server) -> str:
@@ -143,11 +188,23 @@ def _as_there(table: TableName, wanted: Stored, there: Row) -> Stored:
     return wanted
 
 
-def _unmakable(layout: Layout, why: str) -> SluiceError:
+@contextmanager
+def _making(name: TableName) -> Iterator[None]:
+    """Say what it means that the server refuses a table."""
+    try:
+        yield
+    except pymysql.Error as error:
+        meant = explained(error, f"making {name}")
+        if isinstance(meant, UnclassifiedError):
+            raise _unmakable(name, f"its server says: {error.args[-1]}") from error
+        raise meant from error
+
+
+def _unmakable(name: TableName, why: str) -> SluiceError:
     return SluiceError(
         432,
-        f"the slave cannot have {layout.name} as the master has it: {why}",
-        "call it otherwise, leave the column out (`columns`, `exclude_columns`) or the table (`exclude`) in "
+        f"the slave cannot have {name} as the master has it: {why}",
+        "call it otherwise, leave columns out (`columns`, `exclude_columns`) or the table (`exclude`) in "
         "`slaves.<name>.tables`; or alter it on the master",
     )
 

@@ -15,8 +15,8 @@ import pymysql
 from sluice.apply.net.net_effect import KeyedNet
 from sluice.crash import CrashPoint, reached
 from sluice.model.layout import Column, Layout
-from sluice.model.names import TableName
-from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, names_of, no_table
+from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, make_stage, names_of, no_table
+from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.session import Connection, Sql, changed, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import Form, Stored, literals
 from sluice.vendors.mariadb.write.bulk import BulkInsert
@@ -28,6 +28,8 @@ _MARK = Stored(Column("sluice_mark", "smallint"), "tinyint", Form.NUMBER)
 
 class TableWriter(NetWriter[SlaveTable]):
     """See `NetWriter`; tables are not there (SLC-439) or unfit (SLC-433), and columns cannot hold values (SLC-431)."""
+
+    translated = staticmethod(translated)
 
     def __init__(self, session: Connection) -> None:
         super().__init__()
@@ -95,25 +97,12 @@ class TableWriter(NetWriter[SlaveTable]):
         return changed(self._session, f"DELETE FROM {qualified(table.name)} WHERE {_alike(table, image)} LIMIT {most}")
 
     def _stage(self, table: SlaveTable) -> Sql:
-        """A temporary table, which commits nothing, for what becomes of a table."""
+        """See `make_stage`."""
         if table not in self._stages:
             if len(self._stages) >= _MOST_STAGES:
                 execute(self._session, f"DROP TEMPORARY TABLE {', '.join(self._stages.values())}")
                 self._stages.clear()
-            stage = qualified(TableName(table.name.schema, f"sluice_stage_{len(self._stages)}"))
-            columns = [
-                f"{quoted(one.column.name)} {one.declared} {'NOT NULL' if one.column.name in table.key else 'NULL'}"
-                for one in table.columns
-            ]
-            key = f"PRIMARY KEY ({names_of(table.key)})"
-            parts = {
-                "stage": stage,
-                "columns": ", ".join(columns),
-                "key": key,
-                "collation": self._session.server.collation,
-            }
-            execute(self._session, composed("write/stage", **parts))
-            self._stages[table] = stage
+            self._stages[table] = make_stage(self._session, table, f"sluice_stage_{len(self._stages)}")
         return self._stages[table]
 
 

@@ -17,7 +17,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.model.layout import Column, Layout
 from sluice.vendors.net_writer import NetWriter, staged
 from sluice.vendors.oracle.catalog.slave_tables import MARK, SlaveTable, existing, names_of, no_table
-from sluice.vendors.oracle.errors import code_of
+from sluice.vendors.oracle.errors import code_of, translated
 from sluice.vendors.oracle.names import composed, qualified, quoted
 from sluice.vendors.oracle.session import changed, execute
 from sluice.vendors.oracle.slave_columns import Form, Stored, values_of
@@ -31,6 +31,8 @@ _NOT_THERE = "ORA-00942"
 
 class TableWriter(NetWriter[SlaveTable]):
     """See `NetWriter`; tables are not there (SLC-522) or unfit (SLC-518), and columns cannot hold values (SLC-516)."""
+
+    translated = staticmethod(translated)
 
     def __init__(self, session: oracledb.Connection) -> None:
         super().__init__()
