@@ -131,6 +131,11 @@ class Context:
         found = stylesheet(slave.stylesheets, pair, source.prefix, source.messages.version)
         return replace(mapper, stylesheet=found)
 
+    def gives(self, pair: Pair, table: TableName) -> bool:
+        """Whether a slave is given a table of its master, as it is configured."""
+        mapper = self.config.slave(pair.slave).mapper
+        return bool(chosen(self.config.source(pair.source).patterns, table)) and not mapper.excludes(table)
+
     def unheard(self, pair: Pair) -> tuple[Resources, ...]:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""
         if not self.config.replication(pair.source, pair.slave).block_loop:

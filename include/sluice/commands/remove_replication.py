@@ -13,7 +13,6 @@ from sluice.drain import shared_tables
 from sluice.errors import SluiceError, UnknownName
 from sluice.log import event
 from sluice.model.names import Pair, TableName
-from sluice.model.watched import chosen
 from sluice.state.replication import UNDER_WAY
 from sluice.store import comparisons, leases, removal, replications, watched_tables
 from sluice.vendors.registry import vendor
@@ -127,11 +126,11 @@ def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
     here = context.database_id(context.config.slave(pair.slave).connection)
     if masters := [name for name, one in context.config.sources.items() if context.database_id(one.connection) == here]:
         raise _refused(pair, f"its database, or its server, is that of source {masters[0]}", "let its tables stay")
-    mapper, patterns = context.mapper(pair), context.config.source(pair.source).patterns
+    mapper = context.mapper(pair)
     known = {TableName(*name) for name in context.config.source(pair.source).watched}
     known |= watched_tables.recorded(context.store, pair.source)
     equal = comparisons.proven(context.store, pair)
-    filled = [name for name in known if chosen(patterns, name) and not mapper.excludes(name)]
+    filled = [name for name in known if context.gives(pair, name)]
     # The configuration may lead elsewhere by now.
     found = sorted({mapper.table(name) for name in filled if equal.get(str(name)) == mapper.table(name)})
     for name in found:

@@ -20,11 +20,11 @@ from sluice.drain import shared_tables
 from sluice.drain.ddl_policy import DdlPermission, UndecidedDdl
 from sluice.drain.drain import Delivered, Drain
 from sluice.drain.gate import held
+from sluice.drain.replaced_tables import ReplacedTables
 from sluice.drain.step_result import StepDone
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import Pair, TableName
 from sluice.model.row_conflict import RejectedChange, Tolerated
-from sluice.model.watched import chosen
 from sluice.state.ddl_question import QuestionState
 from sluice.state.replication import Status
 from sluice.steps import Result
@@ -65,12 +65,19 @@ def deliver(
     slave = context.slave(pair, mapper)
     drain: Drain | None = None
     try:
+        watched = watched_tables.recorded(context.store, pair.source) - blocked.left_out(context.store, pair).keys()
+        tables = sorted(name for name in watched if context.gives(pair, name))
         if first:
-            patterns = context.config.source(pair.source).patterns
-            given = watched_tables.recorded(context.store, pair.source) - blocked.left_out(context.store, pair).keys()
-            slave.expect_lasting(sorted(one for one in given if chosen(patterns, one) and not mapper.excludes(one)))
+            slave.expect_lasting(tables)
         drain = drain_of(context, pair, slave)
-        return asdict(_Step(context.store, pair, drain, epoch, after_crash=after_crash).deliver(seconds))
+        step = _Step(context.store, pair, drain, epoch, after_crash=after_crash)
+        replaced = ReplacedTables(context, pair, slave, tables)
+        if first:
+            replaced.look(drain.position.ordinal)
+        done = step.deliver(seconds)
+        if first or done.changes:
+            replaced.record(drain.position.ordinal)
+        return asdict(done)
     except TransientError:
         raise
     except SluiceError as error:

@@ -125,10 +125,17 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str, differing
             f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
             f"HINT: once the cause is mended, {anew}{_or_resume(store, pair, location)}"
         )
-    elif differing:
+    elif any(differing.values()):
         yield (
             f"{_rows(sum(differing.values()))} known to differ from the master's, in {_tables(differing)}.\n"
             f"HINT: {hints.by_repair([pair])}"
+        )
+    doubtful = [table for table, rows in differing.items() if not rows]
+    if doubtful and status not in (Status.UNCONFIGURED, Status.INCONSISTENT):
+        again = shell.trigger("verify", source=pair.source, slaves=[pair.slave], tables=doubtful)
+        yield (
+            f"{', '.join(doubtful)}: somebody emptied, rewrote or replaced it on {pair.slave}, beside the drain; "
+            f"rows may be gone.\nHINT: compare all its rows: {again}"
         )
     if one.rejected and status is not Status.UNCONFIGURED:
         yield (
@@ -143,8 +150,9 @@ def _rows(count: int) -> str:
 
 
 def _tables(differing: Mapping[str, int]) -> str:
-    named = [f"{table} ({rows:,})" for table, rows in list(differing.items())[:_MOST_TABLES]]
-    more = len(differing) - len(named)
+    found = [(table, rows) for table, rows in differing.items() if rows]
+    named = [f"{table} ({rows:,})" for table, rows in found[:_MOST_TABLES]]
+    more = len(found) - len(named)
     return ", ".join(named) + (f" and {more:,} more tables" if more else "")
 
 

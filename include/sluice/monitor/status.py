@@ -18,7 +18,6 @@ from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair, TableName
 from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
-from sluice.model.watched import chosen
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.state.condition import Condition
@@ -97,7 +96,8 @@ class ReplicationStatus:
         update: the last initial update, if there was one.
         batch_s: so long its drain took for its last batch, if there was one.
         scope: the rows that its last comparison was of, in words; empty if there was none.
-        differing: how many rows of each table are known to differ. A row stays known until it is found equal.
+        differing: how many rows of each table are known to differ, 0 if some may. A row stays known until it is found
+            equal.
         differed: their sum.
         rejected: changes that it did not carry out, which are kept.
         awaits_files: its initial data is on its way by hand, or is to be released.
@@ -161,8 +161,9 @@ class ReplicationStatus:
         yield Condition.QUESTION, Hold.APPROVAL in holds
         yield Condition.UNREACHABLE, not self.answers
         yield Condition.FILES, self.awaits_files
-        yield Condition.DIFFERENT, bool(self.differing or self.rejected)
+        yield Condition.DIFFERENT, bool(any(self.differing.values()) or self.rejected)
         yield Condition.INCOMPLETE, bool(self.skipped) or not self.complete
+        yield Condition.DOUBTFUL, bool(self.differing)
         yield Condition.UNPUBLISHED, bool(self.publishing)
         yield Condition.UNCONFIGURED, self.status == Status.UNCONFIGURED
         yield Condition.FILLED, self.status == Status.INITIAL
@@ -321,14 +322,7 @@ def explained(context: Context, one: Standing, beside: Beside, *, resting: bool 
 
 def _given(context: Context, pair: Pair, differing: Mapping[str, int]) -> dict[str, int]:
     """Those of these tables that the source watches by now, and the slave gets."""
-    patterns = context.config.source(pair.source).patterns
-    mapper = context.config.slave(pair.slave).mapper
-    named = {table: TableName(*table.split(".", 1)) for table in differing}
-    return {
-        table: rows
-        for table, rows in differing.items()
-        if chosen(patterns, named[table]) and not mapper.excludes(named[table])
-    }
+    return {table: rows for table, rows in differing.items() if context.gives(pair, TableName(*table.split(".", 1)))}
 
 
 def _iso(moment: datetime | None) -> str | None:

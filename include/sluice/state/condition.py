@@ -15,6 +15,7 @@ class Condition(StrEnum):
     FILES = "waits for a person"
     DIFFERENT = "differs from its master"
     INCOMPLETE = "lacks rows"
+    DOUBTFUL = "to be compared"
     UNPUBLISHED = "nothing is published"
     UNCONFIGURED = "never filled"
     STANDBY = "on standby"
@@ -31,6 +32,7 @@ class Condition(StrEnum):
 _COLOURS = {
     Condition.QUESTION: "yellow",
     Condition.FILES: "yellow",
+    Condition.DOUBTFUL: "yellow",
     Condition.UNPUBLISHED: "yellow",
     Condition.UNCONFIGURED: "grey",
     Condition.STANDBY: "grey",

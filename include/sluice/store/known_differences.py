@@ -23,6 +23,7 @@ differing = Table(
     "differing",
     metadata,
     *(Column(name, Text, primary_key=True) for name in ("source", "slave", "table", "scope")),
+    # 0: nobody knows how many.
     Column("rows", BigInteger, nullable=False),
     # Where in the stream they differed: what was compared in front of that says nothing of it.
     Column("ordinal", BigInteger, nullable=False),
@@ -55,6 +56,13 @@ def removed(store: Store, pair: Pair, ordinal: int, touched: Iterable[Touched]) 
         for one in touched:
             if one.table:
                 _put(connection, pair, one.table, f"transaction {ordinal}", sum(one.actions.values()), ordinal)
+
+
+def replaced(store: Store, pair: Pair, ordinal: int, tables: Iterable[str]) -> None:
+    """Tables of the slave were emptied, rewritten or replaced there: how many rows differ nobody knows."""
+    with store.begin() as connection:
+        for table in tables:
+            _put(connection, pair, table, "replaced", 0, ordinal)
 
 
 def forget(connection: Connection, pair: Pair, table: TableName | None = None) -> None:

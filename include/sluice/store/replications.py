@@ -21,7 +21,7 @@ from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
-from sluice.store import known_differences, pending_runs
+from sluice.store import known_differences, pending_runs, table_files
 from sluice.store.engine import Store, is_new
 from sluice.store.tables import (
     REMOVED_UNSEEN,
@@ -264,6 +264,7 @@ def restart_at(
         _held_by(connection, pair, update_id)
         values = {"segment": position.segment, "ordinal": position.ordinal, "delivered_at": func.clock_timestamp()}
         connection.execute(replication.update().where(for_pair(replication, pair)).values(values))
+        table_files.forget(connection, pair)
         if only is None:
             known_differences.forget(connection, pair)
             for table in (tolerated, rejected, stuck, question, skipped):

@@ -39,6 +39,10 @@ class Unguarded:
     def expect_lasting(self, tables: Sequence[TableName]) -> None:
         """Nothing to do: no other kind of table is written to."""
 
+    def table_files(self, tables: Sequence[TableName]) -> Mapping[TableName, str]:
+        """Not told here."""
+        return {}
+
     def loosen(self, tables: Collection[TableName]) -> None:
         """Nothing to do: no table has foreign keys."""
 

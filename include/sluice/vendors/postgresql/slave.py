@@ -66,12 +66,9 @@ class PostgresSlave(AtPosition):
     def __init__(
         self, info: ConnectionInfo, pair: Pair, schema: str, mapper: Mapper, masters: Collection[Resources] = ()
     ) -> None:
-        self.info = info
-        self.masters = masters
-        self.pair = pair
-        self.mapper = mapper
+        self.info, self.pair, self.mapper = info, pair, mapper
+        self.schema, self.masters = schema, masters
         self.lasting = self.portable_alone = False
-        self.schema = schema
         self.parts = migrations.parts_of_slave(schema)
         self._epoch = self._ordinal = 0
         self._session: Connection | None = None
@@ -138,6 +135,11 @@ class PostgresSlave(AtPosition):
         """See that none is unlogged."""
         with translated("looking at the slave's tables"):
             expect_lasting(self._open(), [self.mapper.table(name) for name in tables])
+
+    def table_files(self, tables: Sequence[TableName]) -> dict[TableName, str]:
+        """Their numbers, and those of their files."""
+        with translated("looking at the slave's tables"):
+            return relations.files(self._open(), {self.mapper.table(name): name for name in tables})
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Drop foreign keys of these tables for the time, if they hold back anything."""

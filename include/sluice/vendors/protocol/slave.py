@@ -92,6 +92,10 @@ class SlaveDatabase(Protocol):
             SluiceError: SLC-645, it would take the rows of one, or has taken them.
         """
 
+    def table_files(self, tables: Sequence[TableName]) -> Mapping[TableName, str]:
+        """For each of these tables of the master that is there, a text that changes if somebody empties it at once,
+        rewrites it or puts another one in its place. Empty where the vendor cannot tell."""
+
     def loosen(self, tables: Collection[TableName]) -> None:
         """These tables get no changes for a time, so rows of others may lack those that they refer to."""
 

@@ -1,0 +1,50 @@
+"""Tables of a slave that somebody empties, rewrites or replaces beside its drain: nothing else says that rows are gone.
+
+A drain records the files of the tables as it leaves them, and looks at its next begin whether they are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sluice.context import Context
+from sluice.log import event
+from sluice.model.names import Pair, TableName
+from sluice.store import known_differences, table_files
+from sluice.vendors.protocol.slave import SlaveDatabase
+
+
+class ReplacedTables:
+    """The look of one drain at the tables that its slave is given.
+
+    A database that other drains write to, or that is a master itself, is left alone: what is emptied there may be the
+    work of one of them, or of an application.
+    """
+
+    def __init__(self, context: Context, pair: Pair, slave: SlaveDatabase, tables: Sequence[TableName]) -> None:
+        here = context.database_id(context.config.slave(pair.slave).connection)
+        fed = [one.slave for one in context.config.replications]
+        used = [context.config.slave(name).connection for name in fed]
+        used += [one.connection for one in context.config.sources.values()]
+        is_alone = [context.database_id(one) for one in used].count(here) == 1
+        self._store = context.store
+        self._pair = pair
+        self._slave = slave
+        self._tables = tables if is_alone else ()
+
+    def look(self, ordinal: int) -> None:
+        """See which tables have other files than the last drain left, if the slave stands where that left it."""
+        if was := table_files.recorded(self._store, self._pair, ordinal) if self._tables else {}:
+            found = self._files()
+            given = {str(name) for name in self._tables}
+            if replaced := [name for name, file in was.items() if name in given and found.get(name) != file]:
+                event("tables replaced", slave=self._pair.slave, tables=",".join(replaced))
+                known_differences.replaced(self._store, self._pair, ordinal, replaced)
+
+    def record(self, ordinal: int) -> None:
+        """Record the files as this drain leaves them."""
+        if self._tables:
+            table_files.record(self._store, self._pair, ordinal, self._files())
+
+    def _files(self) -> dict[str, str]:
+        return {str(name): file for name, file in self._slave.table_files(self._tables).items()}
