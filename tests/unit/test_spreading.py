@@ -19,7 +19,8 @@ def pytest_xdist_make_scheduler(config, log):
 def test_a_test_that_ends_its_process_fails_once_and_the_others_run(tmp_path):
     (tmp_path / "conftest.py").write_text(ORDER)
     for name in "abcdefgh":
-        end = "import os; os._exit(1)" if name == "e" else "pass"
+        # Not while the worker is handed its next file.
+        end = "import os, time; time.sleep(1); os._exit(1)" if name == "e" else "pass"
         bodies = ["import time; time.sleep(0.05)", end, "pass"]
         tests = [f"def test_{number}():\n    {body}\n" for number, body in enumerate(bodies)]
         (tmp_path / f"test_{name}.py").write_text("\n".join(tests))

@@ -213,12 +213,9 @@ def _airflow(context: Context) -> str:
         raise SluiceError(398, f"Airflow lacks {', '.join(lacking)}", makes)
     short = {name: number for name, number in wanted.items() if slots[name] < number}
     few = [f"{name} has {slots[name]} slots, and {number} tasks may want one" for name, number in short.items()]
-    if more := [
-        shell.airflow("pools", "set", name, number, "Sluice") for name, number in short.items() if name in _EACH
-    ]:
-        raise SluiceError(
-            648, f"tasks wait for each other: {'; '.join(few)}", f"nothing is lost; type: {'; '.join(more)}"
-        )
+    if more := [shell.airflow("pools", "set", name, short[name], "Sluice") for name in _EACH if name in short]:
+        hint = f"nothing is lost, and slaves are behind for longer; type: {'; '.join(more)}"
+        raise SluiceError(648, f"tasks wait for each other: {'; '.join(few)}", hint)
     told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs", *few]
     if paused := [name for name in dags if known[name]["is_paused"]]:
         every = shell.airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(paused)})$", "--yes")

@@ -114,7 +114,7 @@ def repair(
 
     Raises:
         SluiceError: SLC-465 to SLC-468, SLC-603, SLC-604, SLC-618, SLC-619, SLC-625 to SLC-627 and SLC-629, it cannot
-            be done, nothing was changed; SLC-630, a rule fails on a row; SLC-661, a row that is not repaired is
+            be done, nothing was changed; SLC-630, a rule fails on a row; SLC-649, a row that is not repaired is
             in the way; SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """

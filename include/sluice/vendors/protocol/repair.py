@@ -41,7 +41,7 @@ class RowRepair(Protocol):
             expect_allowed: called when no other job can move the slave any more; it raises if that is not to be.
 
         Raises:
-            KeyConflict: SLC-661, a row of another key is in the way; nothing was changed.
+            KeyConflict: SLC-649, a row of another key is in the way; nothing was changed.
         """
 
     def close(self) -> None:

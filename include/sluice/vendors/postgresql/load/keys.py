@@ -116,7 +116,7 @@ class PostgresRepair:
         """Write what was staged in place; if rows have each other's unique values, delete their like and insert them.
 
         Raises:
-            KeyConflict: SLC-661, a row that is not among these is in the way.
+            KeyConflict: SLC-649, a row that is not among these is in the way.
         """
         try:
             with self._session.transaction():
@@ -133,7 +133,7 @@ class PostgresRepair:
     def _in_the_way(self, error: psycopg.Error) -> KeyConflict:
         pair, table = self._pair, str(self._view.master.name)
         return KeyConflict(
-            661,
+            649,
             f"rows of {table} on slave {pair.slave} cannot be repaired, since one that is not repaired with them is in "
             f"the way: {error.diag.message_primary}",
             "what was repaired before stays, and nothing else was changed; repair all rows of the table: "
