@@ -13,11 +13,14 @@ BEGIN
         USING HINT = format('nothing was granted; make it first, with the password of the connection: CREATE ROLE %I LOGIN;'
             ' then, in psql, \password %I', {role_name}, {role_name});
     END IF;
-    SELECT owner.rolname AS owner, reached.rolname AS reached, too_much.what, owned.tables
+    SELECT owner.rolname AS owner, reached.rolname AS reached, too_much.what, owned.tables, owned.moves
     INTO more
     FROM pg_catalog.pg_roles AS ours
     CROSS JOIN (
-        SELECT class.relowner, string_agg(class.oid::pg_catalog.regclass::text, ', ' ORDER BY class.oid) AS tables
+        SELECT class.relowner, string_agg(class.oid::pg_catalog.regclass::text, ', ' ORDER BY class.oid) AS tables,
+               string_agg(
+                   format('ALTER TABLE %s OWNER TO %I;', class.oid::pg_catalog.regclass, {role_name} || '_owner'), ' '
+                   ORDER BY class.oid) AS moves
         FROM pg_catalog.pg_class AS class
         WHERE class.oid IN (SELECT to_regclass(name) FROM unnest({tables}::text[]) AS name)
         GROUP BY class.relowner
@@ -45,8 +48,9 @@ BEGIN
                 ELSE format('%I is a member of %I, which %s', more.owner, more.reached, more.what)
             END
         USING HINT = format(
-            'nothing was granted; give the tables to an ordinary role (ALTER TABLE ... OWNER TO ...). If it was '
-            'granted before: REVOKE %I FROM %I', more.owner, {role_name}
+            'nothing was granted. Type this, which gives the tables to an ordinary role, of which %1$I stays a member, and '
+            'run the script again: CREATE ROLE %2$I NOLOGIN; GRANT %2$I TO %1$I; %4$s REVOKE %1$I FROM %3$I;',
+            more.owner, {role_name} || '_owner', {role_name}, more.moves
         );
     END IF;
     EXECUTE format('GRANT CONNECT, TEMPORARY ON DATABASE %I TO %I', current_database(), {role_name});
