@@ -48,7 +48,7 @@ def make_schema(connection: Connection, resources: Resources) -> None:
 def drop_schema(connection: Connection, resources: Resources) -> None:
     """Drop the schema that `make_schema` created, if it is empty and ours."""
     empty = "SELECT NOT EXISTS (SELECT FROM pg_depend WHERE refobjid = oid AND refclassid = 'pg_namespace'::regclass)"
-    query = f"{empty} FROM pg_namespace WHERE nspname = %s AND nspowner = current_user::regrole"
+    query = f"{empty} FROM pg_namespace WHERE nspname = %s AND pg_get_userbyid(nspowner) = current_user"
     if resources.is_home and connection.execute(query.encode(), [resources.schema]).fetchone() == (True,):
         connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(resources.schema)))
 
