@@ -7,9 +7,14 @@ import re
 import pytest
 import yaml
 from support.pages import ours
+from support.waiting import until
 from support.world import SOURCE
 
+from sluice.commands.leftovers import leftovers
+from sluice.commands.remove_source import remove_source
+from sluice.errors import SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
+from sluice.monitor import check
 from sluice.store import blocked, cascades, leases, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -163,3 +168,34 @@ def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
     answer = client.post(f"/api/v1{ZURICH}/standby", headers=ours(client, address))
     assert (answer.status_code, answer.json()["code"]) == (409, 915)
     assert world.standing("zurich").dispatcher == "ACTIVE"
+
+
+def test_pages_say_of_a_source_that_it_was_removed_and_airflow_what_it_still_has(world, visit, people):
+    def pause(paused):
+        people["admin"].ask("/api/v2/dags/publish__flights", "PATCH", {"is_paused": paused})
+
+    pause(False)
+    with pytest.raises(SluiceError, match=r"(?s)SLC-651.*pause flights --publish"):
+        list(remove_source(world.context, SOURCE))
+    pause(True)
+    assert world.context.publish_switch(SOURCE).paused()
+    list(remove_source(world.context, SOURCE))
+    ask = people["admin"].ask
+    ask("/api/v2/connections", "POST", {"connection_id": "zurich", "conn_type": "postgres"})
+    ask("/api/v2/pools", "POST", {"name": "sluice_publish", "slots": 1})
+    try:
+        (place,) = leftovers(world.context, SOURCE)
+    finally:
+        ask("/api/v2/connections/zurich", "DELETE")
+        ask("/api/v2/pools/sluice_publish", "DELETE")
+    ended = ["connections delete zurich", "pools delete sluice_publish"]
+    assert [one.statement.partition("airflow ")[2] for one in place.left] == ended
+    client = visit("admin")
+    until(lambda: "was removed by" in client.get("/").text)
+    for page in ("/", ZURICH):
+        shown = client.get(page).text
+        assert "out of the configuration" in shown
+        assert not re.search(r"unpause|it was never filled", shown), page
+    paused = [one.text for one in check.findings(world.context) if one.subject == "pools and DAGs"]
+    assert not re.search(r"publish__flights|drain__flights", paused[0].partition("paused: ")[2])
+    pause(False)

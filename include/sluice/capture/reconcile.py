@@ -13,7 +13,7 @@ from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import DELIVERING, Event, Status
-from sluice.store import blocked, leases, replications, updates, watched_tables
+from sluice.store import blocked, leases, removal, replications, updates, watched_tables
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
 
@@ -90,6 +90,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         done = database.capture.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         database.capture.claim(context.store.id, by_force=rebase)
+        removal.note_returned(context.store, source)
         if done.changed_over:
             event("changed over", source=source, capture=context.config.source(source).capture)
         for one in done.unwatched:

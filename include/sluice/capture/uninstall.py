@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sluice.capture.reconcile import make_inconsistent
 from sluice.context import Context
+from sluice.errors import SluiceError
 from sluice.state.replication import Status
-from sluice.store import leases
+from sluice.store import leases, removal
 
 
 def cleanup(context: Context, source: str) -> list[str]:
@@ -25,7 +26,18 @@ def cleanup(context: Context, source: str) -> list[str]:
     with leases.leased(context.store, f"publish {source}"):
         among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
         why = "the DbResources of the source were removed"
+
+        def before() -> None:
+            # If this process ends in between, what is gone is known to be wanted so.
+            removal.note_removed(context.store, source)
+            make_inconsistent(context, source, why, among)
+
         try:
-            return database.capture.remove(lambda: make_inconsistent(context, source, why, among))
+            gone = database.capture.remove(before)
+        except SluiceError:
+            removal.note_returned(context.store, source)
+            raise
         finally:
             database.close()
+        removal.note_removed(context.store, source)
+        return gone

@@ -12,3 +12,9 @@ class Written:
     name: str
     sha256: str
     bytes: int
+
+
+def is_of(name: str, source: str) -> bool:
+    """Whether a file has the name of a segment of this source: `SOURCE-NUMBER-EPOCH-UUID`."""
+    parts = name.rsplit("-", 3)
+    return len(parts) == 4 and parts[0] == source and parts[2].isdecimal()

@@ -9,7 +9,6 @@ from typing import Any
 
 from sluice import shell
 from sluice.capture.grants import grants, slave_grants
-from sluice.capture.uninstall import cleanup
 from sluice.cli.context import context as _context
 from sluice.cli.context import from_airflow as _from_airflow
 from sluice.commands import export as exporting
@@ -212,11 +211,4 @@ def show_grants(source: str) -> int:
 def show_slave_grants(slave: str, *, silent: bool) -> int:
     """Print the script that gives the role of a slave what it needs."""
     print(f"{slave_grants(_context(), slave, silent=silent).strip()};")
-    return 0
-
-
-def clean_up(source: str) -> int:
-    """Remove the DbResources of a source, and print what there was."""
-    for one in cleanup(_context(), source):
-        print(f"dropped {one}")
     return 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sluice import library_errors, paths, shell
-from sluice.cli import checkout_commands, repair_options
+from sluice.cli import checkout_commands, removal_options, repair_options
 from sluice.cli.arguments import number, ordinal, seconds
 from sluice.cli.signals import end_alike, exit_code
 from sluice.errors import SluiceError
@@ -193,14 +193,7 @@ def parser() -> argparse.ArgumentParser:
     restart.add_argument("--yes", action="store_true", help="do it, and do not ask")
     restart.set_defaults(run=_restart)
 
-    remove = commands.add_parser("remove", help="take a replication out of the control store and of its slave")
-    remove.add_argument("source", metavar="SOURCE", help="its name in the configuration")
-    remove.add_argument("slave", metavar="SLAVE", help="its name in the configuration")
-    how = remove.add_mutually_exclusive_group()
-    how.add_argument("--tables", action="store_true", help="drop its tables on the slave as well")
-    how.add_argument("--store-only", action="store_true", help="leave the slave as it is, which may be gone")
-    remove.add_argument("--yes", action="store_true", help="do it, and do not ask")
-    remove.set_defaults(run=_remove)
+    removal_options.add(commands)
 
     grants = commands.add_parser(
         "grants", help="print the script that gives the role of a source, or a slave, its rights"
@@ -215,10 +208,6 @@ def parser() -> argparse.ArgumentParser:
         help="with --slave: also to keep its own triggers and foreign keys from acting (PostgreSQL 15 and newer)",
     )
     grants.set_defaults(run=_grants)
-
-    clean = commands.add_parser("cleanup", help="remove all that was installed on a source that is replicated no more")
-    clean.add_argument("source", metavar="SOURCE", help="its name in the configuration")
-    clean.set_defaults(run=_cleanup)
 
     if not paths.INSTALLED:
         checkout_commands.add(commands)
@@ -367,14 +356,6 @@ def _restart(options: argparse.Namespace) -> int:
     return replication_commands.restart(options.source, options.slaves, sure=options.yes)
 
 
-def _remove(options: argparse.Namespace) -> int:
-    from sluice.cli import replication_commands
-    from sluice.commands.remove_replication import Extent
-
-    extent = Extent.TABLES if options.tables else Extent.STORE if options.store_only else Extent.POSITION
-    return replication_commands.remove(options.source, options.slave, extent, sure=options.yes)
-
-
 def _grants(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
@@ -383,12 +364,6 @@ def _grants(options: argparse.Namespace) -> int:
     if options.slave:
         return commands.show_slave_grants(options.name, silent=options.silent_triggers)
     return commands.show_grants(options.name)
-
-
-def _cleanup(options: argparse.Namespace) -> int:
-    from sluice.cli import commands
-
-    return commands.clean_up(options.source)
 
 
 def _show(runtime: Runtime) -> None:

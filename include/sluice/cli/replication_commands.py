@@ -13,7 +13,7 @@ from sluice.commands.restart import expect_fillable
 from sluice.commands.restart import restart as _restart
 from sluice.model.names import Pair
 
-_OPTIONS = {Extent.STORE: ["--store-only"], Extent.POSITION: [], Extent.TABLES: ["--tables"]}
+OPTIONS = {Extent.STORE: ["--store-only"], Extent.POSITION: [], Extent.TABLES: ["--tables"]}
 
 
 def clear_queue(source: str, slave: str, *, sure: bool) -> int:
@@ -45,7 +45,7 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
             )
         else:
             goes = "the control store forgets it, and its position on the slave is dropped; the tables stay"
-        options = [*_OPTIONS[extent], "--yes"]
+        options = [*OPTIONS[extent], "--yes"]
         print(f"{pair} would be removed: {goes}.")
         print(f"Nothing was changed. To do that, type: {shell.sluice('remove', source, slave, *options)}")
         return 1

@@ -29,8 +29,10 @@ class Extent(StrEnum):
     TABLES = "tables"
 
 
+# What the audit trail says of a replication whose slave was not touched.
+LEFT_ALONE = "the slave was left as it is"
 _DETAILS = {
-    Extent.STORE: "the slave was left as it is",
+    Extent.STORE: LEFT_ALONE,
     Extent.POSITION: "its tables on the slave stay",
     Extent.TABLES: "its tables on the slave were dropped, which a comparison of all rows had found equal",
 }
@@ -94,6 +96,8 @@ def expect_removable(context: Context, pair: Pair, extent: Extent) -> bool:
         )
     if configured and (error := unfit(context, pair, extent)):
         raise error
+    if configured and extent is Extent.TABLES:
+        _expect_ours_alone(context, pair)
     return configured
 
 
@@ -103,7 +107,8 @@ def unfit(context: Context, pair: Pair, extent: Extent) -> SluiceError | None:
         return None
     kind = vendor(context.config.slave(pair.slave).vendor)
     if kind.remove is None:
-        return _refused(pair, "what such a slave keeps can only be dropped by hand", "type it with `--store-only`")
+        alone = shell.sluice("remove", pair.source, pair.slave, "--store-only")
+        return _refused(pair, "what such a slave keeps can only be dropped by hand", f"type: {alone}")
     if extent is Extent.POSITION and kind.is_one_piece:
         anew = shell.sluice("remove", pair.source, pair.slave)
         return SluiceError(

@@ -203,6 +203,11 @@ class Config(Part):
         comparisons = [dag_id("", *names) for source in self.sources for names in self.comparisons(source)]
         return [*common, *publishers, *drains, *comparisons]
 
+    def dags_of(self, source: str) -> list[str]:
+        """The names of the DAGs of one source and its replications."""
+        drains = [drain_dag(Pair(source, slave)) for slave in self.slaves_of(source)]
+        return [dag_id("", "publish", source), *drains, *(dag_id("", *names) for names in self.comparisons(source))]
+
     def comparisons(self, source: str) -> dict[tuple[str, ...], tuple[str, dict[str, object]]]:
         """The DAGs that compare the slaves of a source at set times: when, and what they ask for, by their names."""
         if not self.slaves_of(source):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -19,7 +20,7 @@ from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
 from sluice.state.replication import Event, Status
-from sluice.store import leases, replications, updates
+from sluice.store import leases, removal, replications, updates
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
 from sluice.store.replications import HoldNote
@@ -225,6 +226,7 @@ class SourceNotes:
         outdated: event triggers that an older version wrote are there.
         kept: what the server keeps of its own log until it is published, where changes are read from that.
         growing: that this is much, and what to type.
+        removed: somebody removed it; `publishing` says so.
     """
 
     publishing: str = ""
@@ -233,6 +235,7 @@ class SourceNotes:
     outdated: str = ""
     kept: KeptLog | None = None
     growing: str = ""
+    removed: bool = False
 
 
 def for_source(context: Context, source: str) -> SourceNotes:
@@ -241,15 +244,20 @@ def for_source(context: Context, source: str) -> SourceNotes:
     try:
         database = context.source(source)
         try:
-            waiting = database.capture.is_installed() and database.capture.queued()
+            installed = database.capture.is_installed()
+            if not installed and (gone := _removed(context, source)):
+                return SourceNotes(gone, removed=True)
+            waiting = installed and database.capture.queued()
             found = database.capture.unwatched(context.wanted(source).named)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
-            locked = database.capture.locked() if database.capture.is_installed() else []
+            locked = database.capture.locked() if installed else []
             code = database.master.foreign_code()
-            kept = database.capture.kept_log() if database.capture.is_installed() else None
+            kept = database.capture.kept_log() if installed else None
         finally:
             database.close()
     except SluiceError as error:
+        if gone := _removed(context, source):
+            return SourceNotes(gone, removed=True)
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
         return SourceNotes(_paused(context, source, paused) if paused else unread)
     publishing, dag = "", context.config.dag_id("publish", source)
@@ -268,6 +276,26 @@ def for_source(context: Context, source: str) -> SourceNotes:
     notes += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
     growing = for_kept_log(context, source, kept)
     return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated, kept, growing)
+
+
+def for_removed(context: Context, source: str) -> str:
+    """A note: somebody removed the source, and it is not installed any more, or cannot be asked. Empty otherwise."""
+    if note := _removed(context, source):
+        with suppress(SluiceError), closing(context.source(source)) as database:
+            return "" if database.capture.is_installed() else note
+    return note
+
+
+def _removed(context: Context, source: str) -> str:
+    """The same for a source of which that is known."""
+    try:
+        gone = removal.removed(context.store, source)
+    except SluiceError:
+        return ""
+    if gone is None:
+        return ""
+    out = "take it and its replications out of the configuration; or, to have it again"
+    return f"{gone}. Nothing of it is captured.\nHINT: {out}, {gone.again}"
 
 
 def for_kept_log(context: Context, source: str, kept: KeptLog | None) -> str:

@@ -217,7 +217,9 @@ def _airflow(context: Context) -> str:
         hint = f"nothing is lost, and slaves are behind for longer; type: {'; '.join(more)}"
         raise SluiceError(648, f"tasks wait for each other: {'; '.join(few)}", hint)
     told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs", *few]
-    if paused := [name for name in dags if known[name]["is_paused"]]:
+    removed = [name for name in settings.sources if advice.for_removed(context, name)]
+    gone = {settings.dag_id(dag) for name in removed for dag in settings.dags_of(name)}
+    if paused := [name for name in dags if known[name]["is_paused"] and name not in gone]:
         every = shell.airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(paused)})$", "--yes")
         told.append(f"paused: {', '.join(paused)}; to let all of them run, type: {every}")
     return "; ".join(told)
@@ -277,6 +279,8 @@ def _far_spark(info: ConnectionInfo) -> bool:
 
 
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str | Finding:
+    if gone := advice.for_removed(context, name):
+        return Finding(f"source {name}", False, gone)
     source = context.source(name)
     try:
         can = source.capture.capabilities()

@@ -308,6 +308,9 @@ def explained(context: Context, one: Standing, beside: Beside, *, resting: bool 
     """
     status, known, pair = told(context, one, beside), one.known, one.known.pair
     stored = at_home(context.config.source(pair.source).initial_files.location)
+    if beside.source.removed:
+        # What its slaves lack they are not to get.
+        return status
     why = [
         *advice.for_absence(beside.absent, known.status),
         *advice.for_gate(pair, one.holds, beside.paused, _awaited(context, known, one.carried)),

@@ -20,6 +20,7 @@ from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_files import SegmentFiles, absent
 from sluice.changelog.transaction_cutter import Cut
+from sluice.changelog.written import is_of
 from sluice.crash import CrashPoint, reached
 from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.log import event
@@ -325,5 +326,4 @@ class Publisher:
 
 def _epoch(name: str, source: str) -> int:
     """The lease a file was written under; files of other sources count as newer than any."""
-    parts = name.rsplit("-", 3)
-    return int(parts[2]) if len(parts) == 4 and parts[0] == source and parts[2].isdecimal() else 2**63
+    return int(name.rsplit("-", 2)[1]) if is_of(name, source) else 2**63

@@ -29,7 +29,7 @@ from sluice.publish.step import Swept, publisher_of, sweep
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, done
-from sluice.store import activities, history, leases, publishers
+from sluice.store import activities, history, leases, publishers, removal
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
@@ -71,6 +71,7 @@ def publish(
     database = context.source(source)
     if not database.capture.is_installed():
         context.store.migrate()
+        removal.expect_wanted(context.store, source)
         reconcile(context, source)
     with leases.leased(context.store, f"publish {source}") as lease:
         run = _Run(context, source, database, lease, signal, steps or LocalSteps(context))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sluice.config.mapper import Mapper
     from sluice.connections import ConnectionInfo
     from sluice.messages.column_literal import Cell
+    from sluice.model.leftover import Leftover
     from sluice.model.lineage import Dataset
     from sluice.model.names import Pair, Resources, TableName
     from sluice.model.table_size import TableSize
@@ -58,6 +59,8 @@ class Master:
             kind of database; None if it cannot compute digests of canonical texts.
         version: a column of every table that is not among its columns, and whose value changes whenever its row does;
             None if there is no such one.
+        leftovers: what the role of a source still has by the script of its grants, and what is left beside it: of its
+            DbResources, in these schemas and of these tables. None if it cannot say.
     """
 
     source: Callable[
@@ -74,6 +77,9 @@ class Master:
     captures: Mapping[str, CaptureWay]
     digests: OpenDigests | None = None
     version: str | None = None
+    leftovers: Callable[[ConnectionInfo, Resources, Collection[str], Collection[TableName]], list[Leftover]] | None = (
+        None
+    )
 
     def capture(self, name: str) -> CaptureWay:
         """A way of capturing, by its name. Of one that this vendor does not have little can be said."""
@@ -117,6 +123,8 @@ class Vendor:
         online: how it is loaded in blocks; None if it cannot be.
         grants: the script that gives a slave's role its rights, in the schema of its position tables, in others and on
             tables; None if it has no roles.
+        leftovers: what a slave's role still has by that script, and which of its types and schemas nothing uses, by the
+            same arguments. None if it cannot say.
         altering: the statements, for the end of that script, that let the role carry out ALTERs of masters on tables of
             these schemas; None if it may anyway, or none is carried out.
         silencing: the statement that lets this role keep triggers and foreign keys from acting; None if none can be.
@@ -149,6 +157,7 @@ class Vendor:
     sizes: Callable[[ConnectionInfo, Sequence[TableName]], Mapping[TableName, TableSize]] | None = None
     online: BlockLoading | None = None
     grants: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName]], str] | None = None
+    leftovers: Callable[[ConnectionInfo, str, Collection[str], Collection[TableName]], list[Leftover]] | None = None
     altering: Callable[[Collection[str]], str] | None = None
     silencing: Callable[[ConnectionInfo], str] | None = None
     giving_way: Callable[[ConnectionInfo, str, float], AbstractContextManager[GivesWay]] | None = None

@@ -11,6 +11,7 @@ from sluice.errors import ConfigError
 from sluice.messages.column_literal import PRINTED
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
+from sluice.vendors.mariadb import leftovers
 from sluice.vendors.mariadb.capture.binlog.capture import BinlogCapture
 from sluice.vendors.mariadb.grants import for_altering, for_slave
 from sluice.vendors.mariadb.load.receiver import MariaReceiver
@@ -89,10 +90,12 @@ VENDOR = Vendor(
         foresee=foresee,
         captures={"binlog": CaptureWay("the binary log", "until the server purges its files", from_log=True)},
         digests=digests,
+        leftovers=leftovers.of_source,
     ),
     database_id=_database_id,
     remove=remove,
     repair=MariaRepair,
     grants=for_slave,
+    leftovers=leftovers.of_slave,
     altering=for_altering,
 )

@@ -11,7 +11,7 @@ from sluice.libpq import PORT, database_id
 from sluice.messages.column_literal import BOOLEAN_WORDS, PRINTED, Cell
 from sluice.model.lineage import Dataset
 from sluice.model.names import Pair, TableName
-from sluice.vendors.postgresql import grants, migrations
+from sluice.vendors.postgresql import grants, leftovers, migrations
 from sluice.vendors.postgresql.capture import install
 from sluice.vendors.postgresql.capture.by_triggers import TriggerCapture
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
@@ -91,6 +91,7 @@ VENDOR = Vendor(
         captures={"triggers": TRIGGERS, "log": SLOT},
         digests=digests,
         version=VERSION,
+        leftovers=leftovers.of_source,
     ),
     database_id=database_id,
     remove=remove,
@@ -99,6 +100,7 @@ VENDOR = Vendor(
     sizes=sizes,
     online=BlockLoading(ranges=PostgresRanges, receive=PostgresBlocks),
     grants=grants.for_slave,
+    leftovers=leftovers.of_slave,
     silencing=grants.silencing,
     giving_way=LockYield,
     is_ours=migrations.is_ours,

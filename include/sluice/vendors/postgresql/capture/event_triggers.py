@@ -163,7 +163,7 @@ def for_another(
     state = TableName(resources.schema, resources.name("state"))
     if may_watch_ddl(connection) or not relations.existing(connection, [state]):
         return []
-    keeper = login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
+    keeper = keeper_of(login)
     names = {"role_name": sql.Literal(login), "keeper_name": sql.Literal(keeper)}
     statements: list[sql.SQL | sql.Composed] = [sql.SQL("BEGIN"), composed("capture/grants/keeper", **names)]
     for function in _EVENTS:
@@ -173,6 +173,11 @@ def for_another(
         statements.append(sql.SQL("DROP EVENT TRIGGER IF EXISTS {}").format(name))
         statements += _making(resources, parts, function)
     return [*statements, sql.SQL("COMMIT")]
+
+
+def keeper_of(login: str) -> str:
+    """The role that owns the functions of event triggers which a superuser made for the role of this name."""
+    return login.encode()[:_LONGEST].decode(errors="ignore") + "_ddl"
 
 
 def _making(resources: Resources, parts: Mapping[str, sql.Composable], function: str) -> Iterator[sql.Composed]:

@@ -1,0 +1,38 @@
+"""Taking the change log of a source away: first the manifest says that its segments are gone, then the files go."""
+
+from __future__ import annotations
+
+from sluice.changelog.manifest import Manifest
+from sluice.changelog.segment_files import SegmentFiles
+from sluice.changelog.written import is_of
+from sluice.errors import SluiceError
+
+
+def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may_be_gone: bool) -> int:
+    """Remove every segment of a source, listed or not; how many files there were.
+
+    Args:
+        may_be_gone: none of those that are listed may be there.
+
+    Raises:
+        SluiceError: SLC-652, none of them is there, as on a disk that is not mounted; SLC-653, some cannot be deleted.
+    """
+    listed = manifest.kept()
+    there = [name for name in files.names() if is_of(name, source)]
+    if not may_be_gone and listed and {one.written.name for one in listed}.isdisjoint(there):
+        raise SluiceError(
+            652,
+            f"none of the {len(listed)} segments of {source} is where the change log should be",
+            "mount the directory, or mend the store, and run this again; if they are gone for good, do it with "
+            "`--store-only`",
+        )
+    manifest.mark_trimmed(listed)
+    for name in there:
+        files.remove(name)
+    if left := [name for name in files.names() if is_of(name, source)]:
+        raise SluiceError(
+            653,
+            f"{len(left)} of {len(there)} segments of {source} cannot be deleted, such as {left[0]}",
+            "nobody needs them any more; mend the rights of the directory or of the store, and run this again",
+        )
+    return len(there)
