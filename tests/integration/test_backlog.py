@@ -178,7 +178,7 @@ def test_a_point_is_reached_in_slices_and_holds_what_its_snapshot_shows(world):
 def test_a_publisher_that_is_asked_for_a_point_keeps_to_its_bound(build, monkeypatch):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], source={"segments": {"max_changes": 40}})
     insert(world.master, 1, 200, each=4)
-    monkeypatch.setattr(points, "SECONDS", 1)
+    monkeypatch.setattr(points, "SECONDS", 4)
     number = points.ask(world.context.store, SOURCE, ["zurich"])
     world.publish()
     sizes = [segment.changes for segment in world.context.manifest(SOURCE).kept()]

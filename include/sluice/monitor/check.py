@@ -205,19 +205,17 @@ def _airflow(context: Context) -> str:
         known = {one["dag_id"]: one for one in api.every("/api/v2/dags?tags=sluice", "dags")}
     except (OSError, ValueError, KeyError) as error:
         return f"not looked at: {error}"
-    wanted = pools.slots(settings)
-    dags = [settings.dag_id(name) for name in settings.dags]
+    wanted, dags = pools.slots(settings), [settings.dag_id(name) for name in settings.dags]
     lacking = [f"pool {name} of {number} slots" for name, number in wanted.items() if name not in slots]
     if lacking := [*lacking, *(f"DAG {name}" for name in dags if name not in known)]:
-        makes = f"type: {shell.sluice('init')}; DAGs show within a minute"
-        raise SluiceError(398, f"Airflow lacks {', '.join(lacking)}", makes)
+        raise SluiceError(398, f"Airflow lacks {', '.join(lacking)}", f"type: {shell.sluice('init')}; DAGs show soon")
     short = {name: number for name, number in wanted.items() if slots[name] < number}
     few = [f"{name} has {slots[name]} slots, and {number} tasks may want one" for name, number in short.items()]
     if more := [shell.airflow("pools", "set", name, short[name], "Sluice") for name in _EACH if name in short]:
         hint = f"nothing is lost, and slaves are behind for longer; type: {'; '.join(more)}"
         raise SluiceError(648, f"tasks wait for each other: {'; '.join(few)}", hint)
     told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs", *few]
-    removed = [name for name in settings.sources if advice.for_removed(context, name)]
+    removed = (name for name in settings.sources if advice.for_removed(context, name))
     gone = {settings.dag_id(dag) for name in removed for dag in settings.dags_of(name)}
     if paused := [name for name in dags if known[name]["is_paused"] and name not in gone]:
         every = shell.airflow("dags", "unpause", "--treat-dag-id-as-regex", f"^({'|'.join(paused)})$", "--yes")
