@@ -12,6 +12,8 @@ from sluice_airflow.operator import SluiceSparkOperator
 DOC = f"""
 ### Fill slaves with everything, then let the changes follow
 
+**The rows that the slaves have in their watched tables are replaced.**
+
 | task | what it does | afterwards |
 |---|---|---|
 | `inhibit` | refuses what cannot be, changing nothing; shuts gates, clears holdbacks | INITIAL, dispatcher STANDBY |
@@ -24,8 +26,8 @@ DOC = f"""
 The master keeps working all along, and one dump serves all the slaves. An `ALTER TABLE` of a table that is being read
 waits, and whatever comes after it for that table waits behind it: the application, too. So begin it with
 `SET lock_timeout = '2s'`, and repeat it if it fails. Where it waits longer than `yields_after_s`, `dump` gives way, and
-goes on later. Tables that a slave lacks are created;
-**what its watched tables hold now is replaced**. After a failure mend the cause and trigger this DAG again.
+goes on later. Tables that a slave lacks are created.
+After a failure mend the cause and trigger this DAG again.
 
 * **source**, **slaves**: the master database, and the slaves to fill
 * **tables**: those to fill, of slaves that are NORMAL; the others keep their rows, and follow meanwhile. None: all
@@ -55,8 +57,8 @@ def initial_update(settings: Config) -> DAG:
         tags=conventions.tags(conventions.OPERATION),
         schedule=None,
         params={
-            **trigger_form.source(settings),
-            **trigger_form.slaves(settings),
+            **trigger_form.source(settings, " Its rows replace those of the slaves."),
+            **trigger_form.slaves(settings, " The rows in their watched tables are replaced."),
             **trigger_form.tables(settings, what="is filled"),
             **trigger_form.initial_update(settings),
         },

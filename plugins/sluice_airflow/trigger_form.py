@@ -18,19 +18,24 @@ ADVANCED = "Advanced"
 _NONE = "None"
 
 
-def source(config: Config) -> dict[str, Param]:
-    """Which master; chosen already if there is only one."""
+def source(config: Config, more: str = "") -> dict[str, Param]:
+    """Which master; chosen already if there is only one.
+
+    Args:
+        more: what its description says besides.
+    """
     names = list(config.sources)
     default = {"default": names[0]} if len(names) == 1 else {}
-    return {
-        "source": Param(
-            **default, type="string", enum=names, title="Source", description="The master database, as configured."
-        )
-    }
+    described = f"The master database, as configured.{more}"
+    return {"source": Param(**default, type="string", enum=names, title="Source", description=described)}
 
 
-def slaves(config: Config) -> dict[str, Param]:
-    """One or several slaves. None is chosen already: what fills them replaces what they hold."""
+def slaves(config: Config, more: str = "") -> dict[str, Param]:
+    """One or several slaves. None is chosen already: what fills them replaces what they hold.
+
+    Args:
+        more: what its description says besides.
+    """
     labels = _labels(config)
     return {
         "slaves": Param(
@@ -42,7 +47,7 @@ def slaves(config: Config) -> dict[str, Param]:
             examples=list(labels),
             values_display=labels,
             title="Slaves",
-            description="One or more slave databases of that source.",
+            description=f"One or more slave databases of that source.{more}",
         )
     }
 

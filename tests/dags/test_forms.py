@@ -42,6 +42,14 @@ def test_every_choice_of_the_repair_form_reaches_the_job(bag, job_module, kinds)
     assert parsed | chosen == parsed | {"slave": parsed["slave"]}
 
 
+@pytest.mark.parametrize("name", ["source", "slaves"])
+def test_the_form_of_an_initial_update_says_first_that_rows_are_replaced(bag, name):
+    dag = bag.dags["initial_update"]
+    assert "are replaced" in dag.doc_md.split("\n\n")[1]
+    assert "replace" in dag.params.get_param(name).description
+    assert "replace" not in bag.dags["verify"].params.get_param(name).description
+
+
 TRIGGERED = re.compile(r"\./sluice\s+trigger\s+([a-z_]+)((?:\s+(?:\\\s+)?\w+=[^\s`]+)+)")
 
 
