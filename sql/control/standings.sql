@@ -7,6 +7,7 @@ SELECT r.source, r.slave, r.status, r.segment, r.ordinal, r.delivered_at, r.upda
        coalesce(p.behind_s + CASE WHEN clock_timestamp() > p.due_at
            THEN extract(epoch FROM clock_timestamp() - p.noted_at) ELSE 0 END, 0)::float8 AS unpublished_s,
        coalesce(l.expires_at > clock_timestamp(), false) AS draining,
+       to_jsonb(l) - 'expires_at' AS drain, to_jsonb(m) - 'expires_at' AS publisher,
        (SELECT jsonb_agg(to_jsonb(h)) FROM hold h WHERE h.source = r.source AND h.slave = r.slave) AS holds,
        (SELECT jsonb_agg(to_jsonb(t)) FROM tolerated t WHERE t.source = r.source AND t.slave = r.slave) AS conflicts,
        (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.schema, s."table") FROM skipped s
@@ -33,6 +34,7 @@ LEFT JOIN LATERAL (SELECT published_at FROM segment WHERE source = r.source AND 
     AND last_ordinal > r.ordinal ORDER BY number LIMIT 1) oldest ON true
 LEFT JOIN publisher p ON p.source = r.source
 LEFT JOIN lease l ON l.name = 'drain ' || r.source || '->' || r.slave
+LEFT JOIN lease m ON m.name = 'publish ' || r.source
 LEFT JOIN stuck b ON b.source = r.source AND b.slave = r.slave
 LEFT JOIN initial_update u ON u.id = r.update_id
 LEFT JOIN LATERAL (SELECT point FROM comparison WHERE source = r.source AND slave = r.slave

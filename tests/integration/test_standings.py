@@ -11,10 +11,11 @@ from support.world import SOURCE
 
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.monitor.status import Beside, told
+from sluice.monitor.status import Beside, as_table, told
 from sluice.publish import run
 from sluice.state.replication import Status
 from sluice.steps import LocalSteps
+from sluice.store.leases import acquire
 from sluice.store.publishers import states
 from sluice.store.replications import behind, delivered
 from sluice.store.standings import standings
@@ -46,6 +47,28 @@ def test_one_query_tells_where_all_stand_and_the_holdback_is_that_of_the_log(bui
     unknown = Pair("flights", "nobody")
     assert standings(store, [unknown])[unknown].known.status is Status.UNCONFIGURED
     assert standings(store, []) == {}
+
+
+def test_the_configuration_of_the_last_runs_is_told_and_that_a_newer_one_is_not_in_force_yet(build):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    before = world.context.config.fingerprint
+    # An initial update goes by one as well, and is no run of a drain.
+    assert [one.dag for one in world.standing().configurations] in ([], ["publish"])
+    world.publish()
+    world.drain()
+    world.configure(lambda settings: settings["replications"][0].update(alters="ask"))
+    after = world.context.config.fingerprint
+    late = [("drain", before, after), ("publish", before, after)]
+    told = world.standing()
+    assert [(one.dag, one.fingerprint, one.newer) for one in told.configurations] == late
+    assert f"configuration {after} is not in force yet" in (text := as_table([told]))
+    assert f"drain flights->zurich {before}, publish flights {before}" in text
+    world.drain()
+    told = world.standing()
+    assert [(one.dag, one.fingerprint, one.newer) for one in told.configurations] == [("drain", after, ""), late[1]]
+    assert told.configurations[0].read_at > told.configurations[1].read_at
+    # Nobody holds them: the next drain does not think that one has crashed.
+    assert acquire(world.context.store, f"drain {world.pair('zurich')}").after_crash is False
 
 
 def test_an_idle_source_has_no_lag_and_one_that_nobody_looks_at_has_more_and_more(build):

@@ -6,8 +6,11 @@ are not here: `connection` is the id of an Airflow connection.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, TypeVar
 from urllib.parse import unquote, urlsplit
@@ -34,6 +37,8 @@ CONFIG_ENV = "SLUICE_CONFIG"
 
 # The number of faults that are reported at a time.
 _TOLD = 50
+# Characters of a hash that a person compares.
+_FINGERPRINT = 8
 
 _T = TypeVar("_T")
 
@@ -222,6 +227,12 @@ class Config(Part):
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""
         return dag_id(self.dag_prefix, *names)
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """A short hash of all that a run reads: of other contents it is another one. `pages` is in force at once."""
+        content = json.dumps(self.model_dump(exclude={"pages"}), default=_plain, sort_keys=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:_FINGERPRINT]
+
     @property
     def change_log_url(self) -> str:
         """The change log's place: an absolute path, or a URL as pyarrow has it (`s3`, not Hadoop's `s3a`)."""
@@ -288,6 +299,11 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
             f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
             meant(name, known, "mend the name"),
         ) from None
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it: a set has no order, and another one in each process."""
+    return sorted(value) if isinstance(value, frozenset) else str(value)
 
 
 def _all_keys() -> list[str]:

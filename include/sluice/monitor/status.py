@@ -19,6 +19,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
+from sluice.monitor.run_configuration import RunConfiguration, not_in_force, of_last_runs
 from sluice.paths import at_home
 from sluice.state.condition import Condition
 from sluice.state.dispatcher import Dispatcher, Hold, shown
@@ -101,6 +102,7 @@ class ReplicationStatus:
         differed: their sum.
         rejected: changes that it did not carry out, which are kept.
         awaits_files: its initial data is on its way by hand, or is to be released.
+        configurations: those that the last runs of its drain and of the publisher went by.
         condition: how it is, in one word.
     """
 
@@ -141,6 +143,7 @@ class ReplicationStatus:
     rejected: int = 0
     differed: int = 0
     awaits_files: bool = False
+    configurations: Sequence[RunConfiguration] = ()
     condition: Condition = Condition.WELL
 
     @property
@@ -242,6 +245,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     }
     notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
     notes |= {f"slave {row.slave} of {row.source}: {row.resting}": None for row in rows if row.resting}
+    notes |= dict.fromkeys(not_in_force({row.pair: row.configurations for row in rows}))
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
 
 
@@ -296,6 +300,7 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
         delivered_at=_iso(known.delivered_at),
         update=_last(one),
         batch_s=one.batch_s,
+        configurations=list(of_last_runs(context, one)),
     )
     return replace(found, condition=next(condition for condition, holds in found.conditions() if holds))
 

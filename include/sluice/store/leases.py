@@ -5,6 +5,9 @@ store's clock, which may be set meanwhile: a lease is never believed for longer 
 that loses
 one that is still in use is fenced out. Epochs follow that clock's milliseconds, so that those of a store that was lost
 or restored to an earlier state are still above the fences that are in the databases.
+
+`holder` says who holds it, if anybody does, and behind `_WITH` by which configuration it was taken: that stays when it
+is released.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BigInteger, Connection, cast, func, select
 from sqlalchemy.dialects.postgresql import insert
@@ -25,6 +28,7 @@ from sluice.store.engine import Store
 from sluice.store.tables import lease
 
 SECONDS = 20
+_WITH = " with configuration "
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,16 @@ class Lease:
     holder: str
     after_crash: bool = False
 
+    @property
+    def configuration(self) -> str:
+        """The fingerprint of the configuration that it was taken by; empty if nobody said it."""
+        return self.holder.partition(_WITH)[2]
+
+    @property
+    def taken_at(self) -> datetime:
+        """When it was taken, by the control store's clock."""
+        return datetime.fromtimestamp(self.epoch / 1000, UTC)
+
 
 def holder() -> str:
     """A text by which a person can find this process."""
@@ -54,13 +68,16 @@ def is_held(store: Store, name: str) -> bool:
         return connection.execute(held).scalar() is not None
 
 
-def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
+def acquire(store: Store, name: str, *, force: bool = False, configuration: str = "") -> Lease:
     """Take a lease with a new epoch, if it is free, or by force.
+
+    Args:
+        configuration: the fingerprint of what the holder goes by.
 
     Raises:
         TransientError: SLC-051, it is held; the text says by whom and for how long.
     """
-    me = holder()
+    me = f"{holder()}{_WITH}{configuration}" if configuration else holder()
     expires = func.clock_timestamp() + timedelta(seconds=SECONDS)
     clock = cast(func.floor(func.extract("epoch", func.clock_timestamp()) * 1000), BigInteger)
     new = insert(lease).values(name=name, epoch=clock, holder=me, expires_at=expires)
@@ -83,7 +100,7 @@ def acquire(store: Store, name: str, *, force: bool = False) -> Lease:
             f"{name} is already being worked on by {other.holder}, until {other.expires_at:%H:%M:%S} at least",
             "this run ends and the other goes on; if that process is gone, its lease ends by itself",
         )
-    return Lease(name, epoch, me, after_crash=bool(last))
+    return Lease(name, epoch, me, after_crash=bool(last and not last.startswith(_WITH)))
 
 
 def renew(store: Store, held: Lease) -> None:
@@ -111,14 +128,14 @@ def release(store: Store, held: Lease) -> None:
         connection.execute(
             lease.update()
             .where(lease.c.name == held.name, lease.c.epoch == held.epoch)
-            .values(expires_at=func.clock_timestamp(), holder="")
+            .values(expires_at=func.clock_timestamp(), holder="".join(held.holder.partition(_WITH)[1:]))
         )
 
 
 @contextmanager
-def leased(store: Store, name: str, *, force: bool = False) -> Iterator[Lease]:
+def leased(store: Store, name: str, *, force: bool = False, configuration: str = "") -> Iterator[Lease]:
     """Hold a lease; it ends with the block, so that the next run need not wait for its expiry."""
-    held = acquire(store, name, force=force)
+    held = acquire(store, name, force=force, configuration=configuration)
     try:
         yield held
     finally:

@@ -22,6 +22,7 @@ from sluice.state.initial_update import UpdateState
 from sluice.state.replication import Status
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
+from sluice.store.leases import Lease
 from sluice.store.replications import HoldNote, ReplicationState, approval
 from sluice.store.transfers import Transfer, from_row
 
@@ -46,6 +47,7 @@ class Standing:
         holdback: transactions in the log that it lacks; `waiting_s` is the age of the oldest of them.
         unpublished_s: for so long changes may have been waiting to be published; 0 while everything is in the log.
         draining: a drain is at work.
+        drain, publisher: the lease of the last drain, and of the last publisher of its source; None if there was none.
         carried: initial data on its way by hand.
         compared, different: rows of its last comparison; None if there was none.
         scope: the rows that were compared then, in words; empty if there was none.
@@ -60,6 +62,8 @@ class Standing:
     waiting_s: float = 0.0
     unpublished_s: float = 0.0
     draining: bool = False
+    drain: Lease | None = None
+    publisher: Lease | None = None
     holds: Mapping[Hold, HoldNote] = field(default_factory=dict)
     conflicts: Tolerated = field(default_factory=Tolerated)
     skipped: Mapping[TableName, SkippedTable] = field(default_factory=dict)
@@ -113,6 +117,8 @@ def _standing(row: Row[Any]) -> Standing:
         row.waiting_s or 0.0,
         row.unpublished_s,
         row.draining,
+        Lease(**row.drain) if row.drain else None,
+        Lease(**row.publisher) if row.publisher else None,
         dict(_holds(pair, row.holds or (), row.question)),
         conflicts,
         {TableName(one["schema"], one["table"]): _skipped(one) for one in row.skipped or ()},
