@@ -15,6 +15,7 @@ from sluice.commands.remove_source import remove_source
 from sluice.errors import SluiceError
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.monitor import check
+from sluice.state.dispatcher import Hold
 from sluice.store import blocked, cascades, leases, replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -132,6 +133,22 @@ def test_a_slave_and_all_of_a_source_are_filled_again_as_the_last_time(world, vi
     replications.request(store, [world.pair("geneva")], 7)
     assert confs(f"/sources/{SOURCE}") == 389
     assert confs("/sources/nowhere") == 3
+
+
+def test_a_slave_is_compared_by_a_run_in_the_name_of_the_person(world, visit, address, people):
+    client = visit("otto")
+    answer = client.post(f"/api/v1{ZURICH}/compare", headers=ours(client, address))
+    dag, _, run = answer.json()["run"].partition("/")
+    begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
+    asked = begun["conf"]["source"], begun["conf"]["slaves"]
+    assert (dag, begun["triggering_user_name"], asked) == ("verify", "otto", (SOURCE, ["zurich"]))
+    # Both have to be there, and the slave has to come to the point of the master.
+    for happen, tip in (
+        (lambda: replications.shut(world.context.store, world.pair("zurich"), Hold.ADMIN, "x"), "Activate it first"),
+        (lambda: replications.request(world.context.store, [world.pair("zurich")], 7), "It has to be filled first"),
+    ):
+        happen()
+        assert re.search(rf'/compare"[^>]* title="{tip}"[^>]* disabled', client.get(ZURICH).text)
 
 
 def test_all_slaves_of_a_source_are_switched_but_those_that_are_being_filled(world, visit, address, people):

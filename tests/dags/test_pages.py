@@ -34,7 +34,7 @@ ROUTES = routes()
 GRANTED = {
     "vera": set(),
     "eva": {Right.READ, Right.SWITCH},
-    "otto": {Right.READ, Right.SWITCH, Right.FILL},
+    "otto": {Right.READ, Right.SWITCH, Right.FILL, Right.COMPARE},
     "admin": set(Right),
 }
 ZURICH = f"/replications/{SOURCE}/zurich"
@@ -226,8 +226,11 @@ def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, a
 
 CONTROLS = {
     "eva": ["Refresh", "Standby"],
-    "otto": ["Refresh", "Standby", "Initial update", "Restart"],
-    "admin": ["Refresh", "Standby", "Initial update", "Restart", "Remove first", "Clear queue", "Remove"],
+    "otto": ["Refresh", "Standby", "Initial update", "Fill again", "Compare now"],
+    "admin": [
+        *("Refresh", "Standby", "Initial update", "Fill again", "Compare now"),
+        *("Remove first", "Clear queue", "Remove"),
+    ],
 }
 
 

@@ -63,5 +63,5 @@ def _expect_fillable(context: Context, pair: Pair) -> None:
     else:
         return
     raise SluiceError(
-        389, f"{pair} cannot be filled again now: {why}", f"nothing was changed; {first}; then restart it again"
+        389, f"{pair} cannot be filled again now: {why}", f"nothing was changed; {first}; then fill it again"
     )

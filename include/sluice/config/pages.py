@@ -35,9 +35,9 @@ class Pages(Part):
     user: Annotated[
         tuple[RoleName, ...], Field(description="roles in Airflow that may look, and switch dispatchers")
     ] = ("user",)
-    initiator: Annotated[tuple[RoleName, ...], Field(description="those that may begin initial updates as well")] = (
-        "op",
-    )
+    initiator: Annotated[
+        tuple[RoleName, ...], Field(description="those that may begin initial updates and comparisons as well")
+    ] = ("op",)
     admin: Annotated[tuple[RoleName, ...], Field(description="those that may do everything")] = ("admin",)
     users: dict[str, Role] = Field(default={}, description="users of Airflow with a role of their own")
     metrics_token_file: Annotated[

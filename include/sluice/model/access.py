@@ -7,11 +7,12 @@ from enum import StrEnum
 
 
 class Right(StrEnum):
-    """Something to be allowed: to look, to switch a dispatcher, to begin an initial update, and all the rest."""
+    """Something to be allowed: to look, to switch a dispatcher, to begin what reads every row, and all the rest."""
 
     READ = "read"
     SWITCH = "switch dispatchers"
     FILL = "begin initial updates"
+    COMPARE = "begin comparisons"
     ADMINISTER = "administer"
 
 
@@ -29,7 +30,8 @@ class Role(StrEnum):
 
 
 _USER = frozenset({Right.READ, Right.SWITCH})
-_RIGHTS = {Role.USER: _USER, Role.INITIATOR: _USER | {Right.FILL}, Role.ADMIN: frozenset(Right)}
+_INITIATOR = _USER | {Right.FILL, Right.COMPARE}
+_RIGHTS = {Role.USER: _USER, Role.INITIATOR: _INITIATOR, Role.ADMIN: frozenset(Right)}
 
 
 def role_of(

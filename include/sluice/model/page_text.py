@@ -21,6 +21,7 @@ class PageText(StrEnum):
     STANDBY = "standby"
     ACTIVATE = "activate"
     RESTART = "restart"
+    COMPARE = "compare"
     CANCEL_UPDATE = "cancel_update"
     REMOVE_FIRST = "remove_first"
     CLEAR_QUEUE = "clear_queue"
@@ -34,6 +35,8 @@ class PageText(StrEnum):
 # The others are called like their keys.
 _OTHERWISE = {
     PageText.DISPATCHER: "Active / Standby",
+    PageText.RESTART: "Fill again",
+    PageText.COMPARE: "Compare now",
     PageText.FILL_ALL: "Fill all again",
 }
 PAGE_TEXTS = {one: _OTHERWISE.get(one, one.replace("_", " ").capitalize()) for one in PageText}

@@ -96,6 +96,15 @@ def rows_as_parquet(request: Request, source: str, slave: str, number: Number) -
     return _file(comparison_files.as_parquet(airflow(request).context(), Pair(source, slave), number), _PARQUET, name)
 
 
+@router.post("/replications/{source}/{slave}/compare", dependencies=[needs(Right.COMPARE)], responses=PROBLEMS)
+def compare(request: Request, source: str, slave: str) -> Done:
+    """Compare every watched table of the slave with its master: the DAG `verify`, in the name of the person."""
+    context, dags = acting(request)
+    context.config.replication(source, slave)
+    run = dags.trigger("verify", {"source": source, "slaves": [slave]})
+    return Done(done=f"{slave} is being compared", run=f"{context.config.dag_id('verify')}/{run}")
+
+
 @router.post(f"{_ONE}/repair", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
 def repair(request: Request, source: str, slave: str, number: Number, wanted: Repair) -> Done:
     """Make rows of the slave that differ those of its master; the DAG `repair`, in the name of the person."""

@@ -32,7 +32,7 @@ from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.condition import Condition
-from sluice.state.replication import UNDER_WAY, Status
+from sluice.state.replication import DELIVERING, UNDER_WAY, Status
 from sluice.store import cascades, ddl_questions, history, rejected_changes, trail, watched_tables
 
 router = APIRouter(include_in_schema=False)
@@ -63,6 +63,7 @@ def _environment() -> Environment:
         "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
     }
     made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
+    made.globals |= {"delivering": DELIVERING}
     made.globals |= {"Condition": Condition}
     made.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
     return made
