@@ -73,21 +73,6 @@ def test_one_entry_stands_for_every_slave_that_it_names_and_what_names_a_slave_i
     ]
 
 
-def test_what_a_run_reads_has_a_fingerprint_which_another_setting_changes_and_another_order_does_not(read):
-    columns = [f"c{number}" for number in range(20)]
-    taken = "zurich: {{connection: zurich, tables: {{public.airlines: {{exclude_columns: [{}]}}}}}}"
-
-    def fingerprint(text: str, names: list[str] = columns) -> str:
-        return read(text.replace("zurich: {connection: zurich}", taken.format(", ".join(names)))).fingerprint
-
-    same = fingerprint(EXAMPLE)
-    assert len(same) == 8
-    assert fingerprint(EXAMPLE, columns[::-1]) == same
-    # A page shows it at once, and no run reads it.
-    assert fingerprint(EXAMPLE + "pages: {title: Production}\n") == same
-    assert fingerprint(EXAMPLE.replace("slave: zurich}", "slave: zurich, alters: ask}")) != same
-
-
 def test_the_file_that_we_ship_is_valid():
     assert configuration.load(paths.PROJECT / "include" / "config" / "replication.yaml").slaves_of("flights")
 
