@@ -19,13 +19,28 @@ from sluice.errors import AGAIN, VALUES_ENV, SluiceError, TransientError, names
 # A limit on the size of files ends as a disk does that is full.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NETWORK = (ConnectionError, TimeoutError, socket.gaierror)
+# What does not pass by itself. All else may: no route to a host, too many open files, a disk that is away for a moment.
+_LASTING = {
+    errno.ENOENT,
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOTDIR,
+    errno.EISDIR,
+    errno.EEXIST,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOEXEC,
+}
 
 _REPORT = f"{VALUES_ENV}=1 shows its text, which may have values; report it"
 
 
 def _of_driver(what: str) -> SluiceError:
     hint = f"see the log of the database, then run this again. {_REPORT}"
-    return SluiceError(662, f"the driver of a database fails: {what}", hint)
+    error = SluiceError(662, f"the driver of a database fails: {what}", hint)
+    # As what becomes of a session is called by all drivers.
+    return _passing(error) if what.startswith(("OperationalError", "InterfaceError")) else error
 
 
 def _of_arrow(what: str) -> SluiceError:
@@ -111,8 +126,14 @@ def _of_system(error: OSError) -> SluiceError:
     if isinstance(error, _NETWORK):
         hint = f"start it, or mend the way to it; nothing is lost, {AGAIN}"
         return TransientError(660, f"another host or program does not answer: {what}", hint)
-    hint = "mend what the system says of it, then run this again; nothing is lost"
-    return SluiceError(659, f"the system refuses something: {what} ({_place(error)})", hint)
+    hint = "fix what the system says of it, then run this again; nothing is lost"
+    refused = SluiceError(659, f"the system refuses something: {what} ({_place(error)})", hint)
+    return refused if error.errno in _LASTING else _passing(refused)
+
+
+def _passing(error: SluiceError) -> SluiceError:
+    """The same as one that may pass, so that it is tried again."""
+    return TransientError(error.code, error.fact, error.hint)
 
 
 def _place(error: BaseException) -> str:

@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from sluice.drain.step import deliver
 from sluice.monitor.status import as_table, statuses
 from sluice.state.condition import Condition
+from sluice.store.leases import acquire
 
 pytestmark = [pytest.mark.postgres]
 
@@ -45,6 +47,24 @@ def test_a_table_that_somebody_emptied_or_replaced_is_to_be_compared(world, tabl
     assert f"{table}: somebody emptied, rewrote or replaced it on zurich" in told.why
     assert "trigger verify" in told.why
     assert "to be compared" in as_table([told])
+
+
+def test_a_drain_that_goes_on_notices_it_between_two_steps(world):
+    pair = world.pair("zurich")
+    mapper = world.context.mapper(pair)
+    lease = acquire(world.context.store, f"drain {pair}", force=True)
+
+    def step(*, first):
+        world.master.execute("INSERT INTO parted SELECT max(id) + 1 FROM parted")
+        world.publish()
+        deliver(world.context, pair, mapper, lease.epoch, 5, first=first)
+
+    step(first=True)
+    step(first=False)
+    assert condition(world)[0] is Condition.WELL
+    world.reader("zurich").execute("TRUNCATE t")
+    step(first=False)
+    assert condition(world)[0] is Condition.DOUBTFUL
 
 
 def test_it_is_so_until_all_its_rows_are_compared_or_it_is_filled_again(updating):

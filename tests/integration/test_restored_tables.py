@@ -80,5 +80,5 @@ def test_functions_of_dropped_tables_do_not_pile_up(build):
     )
     world.master.execute(made)
     world.master.execute("DROP TABLE heap")
-    assert world.master.execute(functions).fetchone() == (101,), "of the table that is there, and a hundred"
     world.publish()
+    assert world.master.execute(functions).fetchone() == (101,), "of the table that is there, and a hundred"

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pymysql
@@ -30,7 +31,7 @@ def ends(monkeypatch):
     """The exit code of a job that does this."""
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("sys.argv", ["job"])
-    monkeypatch.setattr(Context, "of_job", lambda: None)
+    monkeypatch.setattr(Context, "of_job", lambda: SimpleNamespace(config=SimpleNamespace(fingerprint="")))
     monkeypatch.setattr(job, "to_stderr", lambda: None)
 
     def code(call):
@@ -80,6 +81,10 @@ def refused():
     pymysql.connect(host="127.0.0.1", port=1)
 
 
+def no_route():
+    raise OSError(errno.EHOSTUNREACH, os.strerror(errno.EHOSTUNREACH))
+
+
 def no_file():
     Path("/nowhere/file").read_text()
 
@@ -93,9 +98,10 @@ def no_file():
         (no_file, 3, "SLC-659: the system refuses something: No such file or directory: /nowhere/file (FileNotFound"),
         (lambda: socket.create_connection(("127.0.0.1", 1)), 75, "SLC-660: another host or program does not answer: "),
         (unfit_data, 3, "SLC-661: Arrow does not take the data: ArrowInvalid ("),
-        (refused, 3, "SLC-662: the driver of a database fails: OperationalError (connections.py, "),
+        (no_route, 75, "SLC-659: the system refuses something: No route to host"),
+        (refused, 75, "SLC-662: the driver of a database fails: OperationalError (connections.py, "),
     ],
-    ids=["memory", "disk", "size of a file", "file", "network", "data", "driver"],
+    ids=["memory", "disk", "size of a file", "file", "network", "data", "route", "driver"],
 )
 def test_an_error_of_a_library_has_a_code_and_says_no_value(ends, capsys, tmp_path, call, code, said):
     assert ends(partial(call, tmp_path) if call is too_large_a_file else call) == code
@@ -163,15 +169,16 @@ def terminated(sleep=terminated):
 """
 PROGRAM = """
 import argparse, atexit, os, signal, time
+from types import SimpleNamespace
 from sluice.errors import SluiceError
 from sluice.spark import job
 def terminated():
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(10)
 {more}
-class Context:
-    of_job = staticmethod(lambda: None)
-job.Context = Context
+config = SimpleNamespace(fingerprint="")
+job.Context = SimpleNamespace(of_job=lambda: SimpleNamespace(config=config))
+job.to_stderr = lambda: None
 atexit.register(print, "cleaned up")
 job.run(argparse.ArgumentParser(), lambda context, options: terminated())
 """

@@ -86,7 +86,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
                 context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION}
             )
         if installed and (silenced := database.capture.silenced()):
-            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION}, silenced)
+            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         done = database.capture.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         database.capture.claim(context.store.id, by_force=rebase)
@@ -120,9 +120,7 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
     silenced = database.capture.silenced()
     if silenced:
         event("triggers lost", source=source, tables=",".join(map(str, silenced)))
-        make_inconsistent(
-            context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION}, silenced
-        )
+        make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
         try:
             database.capture.install(context.watched(source), context.wanted(source))
         except Unwatchable as error:
@@ -146,7 +144,7 @@ def lose_rows(context: Context, source: str, tables: Collection[TableName]) -> N
     names, most = ", ".join(map(str, tables)), context.config.source(source).max_row_mb
     why = f"a row of {names} has more text than the {most} MB that `max_row_mb` of the source allows"
     event("a row is too long", source=source, why=why)
-    make_inconsistent(context, source, f"{why}: it was not published", {Status.INITIAL}, tables)
+    make_inconsistent(context, source, f"{why}: it was not published", {Status.INITIAL})
     for slave in context.config.slaves_of(source):
         pair, mapper = Pair(source, slave), context.config.slave(slave).mapper
         if replications.get(context.store, pair).status in DELIVERING:
@@ -155,19 +153,11 @@ def lose_rows(context: Context, source: str, tables: Collection[TableName]) -> N
                     blocked.skip(context.store, pair, table, f"the publisher, since {why}")
 
 
-def make_inconsistent(
-    context: Context, source: str, why: str, among: set[Status], tables: Collection[TableName] = ()
-) -> None:
+def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
     """Set slaves in one of these states INCONSISTENT, because changes of the source are lost; no initial update can be
-    resumed.
-
-    Args:
-        tables: those whose changes are lost, if not all: a slave that is given none of them has lost nothing.
-    """
+    resumed."""
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
-        if tables and all(map(context.config.slave(slave).mapper.excludes, tables)):
-            continue
         if replications.get(context.store, pair).status in among:
             replications.happen(context.store, pair, Event.BREAK, why)
     updates.forget(context.store, source)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from sluice.capture.reconcile import make_inconsistent
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -35,7 +37,10 @@ def cleanup(context: Context, source: str) -> list[str]:
         try:
             gone = database.capture.remove(before)
         except SluiceError:
-            removal.note_returned(context.store, source)
+            # A connection that broke off does not say whether it is gone.
+            with suppress(SluiceError):
+                if database.capture.is_installed():
+                    removal.note_returned(context.store, source)
             raise
         finally:
             database.close()

@@ -1,11 +1,11 @@
 """Tables of a slave that somebody empties, rewrites or replaces beside its drain: nothing else says that rows are gone.
 
-A drain records the files of the tables as it leaves them, and looks at its next begin whether they are the same.
+Each step of a drain records the files of the tables as it leaves them, and the next one compares them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from sluice.context import Context
 from sluice.log import event
@@ -31,20 +31,24 @@ class ReplacedTables:
         self._pair = pair
         self._slave = slave
         self._tables = tables if is_alone else ()
+        self._was: Mapping[str, str] = {}
 
     def look(self, ordinal: int) -> None:
         """See which tables have other files than the last drain left, if the slave stands where that left it."""
         if was := table_files.recorded(self._store, self._pair, ordinal) if self._tables else {}:
+            self._was = was
             found = self._files()
             given = {str(name) for name in self._tables}
             if replaced := [name for name, file in was.items() if name in given and found.get(name) != file]:
                 event("tables replaced", slave=self._pair.slave, tables=",".join(replaced))
                 known_differences.replaced(self._store, self._pair, ordinal, replaced)
+                self.record(ordinal)
 
     def record(self, ordinal: int) -> None:
         """Record the files as this drain leaves them."""
         if self._tables:
-            table_files.record(self._store, self._pair, ordinal, self._files())
+            files = self._files()
+            table_files.record(self._store, self._pair, ordinal, None if files == self._was else files)
 
     def _files(self) -> dict[str, str]:
         return {str(name): file for name, file in self._slave.table_files(self._tables).items()}

@@ -72,10 +72,9 @@ def deliver(
         drain = drain_of(context, pair, slave)
         step = _Step(context.store, pair, drain, epoch, after_crash=after_crash)
         replaced = ReplacedTables(context, pair, slave, tables)
-        if first:
-            replaced.look(drain.position.ordinal)
+        replaced.look(drain.position.ordinal)
         done = step.deliver(seconds)
-        if first or done.changes:
+        if first or done.transactions:
             replaced.record(drain.position.ordinal)
         return asdict(done)
     except TransientError:
@@ -143,6 +142,7 @@ class _Step:
         self._pair = pair
         self._drain = drain
         drain.begin(epoch, after_crash=after_crash)
+        self._left_out = blocked.left_out(store, pair).keys()
         # What is told, not what the slave has: a drain that died may have come further than it said.
         self._durable = replications.get(store, pair).position
         self._durable_at = time.monotonic()
@@ -158,6 +158,9 @@ class _Step:
             while time.monotonic() < end or self._drain.narrowing:
                 if held(self._store, self._pair):
                     self._done.shut = True
+                    break
+                if blocked.left_out(self._store, self._pair).keys() != self._left_out:
+                    # The next step knows them.
                     break
                 began = time.monotonic()
                 if (delivered := self._drain.deliver()) is None:

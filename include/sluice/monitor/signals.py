@@ -110,7 +110,7 @@ def of_replication(one: ReplicationStatus, rejected: int, *, looked: bool) -> It
         BATCH: one.batch_s,
         CONFLICTS: one.tolerated,
         REJECTED: rejected,
-        DIFFERENT: None if one.compared is None and not one.differing else one.differed,
+        DIFFERENT: None if one.compared is None and not any(one.differing.values()) else one.differed,
     }
     yield from _told(labels, found)
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from sqlalchemy import func, select, text
 
 from sluice.sqlfiles import statement as named
+from sluice.store import removal
 from sluice.store.engine import Store
 from sluice.store.statement_results import StatementStatus
 from sluice.store.tables import answer, audit, initial_update, kept_version, replication, statement, transfer
@@ -39,5 +40,7 @@ def trim(store: Store, days: float) -> int:
 def trim_audit(store: Store, days: float) -> int:
     """Delete entries of the audit trail that are older; returns how many went."""
     with store.begin() as connection:
-        old = audit.c.at < func.clock_timestamp() - timedelta(days=days)
+        # What was removed, and came again, decides whether a source is installed.
+        kept = audit.c.event.in_(removal.DECIDING)
+        old = (audit.c.at < func.clock_timestamp() - timedelta(days=days)) & ~kept
         return connection.execute(audit.delete().where(old)).rowcount

@@ -19,6 +19,8 @@ _OF_PAIR = [one for one in metadata.sorted_tables if {"source", "slave"} <= {*on
 _OF_SOURCE = [one for one in metadata.sorted_tables if "source" in one.c and one is not audit]
 # What the audit trail says of a source that was removed, and of one that was installed after that.
 _REMOVED, _RETURNED = "cleanup", "installed again"
+# Entries of the audit trail by which it is decided whether a source is installed.
+DECIDING = (_REMOVED, _RETURNED, "remove")
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,14 @@ table_files = Table(
 )
 
 
-def record(store: Store, pair: Pair, ordinal: int, files: Mapping[str, str]) -> None:
-    """Record the files of tables, by the master's names, of a slave that stands at an ordinal."""
-    values = {"ordinal": ordinal, "files": dict(files)}
-    made = insert(table_files).values(source=pair.source, slave=pair.slave, **values)
+def record(store: Store, pair: Pair, ordinal: int, files: Mapping[str, str] | None) -> None:
+    """Record the files of tables, by the master's names, of a slave that stands at an ordinal; None: the same."""
     with store.begin() as connection:
+        if files is None:
+            connection.execute(table_files.update().where(for_pair(table_files, pair)).values(ordinal=ordinal))
+            return
+        values = {"ordinal": ordinal, "files": dict(files)}
+        made = insert(table_files).values(source=pair.source, slave=pair.slave, **values)
         connection.execute(made.on_conflict_do_update(index_elements=["source", "slave"], set_=values))
 
 

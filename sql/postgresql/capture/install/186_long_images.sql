@@ -9,8 +9,9 @@ LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $long_images$
 DECLARE
     -- Room is left for the rest of the row, and for the few characters that are two where it is read.
     together CONSTANT integer := 1000000000;
-    longest  bigint := least((SELECT max_row_bytes FROM {settings}), together);
+    longest  bigint;
 BEGIN
+    longest := least((SELECT max_row_bytes FROM {settings}), together);
     content := textin(record_out(brought));
     IF octet_length(content) > longest THEN
         RAISE program_limit_exceeded USING MESSAGE =

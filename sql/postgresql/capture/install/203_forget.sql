@@ -1,12 +1,10 @@
 -- A watched table is gone: its DROP goes into the stream, and it is watched no more. One that the configuration names is watched
 -- again when it is made again. A dump of the table has our triggers: that it can be restored, their function stays, and does nothing.
--- Of the functions that no trigger calls the newest hundred stay.
 CREATE OR REPLACE FUNCTION {forget}(relation oid, statement text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $forget$
 DECLARE
     known    {current_tables};
     function text := format('%I.%I', {schema_name}, {capture_name} || relation);
-    idle     regprocedure;
 BEGIN
     DELETE FROM {current_tables} AS was WHERE was.relid = relation RETURNING * INTO known;
     PERFORM {command}('X'::"char", relation::oid, known.definition::jsonb, NULL::jsonb, statement::text)
@@ -15,18 +13,6 @@ BEGIN
     PERFORM {list_wanted}(known.schemaname::text, known.relname::text);
     IF to_regprocedure(function || '()') IS NOT NULL THEN
         EXECUTE format('CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS %L', function, 'BEGIN RETURN NULL; END');
-        FOR idle IN
-            SELECT made.oid
-            FROM pg_proc AS made
-            JOIN pg_namespace AS namespace ON namespace.oid = made.pronamespace AND namespace.nspname = {schema_name}
-            WHERE starts_with(made.proname, {capture_name}) AND substr(made.proname, length({capture_name}) + 1) ~ '^[0-9]+$'
-              AND NOT EXISTS (SELECT FROM pg_class AS class WHERE {capture_name} || class.oid = made.proname)
-              AND NOT EXISTS (SELECT FROM pg_trigger AS calling WHERE calling.tgfoid = made.oid)
-            ORDER BY age(made.xmin)
-            OFFSET 100
-        LOOP
-            EXECUTE format('DROP FUNCTION %s', idle);
-        END LOOP;
     END IF;
 END
 $forget$

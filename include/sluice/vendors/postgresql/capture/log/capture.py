@@ -327,6 +327,8 @@ class LogCapture(QueueCapture):
 
     def forget_layouts(self) -> None:
         """Those of relations that are gone are kept: rows that the slot still has are read by them."""
+        with translated("looking for relations that are gone"):
+            self._session.open().execute(composed("capture/registry/forget_functions", **self.parts))
 
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
         """Record what a publisher that died between listing and recording published; not if it is there no more."""

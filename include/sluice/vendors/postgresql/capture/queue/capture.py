@@ -324,7 +324,11 @@ class QueueCapture:
         """Forget the columns of relations that are gone, once nothing of them is queued; and old lines of those that
         are debugged. Not within a sweep."""
         with translated("looking for relations that are gone"):
-            for name in ("capture/ddl/forget_layouts", "capture/registry/trim_debug"):
+            for name in (
+                "capture/ddl/forget_layouts",
+                "capture/registry/trim_debug",
+                "capture/registry/forget_functions",
+            ):
                 self._session.open().execute(composed(name, **self.parts))
 
     def understands(self, text: str) -> None:
