@@ -12,7 +12,6 @@ import subprocess
 import sys
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pyarrow as pa
 import pymysql
@@ -31,7 +30,7 @@ def ends(monkeypatch):
     """The exit code of a job that does this."""
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("sys.argv", ["job"])
-    monkeypatch.setattr(Context, "of_job", lambda: SimpleNamespace(config=SimpleNamespace(fingerprint="")))
+    monkeypatch.setattr(Context, "of_job", lambda: None)
     monkeypatch.setattr(job, "to_stderr", lambda: None)
 
     def code(call):
@@ -176,9 +175,7 @@ def terminated():
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(10)
 {more}
-config = SimpleNamespace(fingerprint="")
-job.Context = SimpleNamespace(of_job=lambda: SimpleNamespace(config=config))
-job.to_stderr = lambda: None
+job.Context = SimpleNamespace(of_job=lambda: None)
 atexit.register(print, "cleaned up")
 job.run(argparse.ArgumentParser(), lambda context, options: terminated())
 """

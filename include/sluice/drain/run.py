@@ -127,6 +127,7 @@ def _deliver(
     """Deliver under a lease until nothing more comes or the gate shuts; why it did, if it did."""
     try:
         with leases.leased(context.store, f"drain {pair}", configuration=context.config.fingerprint) as held:
+            event("configuration", fingerprint=held.configuration)
             return _Run(context, gate, held, pair, total, describe, signal, steps).until(times)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.

@@ -23,7 +23,7 @@ from sluice.commands import roles
 from sluice.context import Context
 from sluice.errors import TransientError
 from sluice.library_errors import meant, tell
-from sluice.log import event, to_stderr
+from sluice.log import to_stderr
 from sluice.model import requester
 from sluice.model.names import TableName
 from sluice.model.sample_bound import CONFIDENCE, confidence, share
@@ -120,7 +120,6 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     signal.signal(signal.SIGTERM, _leave)
     try:
         context = Context.of_job()
-        event("configuration", fingerprint=context.config.fingerprint)
         for person in requester.from_environment():
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
