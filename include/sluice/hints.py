@@ -53,7 +53,7 @@ def by_repair(pairs: Sequence[Pair]) -> str:
     anew = update(pairs[0].source, [pair.slave for pair in pairs])
     return (
         f"find out who else writes there, then have these rows repaired, and type: {'; '.join(repairs)}. Where that is "
-        f"refused, type, which replaces what the watched tables hold: {anew}"
+        f"refused, fill all again, which replaces what the watched tables hold; type: {anew}"
     )
 
 

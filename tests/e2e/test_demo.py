@@ -174,7 +174,7 @@ def test_pausing_a_drain_is_standby_and_the_slave_catches_up_though_the_source_i
     assert held["holdback"]
     assert not arrived(runtime, "geneva", "branch")
     wait_until(lambda: "otto" in str(standing("geneva")["why"]), "the record of who paused it")
-    assert "HINT: ./sluice unpause flights geneva" in str(standing("geneva")["why"])
+    assert "HINT: to go on, type: ./sluice unpause flights geneva" in str(standing("geneva")["why"])
     assert sluice("unpause", "flights", "geneva").returncode == 0
     wait_until(lambda: arrived(runtime, "geneva", "branch"), "catching up", seconds=180)
     wait_until(lambda: standing("geneva")["dispatcher"] == "ACTIVE", "the gate open again")

@@ -93,7 +93,9 @@ def test_its_update_waits_until_it_is_back_and_nothing_of_the_log_is_kept_for_it
         assert f"type: {hints.update(SOURCE, ['zurich'])}" in said
         assert "The change log keeps everything" not in said
         airflow.pause("eva")
-        assert "paused by eva.\nHINT: airflow dags unpause drain__flights__zurich" in said_of_zurich(world)
+        assert "paused by eva.\nHINT: to go on, type: airflow dags unpause drain__flights__zurich" in said_of_zurich(
+            world
+        )
         airflow.paused = False
         world.master.execute("UPDATE t SET note = 'again'")
         world.publish()

@@ -75,7 +75,7 @@ def test_status_says_of_each_slave_what_happened_what_is_safe_and_what_to_type(b
     assert geneva[2].endswith(update("geneva"))
     assert bern[0].startswith("STANDBY (ADMIN) since ")
     assert "by eva: the drain DAG was paused" in bern[0]
-    assert bern[1] == f"HINT: {UNPAUSE}bern"
+    assert bern[1] == f"HINT: to go on, type: {UNPAUSE}bern"
 
 
 @pytest.mark.parametrize(("capture", "place"), [("triggers", "ITEMS"), ("log", "the slot")])

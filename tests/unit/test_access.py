@@ -30,7 +30,7 @@ def test_the_most_powerful_role_counts_and_a_user_of_the_configuration_has_their
 
 def test_each_role_has_the_rights_of_those_before_it():
     assert Role.USER.rights == {Right.READ, Right.SWITCH}
-    assert Role.INITIATOR.rights == {Right.READ, Right.SWITCH, Right.FILL}
+    assert Role.INITIATOR.rights == {Right.READ, Right.SWITCH, Right.FILL, Right.COMPARE}
     assert Role.ADMIN.rights == set(Right)
 
 

@@ -99,7 +99,7 @@ def for_gate(
         elif note.kind is Hold.APPROVAL:
             yield f"{begins}it waits for a decision. {_KEPT}.\n{note.reason}"
         elif note.kind is Hold.ADMIN:
-            yield f"{begins}{note.reason}. {_KEPT}.\nHINT: {shell.unpause(pair)}"
+            yield f"{begins}{note.reason}. {_KEPT}.\nHINT: to go on, type: {shell.unpause(pair)}"
         elif awaited:
             yield awaited
         else:
@@ -107,7 +107,7 @@ def for_gate(
     if paused and not held.keys() & {Hold.ADMIN, Hold.EXCEPTION}:
         who = paused.actor or "somebody"
         kept = "" if held else f" {_KEPT}."
-        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: {shell.unpause(pair)}"
+        yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: to go on, type: {shell.unpause(pair)}"
 
 
 def for_status(store: Store, pair: Pair, one: Standing, location: str, differing: Mapping[str, int]) -> Iterator[str]:
@@ -118,13 +118,13 @@ def for_status(store: Store, pair: Pair, one: Standing, location: str, differing
         differing: rows that are known to differ, of tables that it is given.
     """
     status = one.known.status
-    anew = f"type, which replaces what its watched tables hold: {shell.update(pair.source, [pair.slave])}"
+    anew = f"fill it, which replaces what its watched tables hold; type: {shell.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
     elif status is Status.INCONSISTENT:
         yield (
             f"INCONSISTENT{_since(store, pair)}.\nIt gets no changes, and keeps the data that it has.\n"
-            f"HINT: once the cause is mended, {anew}{_or_resume(store, pair, location)}"
+            f"HINT: once the cause is fixed, {anew}{_or_resume(store, pair, location)}"
         )
     elif any(differing.values()):
         yield (
@@ -211,7 +211,8 @@ def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) ->
     for table, one in skipped.items():
         yield (
             f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
-            f"HINT: to have it again, type: {shell.update(pair.source, [pair.slave])}"
+            "HINT: to have it again, fill the slave, which replaces what its watched tables hold; type: "
+            f"{shell.update(pair.source, [pair.slave])}"
         )
 
 
@@ -325,7 +326,7 @@ def _paused(context: Context, source: str, by: Paused) -> str:
     return (
         f"nothing is published: the DAG {context.config.dag_id('publish', source)} is paused by "
         f"{by.actor or 'somebody'}.\n"
-        f"{way.waiting}, {way.unread}.\nHINT: {shell.unpause_publish(source)}"
+        f"{way.waiting}, {way.unread}.\nHINT: to go on, type: {shell.unpause_publish(source)}"
     )
 
 
