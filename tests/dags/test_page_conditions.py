@@ -18,7 +18,7 @@ from sluice.state.condition import Condition
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
 from sluice.state.replication import Event
-from sluice.store import blocked, ddl_questions, replications, transfers
+from sluice.store import blocked, ddl_questions, known_differences, replications, transfers
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow, pytest.mark.full]
 ERROR = "SLC-140: transaction 7 cannot be done\nHINT: see the runbook; then type: ./sluice unpause flights zurich"
@@ -70,6 +70,9 @@ MADE = {
     Condition.DIFFERENT: lambda world: compared(world),
     Condition.INCOMPLETE: lambda world: blocked.skip(
         world.context.store, world.pair("zurich"), TableName("public", "t"), "ada"
+    ),
+    Condition.DOUBTFUL: lambda world: known_differences.replaced(
+        world.context.store, world.pair("zurich"), 9, ["public.t"]
     ),
     Condition.UNPUBLISHED: None,
     Condition.UNCONFIGURED: lambda world: world.session("control").execute(
