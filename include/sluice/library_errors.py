@@ -1,6 +1,6 @@
 """Errors of libraries and of the machine, as errors of ours: a code, transient or terminal, and a hint (R8).
 
-Where an error is expected, what it means is said there. This is the end of the way for all others.
+Code that expects an error explains it there. This module explains all others.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _REPORT = f"{VALUES_ENV}=1 shows its text, which may have values; report it"
 def _of_driver(what: str) -> SluiceError:
     hint = f"see the log of the database, then run this again. {_REPORT}"
     error = SluiceError(662, f"the driver of a database fails: {what}", hint)
-    # As what becomes of a session is called by all drivers.
+    # All drivers name a lost session so.
     return _passing(error) if what.startswith(("OperationalError", "InterfaceError")) else error
 
 
@@ -65,7 +65,7 @@ _LIBRARIES: dict[str, Callable[[str], SluiceError]] = {
 }
 
 
-def meant(error: BaseException) -> SluiceError | None:
+def classify(error: BaseException) -> SluiceError | None:
     """What an error means to people; None if nothing foresees it: then it is a fault of a program."""
     if isinstance(error, SluiceError):
         return error
@@ -86,7 +86,7 @@ def meant(error: BaseException) -> SluiceError | None:
 def unforeseen(error: BaseException) -> SluiceError:
     """What an error means to people; of one that nothing foresees its kind and place, since its text may have values of
     anybody."""
-    return meant(error) or SluiceError(
+    return classify(error) or SluiceError(
         362,
         f"it could not be done: {_place(error)}",
         "everything else holds; look at other errors first. If it stays, report this line: it is a fault of a program",
@@ -96,19 +96,19 @@ def unforeseen(error: BaseException) -> SluiceError:
 def tell(error: BaseException) -> SluiceError:
     """Write to standard error what an error means to people; behind its stack, if nothing foresees it."""
     known = unforeseen(error)
-    if meant(error) is None:
+    if classify(error) is None:
         traceback.print_exception(error)
     print(known, file=sys.stderr, flush=True)
     return known
 
 
 @contextmanager
-def about(table: object) -> Iterator[None]:
+def name_table(table: object) -> Iterator[None]:
     """Let an error say which table of the master it is about."""
     try:
         yield
     except Exception as error:
-        known = meant(error)
+        known = classify(error)
         if known is None:
             raise
         if not names(known.fact, table):

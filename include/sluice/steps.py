@@ -14,7 +14,7 @@ from threading import Thread
 from typing import Any, Protocol
 
 from sluice.context import Context
-from sluice.library_errors import meant
+from sluice.library_errors import classify
 
 # A plain result, as JSON has it.
 Result = dict[str, Any]
@@ -96,7 +96,7 @@ class ThreadStep:
             try:
                 self._done.set_result(work())
             except BaseException as error:
-                self._done.set_exception(meant(error) or error)
+                self._done.set_exception(classify(error) or error)
 
         # A process that ends does not wait for it.
         Thread(target=run, name=name, daemon=True).start()

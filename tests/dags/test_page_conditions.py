@@ -71,7 +71,7 @@ MADE = {
     Condition.INCOMPLETE: lambda world: blocked.skip(
         world.context.store, world.pair("zurich"), TableName("public", "t"), "ada"
     ),
-    Condition.DOUBTFUL: lambda world: known_differences.replaced(
+    Condition.DOUBTFUL: lambda world: known_differences.doubt(
         world.context.store, world.pair("zurich"), 9, ["public.t"]
     ),
     Condition.UNPUBLISHED: None,

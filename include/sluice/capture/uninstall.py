@@ -30,7 +30,7 @@ def cleanup(context: Context, source: str) -> list[str]:
         why = "the DbResources of the source were removed"
 
         def before() -> None:
-            # If this process ends in between, what is gone is known to be wanted so.
+            # The trail says that somebody wants this, also if the process ends in between.
             removal.note_removed(context.store, source)
             make_inconsistent(context, source, why, among)
 

@@ -176,8 +176,8 @@ def passed(store: Store, number: int, slave: str) -> None:
 
 
 def close(store: Store, number: int) -> None:
-    """The comparison is over: the publisher may end the snapshot, and every drain go on. What is done is forgotten:
-    each look of a publisher and of a drain goes through the points that there are."""
+    """The comparison is over: the publisher may end the snapshot, and every drain go on. The row goes: each
+    look of a publisher and of a drain reads all points."""
     with store.begin() as connection:
         connection.execute(point.delete().where(point.c.id == number))
 

@@ -12,7 +12,7 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
     """Remove every segment of a source, listed or not; how many files there were.
 
     Args:
-        may_be_gone: none of those that are listed may be there.
+        may_be_gone: the listed segments may all be missing.
 
     Raises:
         SluiceError: SLC-652, none of them is there, as on a disk that is not mounted; SLC-653, some cannot be deleted.

@@ -34,7 +34,7 @@ class Doomed:
 
 
 def expect_source_removable(context: Context, source: str, extent: Extent) -> Doomed:
-    """What would go with a source. Nothing is paused or ended for it.
+    """See that a source can be removed, and find what goes with it. Nothing is paused or ended for that.
 
     Raises:
         SluiceError: SLC-387, SLC-388, one of its replications cannot be removed now; SLC-651, it is being published.
@@ -91,7 +91,7 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
         if gone:
             yield f"{gone:,} {'segment' if gone == 1 else 'segments'} of the change log"
         removal.forget_source(context.store, source)
-    # What the log kept of initial data is listed no more.
+    # No replication lists its initial data any more.
     initial_data.sweep(context.config, context.store)
     event("removed", source=source, extent=extent)
 
@@ -99,7 +99,7 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
 def _pairs(context: Context, source: str, extent: Extent) -> list[Pair]:
     """Its replications: those that the store knows, and those whose slaves may have something of them all the same,
     since a removal ended half-way."""
-    known = removal.known(context.store, source)
+    known = removal.list_pairs(context.store, source)
     configured = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     rest = [pair for pair in configured if pair not in known and extent is not Extent.STORE]
     return known + [

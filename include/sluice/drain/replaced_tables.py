@@ -23,8 +23,7 @@ class ReplacedTables:
 
     def __init__(self, context: Context, pair: Pair, slave: SlaveDatabase, tables: Sequence[TableName]) -> None:
         here = context.database_id(context.config.slave(pair.slave).connection)
-        fed = [one.slave for one in context.config.replications]
-        used = [context.config.slave(name).connection for name in fed]
+        used = [context.config.slave(one.slave).connection for one in context.config.replications]
         used += [one.connection for one in context.config.sources.values()]
         is_alone = [context.database_id(one) for one in used].count(here) == 1
         self._store = context.store
@@ -35,14 +34,15 @@ class ReplacedTables:
 
     def look(self, ordinal: int) -> None:
         """See which tables have other files than the last drain left, if the slave stands where that left it."""
-        if was := table_files.recorded(self._store, self._pair, ordinal) if self._tables else {}:
+        if was := table_files.read(self._store, self._pair, ordinal) if self._tables else {}:
             self._was = was
             found = self._files()
             given = {str(name) for name in self._tables}
             if replaced := [name for name, file in was.items() if name in given and found.get(name) != file]:
                 event("tables replaced", slave=self._pair.slave, tables=",".join(replaced))
-                known_differences.replaced(self._store, self._pair, ordinal, replaced)
-                self.record(ordinal)
+                known_differences.doubt(self._store, self._pair, ordinal, replaced)
+                table_files.record(self._store, self._pair, ordinal, found)
+                self._was = found
 
     def record(self, ordinal: int) -> None:
         """Record the files as this drain leaves them."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from dataclasses import asdict
 from functools import partial
 
@@ -65,12 +65,14 @@ def deliver(
     slave = context.slave(pair, mapper)
     drain: Drain | None = None
     try:
-        watched = watched_tables.recorded(context.store, pair.source) - blocked.left_out(context.store, pair).keys()
+        # Before the drain reads it: a table that is left out from now on ends the step.
+        left_out = blocked.left_out(context.store, pair).keys()
+        watched = watched_tables.recorded(context.store, pair.source) - left_out
         tables = sorted(name for name in watched if context.gives(pair, name))
         if first:
             slave.expect_lasting(tables)
         drain = drain_of(context, pair, slave)
-        step = _Step(context.store, pair, drain, epoch, after_crash=after_crash)
+        step = _Step(context.store, pair, drain, epoch, left_out, after_crash=after_crash)
         replaced = ReplacedTables(context, pair, slave, tables)
         replaced.look(drain.position.ordinal)
         done = step.deliver(seconds)
@@ -137,12 +139,14 @@ def explain(store: Store, pair: Pair, error: SluiceError, drain: Drain | None = 
 
 
 class _Step:
-    def __init__(self, store: Store, pair: Pair, drain: Drain, epoch: int, *, after_crash: bool) -> None:
+    def __init__(
+        self, store: Store, pair: Pair, drain: Drain, epoch: int, left_out: Set[TableName], *, after_crash: bool
+    ) -> None:
         self._store = store
         self._pair = pair
         self._drain = drain
+        self._left_out = left_out
         drain.begin(epoch, after_crash=after_crash)
-        self._left_out = blocked.left_out(store, pair).keys()
         # What is told, not what the slave has: a drain that died may have come further than it said.
         self._durable = replications.get(store, pair).position
         self._durable_at = time.monotonic()

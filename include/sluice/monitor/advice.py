@@ -290,7 +290,7 @@ def for_removed(context: Context, source: str) -> str:
 def _removed(context: Context, source: str) -> str:
     """The same for a source of which that is known."""
     try:
-        gone = removal.removed(context.store, source)
+        gone = removal.find_removed(context.store, source)
     except SluiceError:
         return ""
     if gone is None:

@@ -39,7 +39,7 @@ class PublishFilter:
     transformer: Transformer | None = None
     max_row_bytes: int | None = None
 
-    def lost(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> set[TableName]:
+    def find_long(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> set[TableName]:
         """The tables of a swept batch that have rows which are too long."""
         numbers = pc.unique(batch.column("layout").filter(pa.array(_are_long(batch, self.max_row_bytes))))
         return {layouts[number].name for number in numbers.to_pylist()}

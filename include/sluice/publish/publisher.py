@@ -191,8 +191,8 @@ class Publisher:
         def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
                 self._genuine.expect(batch, sweep)
-            if self._lose and (lost := self._outgoing.lost(batch, sweep.layouts())):
-                self._lose(lost)
+            if self._lose and (tables := self._outgoing.find_long(batch, sweep.layouts())):
+                self._lose(tables)
             return counted.number(self._outgoing.filtered(batch, sweep.layouts()))
 
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.

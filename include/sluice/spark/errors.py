@@ -23,7 +23,7 @@ def as_text(error: SluiceError) -> str:
 
 def failure(error: Exception) -> str:
     """The same of any error. Raises it, if nothing foresees it."""
-    known = library_errors.meant(error)
+    known = library_errors.classify(error)
     if known is None:
         raise error
     return as_text(known)

@@ -22,7 +22,7 @@ from sluice.arrow_without_pandas import hide_pandas
 from sluice.commands import roles
 from sluice.context import Context
 from sluice.errors import TransientError
-from sluice.library_errors import meant, tell
+from sluice.library_errors import classify, tell
 from sluice.log import to_stderr
 from sluice.model import requester
 from sluice.model.names import TableName
@@ -124,10 +124,10 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
     except Exception as error:
-        # What fails while it leaves is a session that the signal interrupted.
+        # After the signal an error is of a session that it interrupted.
         if not extensions.leaving.is_set():
             told = tell(error)
-            if meant(error) is None:
+            if classify(error) is None:
                 sys.exit(DEFECT)
             sys.exit(TRANSIENT if isinstance(told, TransientError) else TERMINAL)
     finally:

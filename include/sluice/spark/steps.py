@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException, PythonException
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, TransientError
-from sluice.library_errors import meant
+from sluice.library_errors import classify
 from sluice.log import event, recorded, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
@@ -51,7 +51,7 @@ class SparkSteps:
                 try:
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
                 except Exception as error:
-                    known = meant(error)
+                    known = classify(error)
                     # What the step said before, nobody would see else.
                     row = {"failure": as_text(known)} if known else {"crash": traceback.format_exc()}
             yield {**row, "said": json.dumps(list(said))}

@@ -58,7 +58,7 @@ def removed(store: Store, pair: Pair, ordinal: int, touched: Iterable[Touched]) 
                 _put(connection, pair, one.table, f"transaction {ordinal}", sum(one.actions.values()), ordinal)
 
 
-def replaced(store: Store, pair: Pair, ordinal: int, tables: Iterable[str]) -> None:
+def doubt(store: Store, pair: Pair, ordinal: int, tables: Iterable[str]) -> None:
     """Tables of the slave were emptied, rewritten or replaced there: how many rows differ nobody knows."""
     with store.begin() as connection:
         for table in tables:

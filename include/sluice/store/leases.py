@@ -2,12 +2,11 @@
 
 A lease says who *should* write; the fence row in each database written says who *can*. Expiry goes by the control
 store's clock, which may be set meanwhile: a lease is never believed for longer than one is given for, and a process
-that loses
-one that is still in use is fenced out. Epochs follow that clock's milliseconds, so that those of a store that was lost
-or restored to an earlier state are still above the fences that are in the databases.
+that loses one that is still in use is fenced out. Epochs follow that clock's milliseconds, so that those of a store
+that was lost or restored to an earlier state are still above the fences that are in the databases.
 
-`holder` says who holds it, if anybody does, and behind `_WITH` by which configuration it was taken: that stays when it
-is released.
+`holder` names the process that holds it, if any, and behind `_WITH` the configuration that it was taken by. The
+configuration stays when the lease is released.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from sluice.store.tables import answer, audit, initial_update, kept_version, rep
 def trim(store: Store, days: float) -> int:
     """Delete reports of comparisons, statements and ended updates that are older; returns how many went.
 
-    What is still of use stays: the reports that tell what is known of a table, a statement that a node has not
+    Records in use stay: the newest reports of a table, a statement that a node has not
     answered, and the last update of a replication.
     """
     before = func.clock_timestamp() - timedelta(days=days)

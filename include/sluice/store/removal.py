@@ -61,8 +61,8 @@ def forget(store: Store, pair: Pair, detail: str, who: str | None = None) -> Non
         replications.note(connection, pair, "remove", detail, who)
 
 
-def known(store: Store, source: str) -> list[Pair]:
-    """The replications of a source that the store has, also those that are configured no more."""
+def list_pairs(store: Store, source: str) -> list[Pair]:
+    """The replications of a source that the store has, configured or not."""
     with store.begin() as connection:
         slaves = select(replication.c.slave).where(replication.c.source == source).order_by(replication.c.slave)
         return [Pair(source, slave) for slave in connection.execute(slaves).scalars()]
@@ -89,7 +89,7 @@ def forget_source(store: Store, source: str) -> None:
         _note(connection, source, "remove", "with all that it had")
 
 
-def removed(store: Store, source: str) -> RemovedSource | None:
+def find_removed(store: Store, source: str) -> RemovedSource | None:
     """Who removed a source, and when; None if nobody did, or if it was installed again.
 
     It says what was wanted: while a removal is under way, or if it did not go through, the source is still installed.
@@ -103,21 +103,21 @@ def removed(store: Store, source: str) -> RemovedSource | None:
 
 def note_removed(store: Store, source: str) -> None:
     """Write into the audit trail that a source is removed, unless it says so."""
-    if removed(store, source) is None:
+    if find_removed(store, source) is None:
         with store.begin() as connection:
             _note(connection, source, _REMOVED)
 
 
 def note_returned(store: Store, source: str) -> None:
     """Write into the audit trail that a source which was removed is there."""
-    if removed(store, source) is not None:
+    if find_removed(store, source) is not None:
         with store.begin() as connection:
             _note(connection, source, _RETURNED)
 
 
 def expect_wanted(store: Store, source: str) -> None:
     """Refuse to install a source anew without a person's word. Raises SluiceError SLC-650, somebody removed it."""
-    if (gone := removed(store, source)) is not None:
+    if (gone := find_removed(store, source)) is not None:
         raise SluiceError(
             650,
             f"source {source} is not installed: {gone}",

@@ -32,7 +32,7 @@ def record(store: Store, pair: Pair, ordinal: int, files: Mapping[str, str] | No
         connection.execute(made.on_conflict_do_update(index_elements=["source", "slave"], set_=values))
 
 
-def recorded(store: Store, pair: Pair, ordinal: int) -> Mapping[str, str]:
+def read(store: Store, pair: Pair, ordinal: int) -> Mapping[str, str]:
     """The files as they were recorded at this ordinal; empty if they were not."""
     asked = select(table_files.c.files).where(for_pair(table_files, pair), table_files.c.ordinal == ordinal)
     with store.begin() as connection:

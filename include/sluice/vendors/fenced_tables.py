@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.library_errors import about
+from sluice.library_errors import name_table
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
@@ -168,7 +168,7 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
             session = self._fenced()
             found = []
             for table in tables:
-                with about(table.name), self.translated("looking at the slave's table"):
+                with name_table(table.name), self.translated("looking at the slave's table"):
                     self.slave.expect_replaced(table.name)
                     layout = view(self.mapper, table.layout).layout
                     found.append((layout.name, self.existing(session, layout), self.table_of(session, layout)))
@@ -179,17 +179,21 @@ class FencedTables(RowsAlone, ABC, Generic[S, T]):
                     self.lock(session)
                     self.run(session, "begin_again", self._load())
                 self.goes_on = False
-            # What the server refuses to make is known before any row goes.
+            # The server refuses a table before any row goes.
             for table, (_, there, made) in zip(tables, found, strict=True):
                 if there is None:
                     with self.transaction(session):
                         self.lock(session)
-                    with about(table.name), self.translated("making the slave's table"):
+                    with name_table(table.name), self.translated("making the slave's table"):
                         self.make(session, made)
             for table, (name, there, _) in zip(tables, found, strict=True):
                 if there is not None and not (self.goes_on or name in kept):
                     # TRUNCATE would commit before we know that nobody took over.
-                    with about(table.name), self.translated("emptying the slave's table"), self.transaction(session):
+                    with (
+                        name_table(table.name),
+                        self.translated("emptying the slave's table"),
+                        self.transaction(session),
+                    ):
                         self.lock(session)
                         self.empty(session, name)
 

@@ -1,4 +1,4 @@
-"""What happened to a replication, and what waits for an answer, is found by an index; points that are done are gone."""
+"""Indexes find the audit trail of a replication and the answers that are waited for. Points go at their end."""
 
 from alembic import op
 

@@ -1,10 +1,15 @@
--- What tells the files of a table, and of its partitions, from those that it had: whoever empties, rewrites or replaces it gives it others.
-WITH RECURSIVE tree (root, relid) AS (
-    SELECT listed, listed FROM unnest({tables}) AS listed
+-- A text for the files of each table and of its partitions. TRUNCATE, a rewrite or another table in its place changes it.
+WITH RECURSIVE tree (nspname, relname, relid) AS (
+    SELECT wanted.nspname, wanted.relname, class.oid
+    FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS wanted (nspname, relname)
+    JOIN pg_namespace AS namespace ON namespace.nspname = wanted.nspname
+    JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = wanted.relname
     UNION
-    SELECT root, inhrelid FROM tree JOIN pg_inherits ON inhparent = relid JOIN pg_class ON oid = inhrelid AND relispartition
+    SELECT nspname, tree.relname, inhrelid
+    FROM tree
+    JOIN pg_inherits ON inhparent = relid
+    JOIN pg_class ON oid = inhrelid AND relispartition
 )
-SELECT tree.root::oid, md5(string_agg(format('%s %s', class.oid, pg_relation_filenode(class.oid)), ' ' ORDER BY class.oid))
+SELECT nspname, relname, md5(string_agg(format('%%s %%s', relid, pg_relation_filenode(relid)), ' ' ORDER BY relid))
 FROM tree
-JOIN pg_class AS class ON class.oid = tree.relid
-GROUP BY tree.root
+GROUP BY nspname, relname

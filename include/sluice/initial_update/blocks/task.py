@@ -9,7 +9,7 @@ from dataclasses import replace
 from sluice.apply.mapping.table_view import shaped_lines, view
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError, TransientError
-from sluice.library_errors import about
+from sluice.library_errors import name_table
 from sluice.vendors.protocol.load import Reading
 from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded
@@ -21,7 +21,7 @@ def load_block(job: BlockJob, number: int) -> BlockLoaded:
     within, connections, origin = job.ranges[number], open_sealed(job.sealed), job.origin
     try:
         with (
-            about(within.table),
+            name_table(within.table),
             master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted) as reading,
         ):
             try:

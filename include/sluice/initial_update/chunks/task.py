@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
 from sluice.initial_update.files.reader import retrieving
 from sluice.initial_update.files.receiver import FilesReceiver
-from sluice.library_errors import about
+from sluice.library_errors import name_table
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import Chunks, Receiver
 from sluice.vendors.protocol.read import TEXT, Chunk
@@ -125,7 +125,7 @@ class _Slave:
         if self.error:
             return None
         try:
-            with about(self.table) if self.table else nullcontext():
+            with name_table(self.table) if self.table else nullcontext():
                 return step(*args, **kwargs)
         except SluiceError as error:
             self.error = error

@@ -30,7 +30,7 @@ _BYTES = {
 _SIGN_BYTES = 4
 
 
-def fitted(columns: Sequence[Stored], key: Sequence[str]) -> tuple[Stored, ...]:
+def fit(columns: Sequence[Stored], key: Sequence[str]) -> tuple[Stored, ...]:
     """Columns of one table. If its rows had too many bytes, the longest texts out of the key take every text."""
     widths = [_bytes(one) for one in columns]
     surplus = sum(widths) + (len(columns) + 7) // 8 - _MOST

@@ -14,7 +14,7 @@ from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError
-from sluice.library_errors import about
+from sluice.library_errors import name_table
 from sluice.model.action import Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
@@ -91,7 +91,7 @@ class OracleSlave(BatchesAlone):
             if keyed:
                 slave_refusals.expect_rights(session, self.pair)
             for layout in layouts:
-                with about(layout.name), translated("looking at the slave's table"):
+                with name_table(layout.name), translated("looking at the slave's table"):
                     seen = view(self.mapper, layout).layout
                     slave_refusals.expect_own(self.pair, self.schema, seen.name)
                     # Who asks by the columns alone does not say which of them are the key.

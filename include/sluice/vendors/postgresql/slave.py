@@ -139,7 +139,8 @@ class PostgresSlave(AtPosition):
     def table_files(self, tables: Sequence[TableName]) -> dict[TableName, str]:
         """Their numbers, and those of their files."""
         with translated("looking at the slave's tables"):
-            return relations.files(self._open(), {self.mapper.table(name): name for name in tables})
+            masters = {self.mapper.table(name): name for name in tables}
+            return {masters[name]: text for name, text in relations.files(self._open(), masters).items()}
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """Drop foreign keys of these tables for the time, if they hold back anything."""
@@ -390,9 +391,8 @@ class PostgresSlave(AtPosition):
         return self._session
 
     def _advance(self, session: Connection, end: Position) -> None:
-        point = {"segment": end.segment, "ordinal": end.ordinal}
-        values = {**self._names(), "epoch": self._epoch, "from": self._ordinal, **point}
-        if session.execute(composed("position/advance", **self.parts), values).rowcount != 1:
+        values = {"epoch": self._epoch, "from": self._ordinal, "segment": end.segment, "ordinal": end.ordinal}
+        if session.execute(composed("position/advance", **self.parts), self._names() | values).rowcount != 1:
             raise fence.fenced(self.pair, self._epoch)
 
     def _names(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 -- The images of a change whose rows are long as text. A row that is longer than the configuration allows is not captured: it is many
 -- times as long here as in its table, and would hold up all others. Nor can the server keep 1 GB, be it in both images together. An
--- update that left the key says what the row is now, if it cannot say as well what it was. If neither can be said, there is none:
--- then the slaves do without this table until they are filled again. The application's statement does not fail for it (R9).
+-- update that left the key goes without its old row, if that does not fit. If nothing fits, there is no image: the
+-- slaves then do without this table until they are filled again. The application's statement does not fail for it (R9).
 -- Printed under the settings of the trigger function that calls it.
 CREATE OR REPLACE FUNCTION {long_images}(
     relation oid, brought record, took record, key_stays boolean, OUT content text, OUT oldcontent text)

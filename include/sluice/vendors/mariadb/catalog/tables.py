@@ -13,7 +13,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.catalog.rights import expect_triggers_shown
 from sluice.vendors.mariadb.errors import explained, number_of
-from sluice.vendors.mariadb.row_width import fitted
+from sluice.vendors.mariadb.row_width import fit
 from sluice.vendors.mariadb.server import MARIADB, Server
 from sluice.vendors.mariadb.session import Connection, Row, Sql, composed, execute, qualified, quoted
 from sluice.vendors.mariadb.types import LONGTEXT, Stored, stored
@@ -47,7 +47,7 @@ class SlaveTable:
 def table_of(layout: Layout, server: Server = MARIADB) -> SlaveTable:
     """A table as a slave makes it, from the slave's view of its layout. Raises SluiceError SLC-432 if it cannot."""
     wanted = _taking_all(layout, server)
-    return replace(wanted, columns=fitted(wanted.columns, wanted.key))
+    return replace(wanted, columns=fit(wanted.columns, wanted.key))
 
 
 def _taking_all(layout: Layout, server: Server) -> SlaveTable:

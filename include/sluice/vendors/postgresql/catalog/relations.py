@@ -109,13 +109,10 @@ def unlogged(connection: Connection, names: Iterable[TableName]) -> list[sql.Ide
     return [sql.Identifier(schema, table) for _, schema, table in found]
 
 
-def files(connection: Connection, names: Mapping[TableName, TableName]) -> dict[TableName, str]:
-    """For each of these tables that is there, by its other name, a text that changes with its files, or with those of a
-    partition."""
-    there = {number: names[name] for name, (number, _) in existing(connection, names).items()}
-    tables = sql.SQL("{}::oid[]::regclass[]").format(sql.Literal(list(there)))
-    found = connection.execute(composed("catalog/table_files", tables=tables))
-    return {there[number]: text for number, text in found}
+def files(connection: Connection, names: Iterable[TableName]) -> dict[TableName, str]:
+    """For each of these tables that is there a text that changes with its files, or with those of a partition."""
+    rows = connection.execute(composed("catalog/table_files"), among(names))
+    return {TableName(schema, table): text for schema, table, text in rows}
 
 
 def columnless(connection: Connection, names: Iterable[TableName]) -> set[TableName]:

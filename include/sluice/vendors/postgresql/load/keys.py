@@ -172,7 +172,7 @@ class PostgresRepair:
         self._session.close()
 
     def _delete(self, keys: Sequence[Key], *, staged: bool) -> int:
-        """Delete rows of these keys, those that were staged or the others. Returns how many there were."""
+        """Delete the staged rows of these keys, or the others. Returns how many there were."""
         layout = self._view.layout
         gone = composed(
             "load/blocks/gone",

@@ -14,7 +14,7 @@ from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.errors import SluiceError
-from sluice.library_errors import about
+from sluice.library_errors import name_table
 from sluice.model.action import Filled
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.capture import warnings
@@ -74,7 +74,7 @@ def loadable(
     if not silent:
         expect_droppable(session, present)
     for table in tables:
-        with about(table.name), translated("looking at the slave's table"):
+        with name_table(table.name), translated("looking at the slave's table"):
             layout = view(mapper, table.layout).layout
             name = layout.name
             made |= {one.schema for one, _ in user_types.lacking(session, table.types, names)}
@@ -114,7 +114,7 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
     for table in tables:
-        with about(table.name), translated("looking at a definition"):
+        with name_table(table.name), translated("looking at a definition"):
             name = mapper.table(table.name)
             stays = name in present and not is_unfinished(session, name)
             trust.expect_trusted(session, understood(session, for_slave(table, names)), names, types, exists=stays)

@@ -13,7 +13,7 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.libpq import parameters
-from sluice.library_errors import about
+from sluice.library_errors import name_table
 from sluice.model.action import Filled
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
@@ -165,7 +165,7 @@ class PostgresTables:
             if not silent:
                 referring = references.put_off(present)
             for table in as_ours(tables):
-                with about(table.name), translated("preparing the slave's table"):
+                with name_table(table.name), translated("preparing the slave's table"):
                     layout = view(self.mapper, table.layout).layout
                     name = layout.name
                     whole = name in present and not is_unfinished(session, name)
