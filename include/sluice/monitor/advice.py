@@ -211,8 +211,8 @@ def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) ->
     for table, one in skipped.items():
         yield (
             f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
-            "HINT: to have it again, fill the slave, which replaces what its watched tables hold; type: "
-            f"{shell.update(pair.source, [pair.slave])}"
+            "HINT: to have it again, fill it, which replaces what it holds there; type: "
+            f"{shell.update(pair.source, [pair.slave], tables=[str(table)])}"
         )
 
 

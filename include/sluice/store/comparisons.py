@@ -131,7 +131,7 @@ def record(
         made = comparison.insert().values(**named, **values).returning(comparison.c.id)
         number = connection.execute(made).scalar_one()
         body: Any = values.get("body", {})
-        known_differences.compared(connection, pair, table, int(str(values["different"])), body)
+        known_differences.compared(connection, report, pair, table, int(str(values["different"])), body)
         for start in range(0, len(rows), _AT_ONCE):
             # People count from 1.
             some = enumerate(rows[start : start + _AT_ONCE], start + 1)

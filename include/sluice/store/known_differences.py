@@ -9,15 +9,16 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Connection, DateTime, Table, Text, func
+from sqlalchemy import BigInteger, Column, Connection, DateTime, Table, Text, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.model.blocking_transaction import Touched
 from sluice.model.names import Pair, TableName
 from sluice.store.engine import Store
-from sluice.store.tables import for_pair, metadata
+from sluice.store.tables import for_pair, metadata, point
 
 _WHOLE = ""
+_REPLACED = "replaced"
 # `scope`: empty for all rows of the table; else which rows were compared, or the transaction that was removed.
 differing = Table(
     "differing",
@@ -31,16 +32,22 @@ differing = Table(
 )
 
 
-def compared(connection: Connection, pair: Pair, table: str, different: int, body: Mapping[str, Any]) -> None:
+def compared(
+    connection: Connection, report: int, pair: Pair, table: str, different: int, body: Mapping[str, Any]
+) -> None:
     """Learn from a comparison of a table, in the transaction that records it.
 
     Args:
+        report: the number of the point that was compared at.
         body: of the comparison, as the store has it: it says which rows were compared.
     """
     scope, ordinal = _scope(body), int(body.get("ordinal", 0))
     # A comparison of all rows takes the place of all others; a sample has other keys each time, and takes nothing back.
     if scope == _WHOLE or (not different and body.get("percent", 100) >= 100):
         gone = for_pair(differing, pair) & (differing.c.table == table) & (differing.c.ordinal <= ordinal)
+        # A table that is emptied while it is compared was read before that.
+        asked = select(point.c.asked).where(point.c.id == report).scalar_subquery()
+        gone &= (differing.c.scope != _REPLACED) | (differing.c.at < asked)
         connection.execute(differing.delete().where(gone if scope == _WHOLE else gone & (differing.c.scope == scope)))
     if different:
         _put(connection, pair, table, scope, different, ordinal)
@@ -62,7 +69,7 @@ def doubt(store: Store, pair: Pair, ordinal: int, tables: Iterable[str]) -> None
     """Tables of the slave were emptied, rewritten or replaced there: how many rows differ nobody knows."""
     with store.begin() as connection:
         for table in tables:
-            _put(connection, pair, table, "replaced", 0, ordinal)
+            _put(connection, pair, table, _REPLACED, 0, ordinal)
 
 
 def forget(connection: Connection, pair: Pair, table: TableName | None = None) -> None:

@@ -331,7 +331,7 @@ point = Table(
     metadata,
     Column("id", BigInteger, Identity(), primary_key=True),
     Column("source", Text, nullable=False),
-    _moment("deadline", required=True),
+    *(_moment(name, required=True) for name in ("asked", "deadline")),
     Column("snapshot_id", Text),
     *(Column(name, BigInteger) for name in ("segment", "ordinal")),
 )

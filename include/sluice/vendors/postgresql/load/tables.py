@@ -141,7 +141,7 @@ class PostgresTables:
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
                 that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped, SLC-320
-                a table is not made by itself; see `wipe_out`, `to_make`.
+                a table is not made by itself, SLC-647; see `wipe_out`, `to_make`.
             TransientError: SLC-036, another session keeps a table locked.
         """
         with self._sessions.writing("preparing the slave's tables") as session:
@@ -196,6 +196,8 @@ class PostgresTables:
                     else:
                         made.append(name)
                         self._unfinished[table.name] = to_make(session, table, names, self.mapper)
+                        # The master's table may have been renamed since that was looked at.
+                        preflight.expect_names_free(session, self._unfinished[table.name], name)
                         schemas.provide(session, name.schema)
                         session.execute(definition.create_table(self._unfinished[table.name], name, types))
                         remark = sql.SQL("COMMENT ON TABLE {} IS {}")
