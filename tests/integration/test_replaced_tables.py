@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.support.launcher import wait_until
 
 from sluice.drain.step import deliver
 from sluice.monitor.status import as_table, statuses
 from sluice.state.condition import Condition
 from sluice.store.leases import acquire
 from sluice.verify import run
-from tests.support.launcher import wait_until
 
 pytestmark = [pytest.mark.postgres]
 

@@ -134,7 +134,9 @@ def test_a_database_that_goes_during_an_update_stops_its_slave_alone(world):
 def test_an_update_that_fails_for_every_slave_fails(world):
     world.inhibit()
     world.reader("zurich").execute("CREATE TABLE t (id int)")
-    world.reader("geneva").execute("CREATE SCHEMA branch; CREATE TABLE branch.old (id int CONSTRAINT t_pkey PRIMARY KEY)")
+    world.reader("geneva").execute(
+        "CREATE SCHEMA branch; CREATE TABLE branch.old (id int CONSTRAINT t_pkey PRIMARY KEY)"
+    )
     with pytest.raises(SluiceError, match=r"SLC-080: no slave could be loaded: zurich: SLC-071: .*lacks the") as caught:
         world.dump()
     assert "geneva: SLC-647: the slave has t_pkey of branch.old" in caught.value.fact

@@ -33,7 +33,7 @@ from sluice.paths import HOME_ENV, PROJECT
 from sluice.publish.publisher import Publisher
 from sluice.publish.run import publish
 from sluice.state.replication import Event, Status
-from sluice.store import replications
+from sluice.store import blocked, replications
 from sluice.store.leases import acquire
 from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.source_session import SourceSession
@@ -175,6 +175,10 @@ class World:
         self._readers[name] = self.session(name)
         if name == "master":
             self.master = self._readers[name]
+
+    def left_out(self, slave: str = "zurich") -> set[str]:
+        """The tables of the master that the slave is not given."""
+        return set(map(str, blocked.left_out(self.context.store, self.pair(slave))))
 
     def status(self, slave: str) -> Status:
         """What the store says of a slave."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from contextlib import closing
 
 from sluice.capture import unwatched
@@ -13,10 +13,14 @@ from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
 from sluice.state.replication import DELIVERING, Event, Status
-from sluice.store import blocked, leases, removal, replications, updates, watched_tables
+from sluice.store import blocked, kept_versions, leases, removal, replications, updates, watched_tables
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
 
+_LOST = (
+    "its triggers were dropped or disabled by hand, or a publication altered, a foreign table made a partition of it, "
+    "a type of its columns another one, or a command changed rows that no trigger sees (the publisher's log says so)"
+)
 _NOT_THERE = (
     "nothing was installed on the source any more: its DbResources were dropped, or another server took its place, and "
     "what changed since is not known"
@@ -54,9 +58,9 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
     """Install or reconcile the DbResources, for this control store alone.
 
     If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
-    forgotten; slaves that lived on it become INCONSISTENT first. Those that are about to be loaded get it all anyway.
-    The same goes for tables whose triggers were dropped or disabled by hand (R9), and for all of them if nothing is
-    installed any more.
+    forgotten; first the table is left out for slaves that lived on it. Those that are about to be loaded get it all
+    anyway. The same goes for tables whose triggers were dropped or disabled by hand (R9). If nothing is installed any
+    more, the slaves become INCONSISTENT.
 
     Raises:
         SluiceError: SLC-547, another server took the place of this one; what it has is in no log.
@@ -81,12 +85,9 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
             # No segment would tell that this is not what slaves were filled from.
             make_inconsistent(context, source, _NOT_THERE, {Status.NORMAL, Status.TRANSITION})
         if unreadable:
-            names = ", ".join(map(str, unreadable))
-            make_inconsistent(
-                context, source, f"the columns of {names} changed unseen", {Status.NORMAL, Status.TRANSITION}
-            )
+            leave_out(context, source, unreadable, "its columns changed unseen")
         if installed and (silenced := database.capture.silenced()):
-            make_inconsistent(context, source, _lost(silenced), {Status.NORMAL, Status.TRANSITION})
+            leave_out(context, source, silenced, _LOST)
         notice = _notice if context.config.source(source).bootstrap_warnings else None
         done = database.capture.install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         database.capture.claim(context.store.id, by_force=rebase)
@@ -119,8 +120,7 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
     database.capture.take_up()
     silenced = database.capture.silenced()
     if silenced:
-        event("triggers lost", source=source, tables=",".join(map(str, silenced)))
-        make_inconsistent(context, source, _lost(silenced), {Status.INITIAL, Status.NORMAL, Status.TRANSITION})
+        leave_out(context, source, silenced, _LOST, whole={Status.INITIAL})
         try:
             database.capture.install(context.watched(source), context.wanted(source))
         except Unwatchable as error:
@@ -129,38 +129,43 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
     return silenced
 
 
-def _lost(silenced: Sequence[TableName]) -> str:
-    names = ", ".join(map(str, silenced))
-    return (
-        f"changes of {names} are not known: the triggers were dropped or disabled by hand, or a publication altered, a "
-        "foreign table became a partition there, a type of its columns became another, or a command changed rows that "
-        "no trigger sees (the publisher's log says so)"
-    )
+def leave_out(
+    context: Context, source: str, tables: Collection[TableName], why: str, *, whole: Collection[Status] = ()
+) -> None:
+    """Leave tables out for the slaves that are given them until they are filled again, since changes of them are lost.
 
-
-def lose_rows(context: Context, source: str, tables: Collection[TableName]) -> None:
-    """Leave tables out, of which a row is too long to be published, for the slaves that are given them: until they are
-    filled again. A slave that is being filled now becomes INCONSISTENT."""
-    names, most = ", ".join(map(str, tables)), context.config.source(source).max_row_mb
-    why = f"a row of {names} has more text than the {most} MB that `max_row_mb` of the source allows"
-    event("a row is too long", source=source, why=why)
-    make_inconsistent(context, source, f"{why}: it was not published", {Status.INITIAL})
+    Args:
+        why: said of each of the tables.
+        whole: slaves in these states become INCONSISTENT.
+    """
+    names = ", ".join(map(str, tables))
+    event("changes lost", source=source, tables=names, why=why)
+    make_inconsistent(context, source, f"changes of {names} are not known: {why}", whole)
     for slave in context.config.slaves_of(source):
         pair, mapper = Pair(source, slave), context.config.slave(slave).mapper
         if replications.get(context.store, pair).status in DELIVERING:
             for table in tables:
                 if not mapper.excludes(table):
-                    blocked.skip(context.store, pair, table, f"the publisher, since {why}")
+                    blocked.skip(context.store, pair, table, f"the publisher, since changes of it are not known: {why}")
 
 
-def make_inconsistent(context: Context, source: str, why: str, among: set[Status]) -> None:
+def lose_rows(context: Context, source: str, tables: Collection[TableName]) -> None:
+    """Leave tables out, of which a row is too long to be published. Slaves that are being filled become INCONSISTENT,
+    too."""
+    most = context.config.source(source).max_row_mb
+    why = f"a row has more text than the {most} MB that `max_row_mb` of the source allows, and was not published"
+    leave_out(context, source, tables, why, whole={Status.INITIAL})
+
+
+def make_inconsistent(context: Context, source: str, why: str, among: Collection[Status]) -> None:
     """Set slaves in one of these states INCONSISTENT, because changes of the source are lost; no initial update can be
-    resumed."""
+    resumed, and no version that was kept can be filled from."""
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
             replications.happen(context.store, pair, Event.BREAK, why)
     updates.forget(context.store, source)
+    kept_versions.keep_only(context.store, source, ())
 
 
 def _rebase(context: Context, source: str) -> None:

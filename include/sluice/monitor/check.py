@@ -22,7 +22,7 @@ from sluice.config.models import OutgoingFiles
 from sluice.config.relay import Relay
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import ConfigError, SluiceError, Unwatchable
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key, public_key
 from sluice.initial_update.preflight import MasterTables, look
@@ -288,7 +288,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         # Its tables, too: a server is not restarted for a capture that one of them would stand in the way of then.
         try:
             MasterTables.for_source(context, name)
-        except ConfigError as also:
+        except (ConfigError, Unwatchable) as also:
             raise ConfigError(error.code, f"{error.fact}; {also.message}", f"{error.hint}; {also.hint}") from None
         raise
     finally:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from psycopg import sql
 
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, Unwatchable
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Watch
 from sluice.vendors.postgresql.capture import unwatched
@@ -40,7 +40,12 @@ def wanted(
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
 ) -> dict[TableName, RegistryEntry]:
-    """The wanted entries of TABLES for watched tables, which exist. Raises ConfigError SLC-041, SLC-069 or SLC-130."""
+    """The wanted entries of TABLES for watched tables, which exist.
+
+    Raises:
+        ConfigError: SLC-041, SLC-069.
+        Unwatchable: SLC-130.
+    """
     numbers = oids(connection, parts, watched)
     _refuse_twice(connection, numbers)
     refuse_foreign(connection, watched)
@@ -147,11 +152,11 @@ def oids(
 
 
 def refuse_foreign(connection: Connection, names: Iterable[TableName]) -> None:
-    """Rows of a foreign table change elsewhere, and no dump reads them. Raises ConfigError SLC-130."""
+    """Rows of a foreign table change elsewhere, and no dump reads them. Raises Unwatchable SLC-130."""
     tables = sql.Literal([regclass(name) for name in names])
     query = composed("catalog/foreign", tables=sql.SQL("{}::text[]::regclass[]").format(tables))
     if row := connection.execute(query).fetchone():
-        raise ConfigError(
+        raise Unwatchable(
             130,
             f"{row[1]} is a foreign table and a partition of {row[0]}: what changes in it elsewhere fires no trigger",
             f"detach it, or take {row[0]} out of `tables`; nothing was changed",

@@ -54,5 +54,5 @@ class CatalogStamp:
         return SluiceError(
             43,
             f"the columns of {name} changed and the change was not recorded",
-            "run the bootstrap DAG, then initial_update for the slaves of this source; the source is not affected",
+            "run the bootstrap DAG, then initial_update of this table for the slaves; the source is not affected",
         )

@@ -101,7 +101,8 @@ class LogCapture(QueueCapture):
         """Install or reconcile everything in one transaction; then make the slot, if there was none yet.
 
         Raises:
-            ConfigError: SLC-400, SLC-401 or SLC-646, it cannot be captured by its log; SLC-452, nobody sees its DDL.
+            ConfigError: SLC-400 or SLC-646, it cannot be captured by its log; SLC-452, nobody sees its DDL.
+            Unwatchable: SLC-401, a table cannot.
         """
         session, is_new, state = self._session.open(), not self.is_installed(), self._capture_state()
         changes = state is not None and not state.by_log
@@ -127,7 +128,7 @@ class LogCapture(QueueCapture):
         """Remarks on these tables, and on standbys of the server, in sentences.
 
         Raises:
-            ConfigError: SLC-401 or SLC-646, one cannot be captured by the log.
+            ConfigError, Unwatchable: SLC-646, SLC-401, one cannot be captured by the log.
         """
         self._expect_told(tables)
         found, state = super().remarks(tables), self._capture_state()

@@ -6,18 +6,18 @@ from collections.abc import Collection
 
 from psycopg import sql
 
-from sluice.errors import ConfigError
+from sluice.errors import ConfigError, Unwatchable
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
 
 def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
-    """See that the log says all of these tables, which exist. Raises ConfigError SLC-401."""
+    """See that the log says all of these tables, which exist. Raises Unwatchable SLC-401."""
     names = sql.Literal([regclass(name) for name in tables])
     if row := connection.execute(composed("capture/log/unfit", tables=names)).fetchone():
         schema, table, why = row
-        raise ConfigError(
+        raise Unwatchable(
             401,
             f"{TableName(schema, table)} {why}, of which the server's log does not tell",
             "nothing was changed; take the table out of `tables`, or `capture: log` out of the source",
