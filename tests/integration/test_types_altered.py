@@ -121,6 +121,7 @@ def test_an_initial_update_mends_it_once_the_slaves_have_the_type(updating):
     world = updating("CREATE TYPE mood AS ENUM ('a', 'b'); CREATE TABLE t (id int PRIMARY KEY, m mood)", ["public.t"])
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.update()
+    world.verify(initial=True)
     renamed = "ALTER TYPE \"{}\".mood RENAME VALUE 'a' TO 'c'"
     world.master.execute(renamed.format("public").encode())
     world.publish()
