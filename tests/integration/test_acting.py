@@ -80,6 +80,31 @@ def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(
     assert world.differences() == {}
 
 
+# A capture of a master that the slave is as well: it changes no row, and has the rights of its owner.
+CAPTURING = """
+CREATE TABLE own.repl_queue ();
+CREATE FUNCTION own.repl_capture_1() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+    $$ BEGIN PERFORM set_config('statement_timeout', '1d', false); RETURN NULL; END $$;
+CREATE TRIGGER zcap AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION own.repl_capture_1()
+"""
+
+
+def test_a_trigger_counts_as_a_capture_by_the_owner_of_its_function(build, weak, stranger):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"zurich": weak})
+    eve = stranger(world, "GRANT USAGE ON SCHEMA public TO {0}; GRANT TRIGGER ON t TO {0}")
+    eve.execute(CAPTURING)
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-074: zcap on public\.t of the slave would act"):
+        world.drain()
+    assert world.rows("zurich", "public.t").total() == 0
+    eve.execute("RESET SESSION AUTHORIZATION")
+    owner, login = f"eve_{world.infos['zurich'].database}", world.infos["zurich"].login
+    eve.execute(f"GRANT {login} TO {owner}")
+    world.drain()
+    assert world.differences() == {}
+
+
 @pytest.mark.parametrize(("role", "made"), [("weak", "rule"), ("quiet", "trigger"), ("quiet", "trigger of a queue")])
 def test_what_others_let_act_always_runs_with_the_rights_of_no_drain(build, stranger, request, role, made):
     elsewhere = {"zurich": request.getfixturevalue(role)}

@@ -1,7 +1,8 @@
 -- What does something by itself when rows of a table are written: foreign keys, triggers of its own, rules. Without the
 -- right to silence them they would do again what the master did. Those by which a slave that is a master itself captures
--- change nothing that is replicated: no row, and nothing with our rights, however their functions are called. Nor does a
--- foreign key without actions, which is looked at when the transaction ends.
+-- change nothing that is replicated: no row, and nothing with our rights. Such a trigger is known by its function's owner, who
+-- is a member of our role, or of the table's owner: anybody can give a function a name. Nor does a foreign key without actions
+-- change anything, which is looked at when the transaction ends.
 -- `strange` says what acts in every session of ours and with our rights, though others made it: members of our role, as every
 -- superuser is of each, could do as we do anyway. A rule is its table's owner's. `ending` is what an ALTER TABLE ends it with.
 -- The last columns are the table that it is on: a partition's triggers of rows see those that come by the table.
@@ -12,9 +13,9 @@ WITH relation AS (
     JOIN pg_namespace AS namespace ON namespace.oid = class.relnamespace
     WHERE namespace.nspname = %(schema)s AND class.relname = %(table)s
 ), fired AS (
-    SELECT oid, nspname, relname, silent, 0 AS kinds FROM relation
+    SELECT oid, relowner, nspname, relname, silent, 0 AS kinds FROM relation
     UNION ALL
-    SELECT class.oid, namespace.nspname, class.relname, silent, 1
+    SELECT class.oid, class.relowner, namespace.nspname, class.relname, silent, 1
     FROM relation
     JOIN pg_partition_tree(relation.oid) AS part ON part.relid <> relation.oid
     JOIN pg_class AS class ON class.oid = part.relid
@@ -46,7 +47,8 @@ WHERE NOT EXISTS (
     SELECT FROM pg_class AS queue
     WHERE queue.relnamespace = function.pronamespace AND queue.relkind = 'r'
       AND queue.relname = substring(function.proname FROM '^(.*)(?:capture_[0-9]+|mark_function|truncating)$') || 'queue'
-      AND (pg_has_role(function.proowner, current_user, 'MEMBER') OR (function.prosecdef AND tgtype & 3 <> 3)))
+      AND (pg_has_role(function.proowner, current_user, 'MEMBER')
+           OR (pg_has_role(function.proowner, fired.relowner, 'MEMBER') AND function.prosecdef AND tgtype & 3 <> 3)))
 UNION ALL
 SELECT rulename, 'rule', ev_enabled = 'A' OR ev_enabled = CASE WHEN silent THEN 'R' ELSE 'O' END,
        CASE WHEN ev_enabled IN ('A', 'R') AND NOT pg_has_role(relowner, current_user, 'MEMBER')
