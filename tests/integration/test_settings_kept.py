@@ -9,8 +9,11 @@ import pytest
 from sqlalchemy import text
 from support.pooler import pooler
 from support.proxy import line
+from support.updating import compare_here
+from support.world import SOURCE
 
 from sluice.errors import SluiceError
+from sluice.repair.run import RepairRequest, repair
 from sluice.vendors.postgresql.session import connect
 
 pytestmark = [pytest.mark.postgres]
@@ -129,3 +132,49 @@ def test_a_pooler_that_changes_sessions_later_is_refused_before_anything_acts_tw
         between.steady = True
         world.catch_up()
     assert world.differences() == {}
+
+
+# What a function of a slave's table leaves in the session that writes there: what stops it, and what misleads it.
+LEAVING = """
+CREATE SCHEMA his;
+CREATE SEQUENCE his.ran;
+DO $make$ DECLARE type text; BEGIN
+    FOREACH type IN ARRAY '{int4,int8,text,oid,name,bool,tid,char}'::text[] LOOP
+        EXECUTE format('CREATE FUNCTION his.ran(%1$I, %1$I) RETURNS bool LANGUAGE plpgsql AS
+            $$ BEGIN PERFORM pg_catalog.nextval(''his.ran''); RETURN true; END $$', type);
+        EXECUTE format('CREATE OPERATOR his.= (LEFTARG = %1$I, RIGHTARG = %1$I, FUNCTION = his.ran)', type);
+    END LOOP;
+END $make$;
+CREATE FUNCTION his.leaves(t) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM pg_catalog.set_config(name, value, false) FROM (VALUES
+        ('default_transaction_read_only', 'on'), ('array_nulls', 'off'), ('intervalstyle', 'sql_standard'),
+        ('lock_timeout', '1'), ('row_security', 'on'), ('sluice.purge', 'on'), ('transform_null_equals', 'on'),
+        ('search_path', 'his, pg_catalog')) AS left_behind (name, value);
+    RETURN true;
+END $$;
+ALTER TABLE t ADD CHECK (his.leaves(t))
+"""
+DDL = "CREATE TABLE t (id int PRIMARY KEY, v text, i interval, a text[])"
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_what_code_of_a_slave_leaves_in_a_session_is_gone_before_its_next_statement(updating, mode):
+    world = updating(DDL, ["public.t"], {}, slaves=("zurich",))
+    world.configure(lambda settings: settings["replications"][0].update(mode=mode))
+    slave = world.reader("zurich")
+    slave.execute(DDL + ";" + LEAVING)
+    world.master.execute("INSERT INTO t SELECT n, n, '-1 days 02:00', '{NULL}' FROM generate_series(1, 9) AS n")
+    world.update()
+    drain = world.drainer()
+    for number in range(10, 13):
+        world.master.execute(f"INSERT INTO t VALUES ({number}, 'a', '-1 days 02:00', '{{NULL}}')")
+        world.master.execute(f"UPDATE t SET v = v || 'b' WHERE id < 4; DELETE FROM t WHERE id = {number - 5}")
+        world.master.execute("UPDATE t SET id = id + 100 WHERE id = 9")
+        world.publish()
+        drain.deliver()
+    assert world.verify(initial=True) == {"zurich": 0}
+    slave.execute("SET search_path = pg_catalog; DELETE FROM public.t WHERE id = 1")
+    with world.running():
+        repair(world.context, RepairRequest(SOURCE, "zurich"), compare_here, patience_s=60)
+    assert world.verify() == {"zurich": 0}
+    assert slave.execute("SELECT is_called FROM his.ran").fetchone() == (False,)

@@ -1,6 +1,7 @@
--- What a stage was made by, as one text a table: whether a crash leaves it, its columns, its keys, which of them are
--- checked late, and what acts by itself on its rows, with the functions that it calls.
-SELECT namespace.nspname, class.relname, md5(concat(class.relpersistence,
+-- What a stage was made by, as one text a table: which one it is, whose, whether a crash leaves it, its columns, its keys, which
+-- of them are checked late, and what acts by itself on its rows, with the functions that it calls. And whether writing a row may
+-- run functions that are not the server's own: those that the table and all that belongs to it name, and those of types.
+SELECT namespace.nspname, class.relname, md5(concat_ws(' ', class.oid, class.relowner, class.relpersistence,
     (SELECT string_agg(concat_ws(' ', attnum, attname, atttypid, atttypmod, attnotnull, atthasdef, attgenerated,
                                  attidentity, attisdropped), ',' ORDER BY attnum)
      FROM pg_attribute WHERE attrelid = class.oid AND attnum > 0),
@@ -12,7 +13,18 @@ SELECT namespace.nspname, class.relname, md5(concat(class.relpersistence,
          AND NOT acts.tgisinternal),
     (SELECT string_agg(concat_ws(' ', oid, xmin), ',' ORDER BY oid) FROM pg_rewrite WHERE ev_class = class.oid),
     (SELECT string_agg(concat_ws(' ', oid, xmin), ',' ORDER BY oid)
-     FROM pg_constraint WHERE conrelid = class.oid AND contype = 'f')))
+     FROM pg_constraint WHERE conrelid = class.oid AND contype = 'f'))),
+    EXISTS (
+        SELECT FROM (SELECT class.oid UNION SELECT relid FROM pg_partition_tree(class.oid)) AS tree (relid)
+        CROSS JOIN LATERAL (
+            SELECT 'pg_class'::regclass::oid, tree.relid
+            UNION ALL
+            SELECT classid, objid FROM pg_depend WHERE refclassid = 'pg_class'::regclass AND refobjid = tree.relid
+        ) AS part (class, object)
+        JOIN pg_depend AS named ON named.classid = part.class AND named.objid = part.object
+        WHERE named.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
+          -- The first number that the server gives to what users make. Source: PostgreSQL, access/transam.h.
+          AND named.refobjid >= 16384)
 FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS wanted (nspname, relname)
 JOIN pg_namespace AS namespace USING (nspname)
 JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = wanted.relname

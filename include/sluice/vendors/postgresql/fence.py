@@ -13,7 +13,7 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
 from sluice.libpq import parameters
 from sluice.model.names import Pair
-from sluice.vendors.postgresql.session import Connection, composed, expect_same, translated
+from sluice.vendors.postgresql.session import Connection, composed, restore, translated
 
 # Begins a transaction, which the end of its block commits.
 Transactions = Callable[[], AbstractContextManager[Connection]]
@@ -57,16 +57,18 @@ def raised(
 
 def lock_fence(session: Connection, position: sql.Composable, pair: Pair, epoch: int) -> None:
     """Lock the fence of a slave until the transaction ends: a job that takes over waits for it, or ends our session.
+    Before that the session is restored: whatever ran in the transaction before it.
 
     Raises:
         FencedError: SLC-050, another job took over.
         SluiceError: SLC-373, this is not the session that was begun.
     """
     names = {"source": pair.source, "slave": pair.slave}
-    found, mark = session.execute(composed("position/fence", position=position), names).fetchone() or (None, None)
-    if found != epoch:
+    # What a transaction begins with is set before it.
+    session.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE")
+    restore(session)
+    if session.execute(composed("position/fence", position=position), names).fetchone() != (epoch,):
         raise fenced(pair, epoch)
-    expect_same(session, mark)
 
 
 def fenced(pair: Pair, epoch: int) -> FencedError:

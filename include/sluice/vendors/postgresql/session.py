@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import uuid4
@@ -53,7 +53,9 @@ _SETTINGS = "SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s:
 # A setting that this session alone has: it tells that what else was set in it since it began still holds. Statements
 # that count on that read it back, beside what they read anyway.
 _MARK = "sluice.session"
-_marks: WeakKeyDictionary[Connection, str] = WeakKeyDictionary()
+_LOOK = "SELECT pg_catalog.current_setting('sluice.session', true)"
+# What was set in a session to its end, see `keep`.
+_kept: WeakKeyDictionary[Connection, dict[str, str]] = WeakKeyDictionary()
 
 # What else may end a session, and the version since which servers know it: older ones refuse who names it.
 _ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
@@ -148,9 +150,8 @@ def connect(
     address, mark = f"{info.host}:{info.port or PORT}/{info.database}", uuid4().hex
     try:
         connection = libpq.connect(**how)
-        settings = [name for name, since in _ENDING.items() if connection.info.server_version >= since]
-        begun = [*(sql.SQL("SET {} = 0").format(sql.Identifier(name)) for name in settings), _marked(mark)]
-        connection.execute(sql.SQL("; ").join(begun))
+        endless = {name: "0" for name, since in _ENDING.items() if connection.info.server_version >= since}
+        keep(connection, **endless, **{_MARK: mark})
         has = dict(connection.execute(_SETTINGS, [[*PINNED, _MARK]]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:
@@ -167,7 +168,6 @@ def connect(
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
         )
-    _marks[connection] = mark
     expect_same(connection, has[_MARK])
     connection.prepare_threshold = 5
     return connection
@@ -175,7 +175,7 @@ def connect(
 
 def mark_of(connection: Connection) -> str:
     """The value of `sluice.session` in this session."""
-    return _marks.get(connection, "")
+    return _kept.get(connection, {}).get(_MARK, "")
 
 
 def expect_same(connection: Connection, found: str | None) -> None:
@@ -189,6 +189,36 @@ def expect_same(connection: Connection, found: str | None) -> None:
     """
     if (found or "") != mark_of(connection):
         raise another_session(connection)
+
+
+def keep(connection: Connection, **settings: str) -> None:
+    """Set something to the end of the session; `restore` sets it again."""
+    connection.execute(_set(settings))
+    _kept.setdefault(connection, {}).update(settings)
+
+
+def let_go(connection: Connection, *names: str) -> None:
+    """Take back what `keep` has set, and restore the rest."""
+    for name in names:
+        _kept[connection].pop(name, None)
+    restore(connection)
+
+
+def restoring(connection: Connection) -> tuple[sql.Composable, ...]:
+    """The statements that restore a session, in their order. What they name does not depend on its settings."""
+    return sql.SQL("RESET ROLE"), sql.SQL("RESET ALL"), _set(_kept.get(connection, {}))
+
+
+def restore(connection: Connection) -> None:
+    """Give a session its settings back, after a statement that may have run code of others: a trigger, a check or an
+    index of a slave's table may set anything to the end of the session. Settings of the transaction go as well.
+
+    Raises:
+        SluiceError: SLC-373, this is not the session that was begun.
+    """
+    both = sql.SQL("; ").join([sql.SQL(_LOOK), *restoring(connection)])
+    (found,) = connection.execute(both, prepare=False).fetchone() or (None,)
+    expect_same(connection, found)
 
 
 def limit_lock_waits(connection: Connection, most: str | int | None) -> None:
@@ -216,12 +246,13 @@ def another_session(connection: Connection) -> SluiceError:
 
 def expect_same_session(connection: Connection) -> None:
     """The same, where no statement reads the mark anyway. Raises SluiceError SLC-373."""
-    (found,) = connection.execute(f"SELECT pg_catalog.current_setting('{_MARK}', true)").fetchone() or (None,)
+    (found,) = connection.execute(_LOOK).fetchone() or (None,)
     expect_same(connection, found)
 
 
-def _marked(mark: str) -> sql.Composed:
-    return sql.SQL("SET {} = {}").format(sql.Identifier(*_MARK.split(".")), mark)
+def _set(settings: Mapping[str, str]) -> sql.Composed:
+    calls = (sql.SQL("pg_catalog.set_config({}, {}, false)").format(*setting) for setting in settings.items())
+    return sql.SQL("SELECT ") + sql.SQL(", ").join(calls)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 
 import psycopg
 import pyarrow as pa
@@ -46,13 +46,15 @@ from sluice.vendors.postgresql.session import (
     Connection,
     another_session,
     composed,
-    expect_same_session,
+    keep,
     limit_lock_waits,
     refuse_read_only,
+    restore,
     translated,
 )
 from sluice.vendors.postgresql.write import commands
 from sluice.vendors.postgresql.write.one_to_one import OneToOne
+from sluice.vendors.postgresql.write.side_effects import is_silent
 from sluice.vendors.postgresql.write.writer import TableWriter
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import TableDefinition, TableFit
@@ -174,7 +176,7 @@ class PostgresSlave(AtPosition):
             row = fence.raised(self._open(), take_over, holder, {**self._names(), **values})
             if row is None:
                 raise FencedError(50, f"a drain of {self.pair} with an epoch above {epoch} is at work")
-            expect_same_session(self._open())
+            restore(self._open())
         # A slave that crashes would let in older processes again (R6).
         self.make_durable()
         self._epoch, self._ordinal = epoch, row[1]
@@ -224,11 +226,12 @@ class PostgresSlave(AtPosition):
         session = self._open()
         named = {**self._names(), "numbers": list(numbers), "kept": list(kept)}
         with self._applying(session, f"carrying out changes on {self.pair.slave}"):
-            expect_same_session(session)
-            session.execute("SET LOCAL synchronous_commit = on")
+            restore(session)
             session.execute(composed("write/forget_carried_out", **self.parts), named)
             left = session.execute(composed("write/carried_out", **self.parts), named).fetchall()
-            return self._written(session, steps([number for (number,) in left]), answered=answered)
+            tolerated = self._written(session, steps([number for (number,) in left]), answered=answered)
+            session.execute("SET LOCAL synchronous_commit = on")
+            return tolerated
 
     @contextmanager
     def _applying(self, session: Connection, doing: str) -> Iterator[None]:
@@ -310,7 +313,7 @@ class PostgresSlave(AtPosition):
             if isinstance(error.__cause__, psycopg.errors.InvalidSqlStatementName):
                 raise another_session(session) from error
             if isinstance(error.__cause__, psycopg.errors.DivisionByZero):
-                expect_same_session(session)
+                restore(session)
                 raise fence.fenced(self.pair, self._epoch) from error
             raise
 
@@ -376,16 +379,13 @@ class PostgresSlave(AtPosition):
             session = ownership.session_on_slave(self.info, name, self.schema, self.masters, lock_wait=LOCK_WAIT)
             with translated("beginning a session on the slave"):
                 # Data and position stand or fall together: a crash of the slave only makes the log deliver again (R3).
-                session.execute("SET synchronous_commit = off")
-                session.execute("SET work_mem = '64MB'")
+                keep(session, synchronous_commit="off", work_mem="64MB")
                 # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too.
                 session.prepare_threshold = None
-                try:
-                    # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
-                    session.execute("SET session_replication_role = replica")
-                    self._silent = True
-                except psycopg.errors.InsufficientPrivilege:
-                    self._silent = False
+                # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
+                with suppress(psycopg.errors.InsufficientPrivilege):
+                    keep(session, session_replication_role="replica")
+                self._silent = is_silent(session)
                 self._writer, self._one_to_one = TableWriter(session, self.mapper), None
             self._session = session
         return self._session

@@ -14,7 +14,7 @@ from psycopg import sql
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture import install, own_ddl
 from sluice.vendors.postgresql.capture.log.slot import commands_name
-from sluice.vendors.postgresql.session import ALL_CHECKED, PURGE, Connection, composed
+from sluice.vendors.postgresql.session import ALL_CHECKED, PURGE, Connection, composed, restore
 
 
 class LoopFilter:
@@ -58,7 +58,9 @@ class LoopFilter:
         if not self._masters:
             return
         # What constraints and their triggers put off belongs to it. A queue is never analysed, and may be long.
-        self._connection.execute(f"{ALL_CHECKED}; SET LOCAL enable_seqscan = off; {PURGE}")
+        self._connection.execute(ALL_CHECKED)
+        restore(self._connection)
+        self._connection.execute(f"SET LOCAL enable_seqscan = off; {PURGE}")
         # Anew: one that was installed meanwhile has triggers on what we had not written to yet.
         for master in self._installed():
             queue = sql.Identifier(master.schema, master.name("queue"))

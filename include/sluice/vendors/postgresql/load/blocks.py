@@ -30,7 +30,7 @@ from sluice.vendors.postgresql.load import deferred_indexes
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import between
-from sluice.vendors.postgresql.session import Connection, composed, expect_same_session, limit_lock_waits, translated
+from sluice.vendors.postgresql.session import Connection, composed, keep, limit_lock_waits, restore, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.load import Sorted, TableDefinition
@@ -200,7 +200,7 @@ class PostgresRanges:
         if self._session is None or self._session.closed:
             self._session = loader(self._info, self._pair, self._schema, self._masters, in_blocks=True)
             # Others than those that load blocks count on what is written here.
-            self._session.execute("SET synchronous_commit = on")
+            keep(self._session, synchronous_commit="on")
         return self._session
 
 
@@ -222,7 +222,7 @@ class PostgresBlocks:
         self._replaces = False
         with translated(f"loading {job.slave.slave}"):
             self._session = loader(info, pair, job.slave.schema, job.slave.masters, in_blocks=True)
-            self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
+            keep(self._session, lock_timeout=_LOCK_WAIT)
 
     def begin(self, within: KeyRange, seen: TableView | None) -> None:
         """Begin to write rows."""
@@ -267,15 +267,17 @@ class PostgresBlocks:
             self._copying.close()
             self.await_point()
             with self._session.transaction():
-                expect_same_session(self._session)
+                restore(self._session)
                 # What had been seen without a lock may not be so any more.
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)
                 if self._merge:
                     side_effects.hold_without(self._session, self._seen.layout.name, silent=self._silent)
                 loop_filter = LoopFilter(self._session, self._job.slave.masters)
-                rows = self._session.execute(self._gone(reached_)).rowcount if self._replaces else 0
-                rows += self._session.execute(self._merge).rowcount if self._merge else 0
+                rows = 0
+                for statement in filter(None, [self._gone(reached_) if self._replaces else None, self._merge]):
+                    rows += self._session.execute(statement).rowcount
+                    restore(self._session)
                 loop_filter.remove()
                 within = self._within
                 values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}

@@ -39,7 +39,10 @@ class HintBits:
         self._session = session
         self._table = table
         self._before = self._pages()
-        session.execute("SET LOCAL synchronous_commit = local")
+
+    def expect_commit(self) -> None:
+        """The chunk is in, and will be committed."""
+        self._session.execute("SET LOCAL synchronous_commit = local")
 
     def read(self) -> None:
         """The chunk has been committed."""

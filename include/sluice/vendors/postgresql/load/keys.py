@@ -27,7 +27,7 @@ from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load.key_spelling import respelling
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import among
-from sluice.vendors.postgresql.session import composed, expect_same_session, translated
+from sluice.vendors.postgresql.session import composed, keep, restore, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.postgresql.write.writer import TAKEN
@@ -55,9 +55,9 @@ class PostgresRepair:
         with translated(self._doing):
             # A job that takes the slave over finds the session by its name, and ends it (R6).
             self._session = loader(info, pair, schema, masters, in_blocks=True)
-            self._session.execute(sql.SQL("SET lock_timeout = {}").format(_LOCK_WAIT))
+            keep(self._session, lock_timeout=_LOCK_WAIT)
             # A repair that was reported is not to be lost in a crash: no log delivers it again.
-            self._session.execute("SET synchronous_commit = on")
+            keep(self._session, synchronous_commit="on")
 
     def begin(self, view: TableView) -> list[str]:
         """Begin with rows of a table. Returns the types that the columns of its key have on the slave."""
@@ -103,8 +103,8 @@ class PostgresRepair:
         """Make the slave's rows of these keys those that were written."""
 
         def in_place() -> int:
-            written = self._session.execute(self._respell).rowcount if self._respell else 0
-            return written + self._session.execute(merge(self._view, upserted=True)).rowcount
+            written = self._run(self._respell) if self._respell else 0
+            return written + self._run(merge(self._view, upserted=True))
 
         def repaired() -> RowsRepaired:
             deleted = 0 if self._own else self._delete(keys, staged=False)
@@ -126,7 +126,7 @@ class PostgresRepair:
         try:
             with self._session.transaction():
                 self._delete(keys, staged=True)
-                return self._session.execute(merge(self._view, upserted=upserted)).rowcount
+                return self._run(merge(self._view, upserted=upserted))
         except (*TAKEN, psycopg.errors.ForeignKeyViolation) as error:
             raise self._in_the_way(error) from error
 
@@ -151,7 +151,7 @@ class PostgresRepair:
                 time.sleep(LOOK_S)
             reached(CrashPoint.STAGED)
             with self._session.transaction():
-                expect_same_session(self._session)
+                restore(self._session)
                 # The position's row stays locked: no drain moves the slave on, and no job takes it over (R6).
                 while not self._arrived(at, "load/blocks/at"):
                     time.sleep(LOOK_S)
@@ -182,7 +182,13 @@ class PostgresRepair:
             its=sql.SQL(", ").join(sql.Identifier("there", name) for name in layout.key_names),
             among=sql.SQL("IN" if staged else "NOT IN"),
         )
-        return self._session.execute(gone).rowcount
+        return self._run(gone)
+
+    def _run(self, statement: sql.Composed) -> int:
+        """Execute what may run code of others. Returns how many rows it wrote."""
+        rows = self._session.execute(statement).rowcount
+        restore(self._session)
+        return rows
 
     def _arrived(self, at: PointWait, look: str) -> bool:
         names = {"source": self._pair.source, "slave": self._pair.slave}

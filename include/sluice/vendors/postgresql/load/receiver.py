@@ -20,7 +20,7 @@ from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.copy_formats import copy_format
 from sluice.vendors.postgresql.load import hint_bits
 from sluice.vendors.postgresql.ownership import session_on_slave
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.session import Connection, composed, keep, restore, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.read import RowFormat
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad
@@ -35,10 +35,10 @@ def loader(
     """A session that fills a slave: what acts there by itself is silent, where the role may have it so."""
     session = session_on_slave(info, fence.loading(pair, in_blocks=in_blocks), schema, masters)
     with suppress(psycopg.errors.InsufficientPrivilege):
-        session.execute("SET session_replication_role = replica")
+        keep(session, session_replication_role="replica")
     # Rows, and what says that they are in, are lost together, if at all; and with them what the drain did after that.
     # The slave is made durable before anybody counts on them (R3).
-    session.execute("SET synchronous_commit = off")
+    keep(session, synchronous_commit="off")
     return session
 
 
@@ -150,7 +150,10 @@ class PostgresReceiver:
         self._copying.close()
         if self._merge:
             rows = self._session.execute(self._merge).rowcount
+        restore(self._session)
         self._loop_filter.remove()
+        if self._hint_bits:
+            self._hint_bits.expect_commit()
         done = {**self._names, "chunk": chunk, "rows": rows}
         self._session.execute(composed("load/loaded", **self._parts), done)
         self._session.execute("COMMIT")

@@ -34,7 +34,7 @@ from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
-from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits, translated
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits, restore, translated
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import Expected, TableDefinition, importing
@@ -287,6 +287,8 @@ class PostgresTables:
             self._silence(session)
             for table in tables:
                 session.execute(sql.SQL("DELETE FROM {}").format(table))
+        restore(session)
+        limit_lock_waits(session, _PATIENCE)
 
     def _emptied(self, session: Connection, table: PostgresTable, *, stays: bool) -> bool:
         """Whether a table that is there is to be emptied."""

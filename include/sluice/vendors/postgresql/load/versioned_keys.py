@@ -17,7 +17,7 @@ from sluice.vendors.postgresql.catalog.definition import listed
 from sluice.vendors.postgresql.load.keys import LOOK_S, PostgresRepair
 from sluice.vendors.postgresql.load.receiver import merge
 from sluice.vendors.postgresql.read.key_range import among, texts
-from sluice.vendors.postgresql.session import composed, expect_same_session, translated
+from sluice.vendors.postgresql.session import composed, restore, translated
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.repair import RowsRepaired, VersionedRow
 
@@ -38,7 +38,7 @@ class PostgresVersionedRepair(PostgresRepair):
         with translated(self._doing):
             self._copying.close()
             with self._session.transaction():
-                expect_same_session(self._session)
+                restore(self._session)
                 while not self._arrived(at, "load/blocks/at"):
                     time.sleep(LOOK_S)
                 return self._found(view, view.written, keys, sql.SQL(""))
@@ -57,9 +57,9 @@ class PostgresVersionedRepair(PostgresRepair):
 
             def in_place() -> int:
                 # One that somebody inserts at this moment stays: it is newer.
-                inserted = self._session.execute(merge(self._view, upserted=False)).rowcount
+                inserted = self._run(merge(self._view, upserted=False))
                 self._leave(absent)
-                return inserted + self._session.execute(merge(self._view, upserted=True)).rowcount
+                return inserted + self._run(merge(self._view, upserted=True))
 
             return RowsRepaired(deleted, self._written(here, in_place, upserted=False))
 

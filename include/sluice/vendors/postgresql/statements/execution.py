@@ -27,6 +27,7 @@ from sluice.vendors.postgresql.session import (
     composed,
     explained,
     limit_lock_waits,
+    restore,
 )
 from sluice.vendors.postgresql.statements import parser, portable_statement
 from sluice.vendors.postgresql.statements.dialect import written
@@ -128,7 +129,7 @@ def execute(
     if parsed.defines:
         loop_filter.expect_recorded(_altered(parsed, schema))
     _look_up_in(connection, schema)
-    if acts := silent and not statement.token:
+    if silent and not statement.token:
         connection.execute("SET LOCAL session_replication_role = origin")
     # What waits for the end of the transaction is what earlier steps left, then what this statement leaves.
     connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
@@ -146,10 +147,8 @@ def execute(
         outcome = NodeOutcome(False, str(error).partition("\n")[0])
     else:
         outcome = compared(statement.answer, answer)
-    _look_up_in_catalog(connection)
+    restore(connection)
     connection.execute("SET CONSTRAINTS ALL DEFERRED")
-    if acts:
-        connection.execute("SET LOCAL session_replication_role = replica")
     if parsed.defines:
         loop_filter.record()
     return outcome

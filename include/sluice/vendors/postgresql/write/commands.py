@@ -10,7 +10,7 @@ from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.ddl.apply import define
 from sluice.vendors.postgresql.ddl.trust import Judged
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
-from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.session import Connection, restore
 from sluice.vendors.protocol.ddl_errors import not_ours
 
 
@@ -41,6 +41,7 @@ def execute(
     except ValueError as error:
         raise not_ours(error) from None
     define(connection, change, mapper, loop_filter, references, command.existing, judged, silent=silent)
+    restore(connection)
     return True
 
 

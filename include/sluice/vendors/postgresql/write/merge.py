@@ -17,7 +17,7 @@ from pyarrow import csv
 
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, Net, cells
 from sluice.model.row_conflict import Tolerated, conflict_counts
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.session import Connection, composed, restore, translated
 from sluice.vendors.postgresql.write.staging import StagedTable
 
 
@@ -146,14 +146,20 @@ def _run(connection: Connection, name: str, target: StagedTable, op: str | None 
     more = parts | ({"op": sql.Literal(op)} if op else {})
     with translated(f"writing to {target.name}"):
         # Planned each time: a plan made for a large batch would read the whole table for each small one after it.
-        return connection.execute(composed(f"write/{name}", **target.parts, **more), prepare=False).rowcount
+        rows = connection.execute(composed(f"write/{name}", **target.parts, **more), prepare=False).rowcount
+        if target.coded:
+            restore(connection)
+    return rows
 
 
 def _copy(connection: Connection, target: StagedTable, columns: Sequence[pa.Array]) -> None:
     table = pa.table(list(columns), names=[str(number) for number in range(len(columns))])
     copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv)").format(sql.Identifier(target.stage))
-    with translated(f"staging changes of {target.name}", target.named), connection.cursor().copy(copy_in) as copy:
-        csv.write_csv(table, _Sink(copy), csv.WriteOptions(include_header=False, quoting_style="needed"))
+    with translated(f"staging changes of {target.name}", target.named):
+        with connection.cursor().copy(copy_in) as copy:
+            csv.write_csv(table, _Sink(copy), csv.WriteOptions(include_header=False, quoting_style="needed"))
+        if target.coded:
+            restore(connection)
 
 
 class _Sink:

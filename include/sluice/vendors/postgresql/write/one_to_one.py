@@ -20,7 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.vendors.postgresql.session import Connection, composed, mark_of, translated
+from sluice.vendors.postgresql.session import Connection, composed, keep, let_go, mark_of, translated
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -68,7 +68,7 @@ class OneToOne:
         """
         tables = self._opened(changes, layouts)
         passed, mark = [begin], mark_of(self._connection).encode()
-        self._connection.execute("SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off")
+        keep(self._connection, plan_cache_mode="force_generic_plan", enable_seqscan="off")
         until = time.monotonic() + _PATIENCE_S
         with Pipeline(self._connection) as pipeline:
             for group in groups(changes, collected):
@@ -89,7 +89,7 @@ class OneToOne:
                     pipeline.send(_advance(who, mark, passed[-1], end))
                     pipeline.sync()
                     passed.append(end)
-        self._connection.execute("RESET plan_cache_mode; RESET enable_seqscan")
+        let_go(self._connection, "plan_cache_mode", "enable_seqscan")
         if pipeline.failed and pipeline.failed[1] == 0:
             pipeline.expect_done()
         return Replayed(passed[pipeline.synced], pipeline.tolerated)

@@ -19,7 +19,7 @@ from psycopg.pq.abc import PGresult
 from sluice.apply.row_changes import RowChange
 from sluice.model.names import TableName
 from sluice.model.row_conflict import RowConflict, Tolerated
-from sluice.vendors.postgresql.session import Connection
+from sluice.vendors.postgresql.session import Connection, restoring
 
 _MOST = 2_000
 _MOST_BYTES = 16 * 1024 * 1024
@@ -34,6 +34,7 @@ class Sent:
         wanted: how many rows it is expected to touch.
         conflict: how to count those of a table that are more or fewer; None if any number is fine.
         change: what is not carried out then.
+        coded: it may run code of others, see `StagedTable`; the session is restored after it.
     """
 
     name: bytes
@@ -41,6 +42,7 @@ class Sent:
     wanted: int = 0
     conflict: tuple[TableName, RowConflict] | None = None
     change: RowChange | None = None
+    coded: bool = False
 
 
 class Pipeline:
@@ -66,6 +68,7 @@ class Pipeline:
         self.failed: tuple[PGresult, int] | None = None
 
     def __enter__(self) -> Pipeline:
+        self._restoring = [statement.as_bytes(self._connection) for statement in restoring(self._connection)]
         self._pg.enter_pipeline_mode()
         return self
 
@@ -85,6 +88,9 @@ class Pipeline:
         size = sum(len(value) for value in statement.values if value)
         self._waiting.append((statement, size))
         self._bytes += size
+        for text in self._restoring if statement.coded else ():
+            self._pg.send_query_params(text, None)
+            self._waiting.append((Sent(b"", ()), 0))
         if len(self._waiting) > _MOST or self._bytes > _MOST_BYTES:
             self._take(_MOST // 2, _MOST_BYTES // 2)
 

@@ -117,7 +117,8 @@ class PreparedStatements:
         rejects: RowChange | None = None,
     ) -> Sent:
         name = self._name + b"_" + kind.encode()
-        return Sent(name, values, wanted, (self.target.name, conflict) if conflict else None, rejects)
+        counted = (self.target.name, conflict) if conflict else None
+        return Sent(name, values, wanted, counted, rejects, self.target.coded)
 
     def _values(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
         return [_at(image, index) for index in indices]

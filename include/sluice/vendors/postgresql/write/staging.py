@@ -43,6 +43,7 @@ class StagedTable:
         by_row: changes can be written one by one: no key is checked late.
         acting: triggers or rules of the slave are to see each of them, or no stage has room for the columns.
         ruled: there are such rules.
+        coded: writing a row may run functions that are not the server's own, which may set anything in the session.
     """
 
     name: TableName
@@ -59,6 +60,7 @@ class StagedTable:
     by_row: bool
     acting: bool
     ruled: bool
+    coded: bool
     parts: Mapping[str, sql.Composable]
 
     def named(self, staged: str) -> str:
@@ -73,7 +75,7 @@ class Stages:
         self._connection = connection
         self._names = names_of(connection, mapper)
         self._targets: dict[Layout, StagedTable] = {}
-        self._shapes: dict[TableName, str] = {}
+        self._shapes: dict[TableName, tuple[str, bool]] = {}
         self._made = 0
 
     @contextmanager
@@ -161,6 +163,7 @@ class Stages:
             by_row=not unchecked,
             acting=too_wide or (not unchecked and not firing.isdisjoint({"trigger", "rule"})),
             ruled="rule" in firing,
+            coded=self._shapes[name][1],
             parts=parts,
         )
 
@@ -171,9 +174,9 @@ class Stages:
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             raise missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
 
-    def _shaped(self, names: Sequence[TableName]) -> dict[TableName, str]:
+    def _shaped(self, names: Sequence[TableName]) -> dict[TableName, tuple[str, bool]]:
         rows = self._connection.execute(composed("write/shape"), relations.among(names))
-        return {TableName(schema, table): shape for schema, table, shape in rows}
+        return {TableName(schema, table): (shape, coded) for schema, table, shape, coded in rows}
 
 
 def _late(
