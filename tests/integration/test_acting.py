@@ -11,6 +11,7 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.inhibit import inhibit
 from sluice.monitor.check import findings
 from sluice.repair.run import RepairRequest, repair
+from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks
 from sluice.vendors.postgresql.load.keys import PostgresRepair
 
@@ -51,6 +52,11 @@ def stranger(server):
     for session, role in made:
         session.execute(f"RESET SESSION AUTHORIZATION; DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
         session.close()
+
+
+def adopt(world, *names):
+    """Take tables of others on the slave as they are."""
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(adopt=names or ["public.t"]))
 
 
 @pytest.mark.full
@@ -111,6 +117,7 @@ def test_what_others_let_act_always_runs_with_the_rights_of_no_drain(build, stra
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere=elsewhere)
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.catch_up()
+    adopt(world)
     owner = stranger(world, "ALTER TABLE t OWNER TO {0}; GRANT ALL ON t TO {me}; GRANT CREATE ON SCHEMA public TO {0}")
     owner.execute(MADE[made] + ALWAYS.format(made.partition(" ")[0]))
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
@@ -133,6 +140,55 @@ def test_what_our_own_role_lets_act_always_does(build, quiet):
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.catch_up()
     assert world.reader("zurich").execute("SELECT v FROM t").fetchall() == [("forged",)]
+
+
+# A stranger was there first, under names that the master's tables and types will have.
+TAKEN = {
+    "table": "CREATE TABLE t (id int PRIMARY KEY, v text); GRANT ALL ON t TO PUBLIC",
+    "as if an update had made it": "CREATE TABLE t (id int, v text); GRANT ALL ON t TO PUBLIC; "
+    f"COMMENT ON TABLE t IS '{UNFINISHED}'",
+    "domain": "CREATE DOMAIN d AS text CHECK (current_user <> 'me')",
+}
+
+
+@pytest.mark.parametrize("made", TAKEN.values(), ids=TAKEN)
+def test_what_others_made_under_a_name_of_the_masters_is_filled_only_once_somebody_says_so(
+    updating, weak, stranger, made
+):
+    ddl = (
+        "CREATE DOMAIN d AS text; CREATE TABLE t (id int PRIMARY KEY, v text); CREATE TABLE u (id int PRIMARY KEY, v d)"
+    )
+    world = updating(ddl, ["public.*"], {}, slaves=("zurich",), elsewhere={"zurich": weak})
+    world.master.execute("INSERT INTO t VALUES (1, 'a'); INSERT INTO u VALUES (1, 'a')")
+    eve = stranger(world, "GRANT USAGE, CREATE ON SCHEMA public TO {0}")
+    eve.execute(made)
+    with pytest.raises(SluiceError, match=r"SLC-664: .* public\.[td] of eve_") as refused:
+        world.inhibit()
+    (found,) = (one for one in findings(world.context) if one.subject == "slave zurich")
+    assert not found.good
+    assert "SLC-664" in found.text
+    assert "name them in `adopt`" in found.text
+    eve.execute("RESET SESSION AUTHORIZATION")
+    eve.execute(refused.value.hint.split("execute there: ")[1].split("; or name")[0])
+    world.update()
+    assert world.verify(initial=True) == {"zurich": 0}
+
+
+@pytest.mark.parametrize("adopted", ["public.t", "public.la*"])
+def test_a_table_of_others_is_not_taken_for_one_that_the_stream_brings(build, weak, stranger, adopted):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY)"
+    world = build(ddl, ["public.*"], elsewhere={"zurich": weak})
+    adopt(world, adopted)
+    eve = stranger(world, "GRANT USAGE, CREATE ON SCHEMA public TO {0}")
+    eve.execute("CREATE TABLE later (id int PRIMARY KEY); GRANT ALL ON later TO PUBLIC")
+    world.master.execute("CREATE TABLE later (id int PRIMARY KEY); INSERT INTO later VALUES (1)")
+    world.publish()
+    if adopted == "public.t":
+        with pytest.raises(SluiceError, match=r"SLC-664: .*later of eve_"):
+            world.drain()
+        eve.execute("DROP TABLE later")
+    world.drain()
+    assert world.differences() == {}
 
 
 def brought_by_blocks(world):
@@ -195,6 +251,7 @@ PLACES = {
 
 def test_check_says_which_tables_run_functions_of_others(build, quiet, stranger):
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere={"zurich": quiet})
+    adopt(world)
     owner = stranger(world, "ALTER TABLE t OWNER TO {0}; GRANT {0} TO {me}; GRANT CREATE ON SCHEMA public TO {0}")
 
     def said():

@@ -45,7 +45,9 @@ def world(updating, server):
     that has no right at all."""
     world = updating(DDL, ["public.*"], {}, slaves=["zurich"])
     world.configure(
-        lambda settings: settings["slaves"]["zurich"].update(schema="for sluice", schemas={"public": "The branch"})
+        lambda settings: settings["slaves"]["zurich"].update(
+            schema="for sluice", schemas={"public": "The branch"}, adopt=["The branch.city"]
+        )
     )
     world.renamed = {"zurich": {"public": "The branch"}}
     info = world.infos["zurich"]

@@ -37,6 +37,7 @@ class Mapper:
         stylesheet: what the messages of its tables pass.
         allowed: casts of columns of the slave that may lose something, by table.
         trusted: functions of the slave that definitions of the master may call, each with its schema.
+        adopted: tables and types of the slave that may belong to others.
         on_existing_rows: what an initial update does about rows that a table has, if its entry does not say.
         ours: whether a name of the slave belongs to Sluice itself.
     """
@@ -46,6 +47,7 @@ class Mapper:
     stylesheet: Stylesheet | None = None
     on_existing_rows: Filled = Filled.TRUNCATE
     trusted: frozenset[tuple[str, str]] = frozenset()
+    adopted: frozenset[Pattern] = frozenset()
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
     ours: Callable[[TableName], bool] = _nothing
 
@@ -62,6 +64,10 @@ class Mapper:
     def excludes(self, name: TableName) -> bool:
         """Whether the slave gets nothing of this table, and has none of it."""
         return self.entry(name).exclude
+
+    def adopts(self, name: TableName) -> bool:
+        """Whether a table or type of the slave is taken as it is, though it belongs to somebody else there."""
+        return any(one.takes(name) for one in self.adopted)
 
     @property
     def exclusions(self) -> list[str]:

@@ -43,6 +43,11 @@ class Slave(Part):
     trusts: list[str] = Field(
         [], description="functions of the slave, schema.function, that definitions of the master may call there"
     )
+    adopt: list[str] = Field(
+        [],
+        description="tables and types of the slave that may belong to others: schema.name, or schema.* or "
+        "schema.prefix*",
+    )
     wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update empties first")] = None
     names: Annotated[
         list[Name] | None,
@@ -67,6 +72,7 @@ class Slave(Part):
             entries,
             on_existing_rows=self.on_existing_rows,
             trusted=frozenset(map(split_table, self.trusts)),
+            adopted=frozenset(map(split_pattern, self.adopt)),
         )
 
     @model_validator(mode="after")
@@ -79,6 +85,7 @@ class Slave(Part):
                     f"{function!r} is no function: write schema.function, with double quotes "
                     "around a part that has a dot"
                 ) from None
+        distinct(self.adopt)
         for name, pattern in distinct(self.tables).items():
             if pattern.wildcard and self.tables[name].as_:
                 raise ValueError(f"{name} is a wildcard: its tables cannot all be {self.tables[name].as_}")

@@ -158,7 +158,7 @@ def _dropped(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Compo
     if state and (state.by_log or state.slot):
         return False
     name = slot.name_of(at, resources)
-    slot.expect_ours(at, name)
+    slot.expect_trusted_owners(at, name)
     try:
         slot.drop(at.open(), name)
     except psycopg.errors.ObjectInUse:

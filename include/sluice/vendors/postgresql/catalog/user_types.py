@@ -16,6 +16,7 @@ from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.ddl import definition_text, schemas
 from sluice.vendors.postgresql.ddl.definition_text import Piece
 from sluice.vendors.postgresql.ddl.names import SlaveNames
+from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
 from sluice.vendors.postgresql.session import Connection, composed
 
 _RANGE = ["SUBTYPE", "MULTIRANGE_TYPE_NAME"]
@@ -42,7 +43,7 @@ def provide(
 
     Raises:
         SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another,
-            SLC-321, SLC-322, see `ddl.definition_text` and `catalog.type_names`.
+            SLC-664 it belongs to somebody else, SLC-321, SLC-322, see `ddl.definition_text` and `catalog.type_names`.
     """
     return list(dict.fromkeys(making(connection, types, names, expect)))
 
@@ -75,6 +76,7 @@ def lacking(
         name = names.slave_name(one.name)
         existing = _existing(connection, name)
         if existing is not None:
+            expect_trusted_owners(connection, [name], names.mapper)
             _compare(one, existing, names)
         elif one.definition is None or one.extension:
             belongs = f" of the extension {one.extension}" if one.extension else ""

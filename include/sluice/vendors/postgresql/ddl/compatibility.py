@@ -15,6 +15,7 @@ from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations, row_identity
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.ddl.names import SlaveNames
+from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
 from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.types import cuts, holds, lost
 
@@ -28,13 +29,14 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
 
     Raises:
         Unfit: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
-        SluiceError: SLC-645, see `expect_lasting`.
+        SluiceError: SLC-645, see `expect_lasting`; SLC-664, see `expect_trusted_owners`.
     """
     name, columns = layout.name, layout.columns
     existing = {column.name: column for column in relations.columns(connection, name)}
     if not existing:
         return existing
     expect_lasting(connection, [name])
+    expect_trusted_owners(connection, [name], names.mapper)
     missing = [column for column in columns if column.name not in existing]
     if missing:
         raise UnfitTable(

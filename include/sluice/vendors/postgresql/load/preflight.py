@@ -27,6 +27,7 @@ from sluice.vendors.postgresql.ddl import trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import expect_makeable, to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
 from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
 from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
 from sluice.vendors.postgresql.session import Connection, composed, translated
@@ -70,6 +71,7 @@ def loadable(
     present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
+    expect_trusted_owners(session, present, mapper)
     side_effects.expect_none(session, sorted(present), silent=silent)
     if not silent:
         expect_droppable(session, present)

@@ -31,6 +31,7 @@ from sluice.vendors.postgresql.ddl import schemas, trust
 from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
 from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
@@ -141,7 +142,7 @@ class PostgresTables:
                 missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
                 to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
                 that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped, SLC-320
-                a table is not made by itself, SLC-647; see `wipe_out`, `to_make`.
+                a table is not made by itself, SLC-647, SLC-664 one belongs to somebody else; see `wipe_out`, `to_make`.
             TransientError: SLC-036, another session keeps a table locked.
         """
         with self._sessions.writing("preparing the slave's tables") as session:
@@ -159,6 +160,7 @@ class PostgresTables:
             present = set(relations.existing(session, self._slave_tables(tables)))
             references, referring = WaitingForeignKeys(session, self._slave.parts), set()
             silent = self._slave.capabilities().silent_triggers
+            expect_trusted_owners(session, present, self.mapper)
             side_effects.expect_none(
                 session, [name for name in self._slave_tables(tables) if name in present], silent=silent
             )

@@ -137,7 +137,7 @@ def make_anew(at: SlotServer, name: str) -> int:
     Raises:
         TransientError: SLC-408, transactions stay open.
     """
-    expect_ours(at, name)
+    expect_trusted_owners(at, name)
     drop(at.open(), name)
     return make_first(at, name)
 
@@ -166,7 +166,7 @@ def make_first(at: SlotServer, name: str) -> int:
     return int(lsn)
 
 
-def expect_ours(at: SlotServer, name: str) -> None:
+def expect_trusted_owners(at: SlotServer, name: str) -> None:
     """See that no slot of this name is one that Sluice never makes. Raises ConfigError SLC-594."""
     row = at.open().execute(composed("capture/log/slot", slot=sql.Literal(name))).fetchone()
     if row and (row[0] != PLUGIN or not row[1]):
