@@ -25,6 +25,7 @@ from psycopg import pq
 from psycopg.conninfo import make_conninfo
 
 from sluice.connections import ConnectionInfo
+from sluice.tls import VERIFYING
 
 # That of servers where a connection names none.
 PORT = 5432
@@ -44,6 +45,12 @@ _NETWORK = (
     "keepalives_count",
     "tcp_user_timeout",
 )
+# What the extra may say of proofs, and what holds if neither it nor a variable does: a server that is not verified gets
+# no password that it could read. Source: PostgreSQL manual, "require_auth"; libpq has it since version 16.
+_REQUIRED = "require_auth"
+_REQUIRED_SINCE = 160000
+_NOT_IN_CLEAR = "!password"
+_TAKEN = (*_NETWORK, _REQUIRED)
 
 
 class Hidden:
@@ -106,8 +113,15 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
         "password": info.password,
         "connect_timeout": 10,
         "application_name": f"sluice {application}"[:63],
-        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl") or key in _NETWORK},
+        **_proofs(str(info.extra.get("sslmode") or os.environ.get("PGSSLMODE"))),
+        **{key: str(value) for key, value in info.extra.items() if key.startswith("ssl") or key in _TAKEN},
     }
+
+
+def _proofs(sslmode: str) -> dict[str, str]:
+    if sslmode in VERIFYING or "PGREQUIREAUTH" in os.environ or pq.version() < _REQUIRED_SINCE:
+        return {}
+    return {_REQUIRED: _NOT_IN_CLEAR}
 
 
 def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | None:

@@ -15,7 +15,7 @@ import psycopg
 
 from sluice.errors import SluiceError
 
-_VERIFYING = ("verify-ca", "verify-full")
+VERIFYING = ("verify-ca", "verify-full")
 _AT_THE_SERVER = """
 SELECT ssl, pg_catalog.host(pg_catalog.inet_client_addr())
 FROM pg_catalog.pg_stat_ssl WHERE pid = pg_catalog.pg_backend_pid()
@@ -44,6 +44,9 @@ _TROUBLES = {
         "certificate that the server trusts and its key, with mode 600, on every machine that runs jobs or Spark tasks"
     ),
 }
+
+# libpq's word for a server that asks for another proof than `require_auth` allows.
+_ASKED_FOR = "authentication method requirement"
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ class Transport:
             return f"the connection to {self.server} is not encrypted: set {_REMEDY}"
         if is_far(self.client) and not self.arrives_encrypted:
             return f"the server is reached from {self.client} without encryption: let what is in between use TLS, too"
-        if is_far(self.server) and self.sslmode not in _VERIFYING:
+        if is_far(self.server) and self.sslmode not in VERIFYING:
             return (
                 f"the connection to {self.server} is encrypted, but the server's certificate is not verified (sslmode "
                 f"{self.sslmode}): set {_REMEDY}"
@@ -102,7 +105,8 @@ def remarks(session: psycopg.Connection[Any]) -> list[str]:
 
 
 def trouble(error: BaseException | None, where: str) -> SluiceError | None:
-    """SLC-311 if a session failed since TLS could not be set up; None if it failed of something else.
+    """SLC-311 if a session failed since TLS could not be set up, SLC-684 if the server asked for more of the password
+    than it may have; None if it failed of something else.
 
     Args:
         where: what was connected to.
@@ -110,7 +114,23 @@ def trouble(error: BaseException | None, where: str) -> SluiceError | None:
     if not isinstance(error, psycopg.Error) or error.sqlstate:
         return None
     reason = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
+    if _ASKED_FOR in reason:
+        return exposed(where, "`require_auth` password")
     for words, hint in _TROUBLES.items():
         if re.search(words, reason):
             return SluiceError(311, f"no TLS with {where} as its connection asks for it: {reason}", hint)
     return None
+
+
+def exposed(where: str, allowing: str) -> SluiceError:
+    """A server asks for a password in a form that it can read, and is not verified.
+
+    Args:
+        where: what was connected to.
+        allowing: what in the extra of the connection allows it.
+    """
+    return SluiceError(
+        684,
+        f"{where} asks for the password in clear, and nothing proves that it is the right server",
+        f"the password was not sent. Set {_REMEDY}; if the way to the server is safe anyway, set {allowing} there",
+    )

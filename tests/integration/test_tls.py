@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from itertools import product
 
 import pytest
 from psycopg import sql
+from support import impostor
+from support.secured import Authority
 from support.updating import UpdatingWorld
 from support.world import SOURCE, result
 
 from sluice import tls
 from sluice.capture.reconcile import bootstrap
-from sluice.connections import SEALED_ENV, seal
+from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.options import EXTERNAL
 from sluice.monitor.check import findings
+from sluice.store.engine import Store
+from sluice.vendors.gaussdb import session as gaussdb
+from sluice.vendors.gaussdb.capture.protocol.replication import ReplicationStream
+from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions
+from sluice.vendors.mariadb import guarded
+from sluice.vendors.mariadb import session as mariadb
+from sluice.vendors.postgresql import programs
+from sluice.vendors.postgresql import session as postgresql
 
 pytestmark = [pytest.mark.postgres]
 
@@ -138,3 +149,72 @@ def test_check_tells_which_ways_beyond_the_loopback_are_not_safe(world, updating
     for name in ENDS:
         respell(world, name, extra=world.verified)
     assert told(world) == {}
+
+
+CANARY = "canary-7d1e"
+WAYS = {
+    "a job, a page and the shell": lambda info: postgresql.connect(info, "test"),
+    "the control store": lambda info: Store(info).migrate(),
+    "a GaussDB": lambda info: gaussdb.connect(info, "test"),
+    "a stream": lambda info: ReplicationStream(info, DecodingOptions(()), "slot", 0),
+}
+
+
+def at(place: impostor.Impostor, kind: str = "postgres", **extra: object) -> ConnectionInfo:
+    return ConnectionInfo(kind, "127.0.0.1", place.port, "d", "u", CANARY, extra)
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_who_stands_in_a_servers_place_does_not_get_the_password(way):
+    with impostor.impostor(impostor.of_postgresql) as place:
+        with pytest.raises(SluiceError, match=r"SLC-684: .* asks for the password in clear") as caught:
+            way(at(place))
+        assert not isinstance(caught.value, TransientError)
+        assert CANARY.encode() not in place.heard
+
+
+def test_a_connection_may_say_that_the_password_is_sent_in_clear(monkeypatch, tmp_path):
+    with impostor.impostor(impostor.of_postgresql) as place:
+        with pytest.raises(TransientError, match="SLC-030"):
+            postgresql.connect(at(place, require_auth="password"), "test")
+        assert CANARY.encode() in place.heard
+    # Programs know it by a variable. Who verifies the server may send what it asks for, as a token.
+    given = [{}, {"sslmode": "verify-full"}, {"require_auth": "scram-sha-256"}]
+    for number, extra in enumerate(given):
+        (directory := tmp_path / str(number)).mkdir()
+        given[number] = programs.environment(at(place, **extra), "test", directory, False).get("PGREQUIREAUTH")
+    assert given == ["!password", None, "scram-sha-256"]
+
+
+PASSWORD, KEY = impostor.WHOLE_PASSWORD, impostor.PUBLIC_KEY
+IMPOSTORS = {
+    "in clear": (impostor.of_mariadb(b"mysql_clear_password"), False),
+    "by a dialog": (impostor.of_mariadb(b"dialog", b"\x04Password: "), False),
+    "by an old hash": (impostor.of_mariadb(b"mysql_old_password"), False),
+    "whole, in TLS": (impostor.of_mariadb(b"caching_sha2_password", PASSWORD), True),
+    "whole, by its key": (
+        impostor.of_mariadb(b"caching_sha2_password", PASSWORD, KEY),
+        False,
+    ),
+    "at once, in TLS": (impostor.of_mariadb(b"", first=b"sha256_password"), True),
+    "by its key": (impostor.of_mariadb(b"sha256_password", KEY), False),
+}
+
+
+@pytest.mark.parametrize(("ask", "with_tls"), IMPOSTORS.values(), ids=IMPOSTORS)
+def test_who_stands_in_the_place_of_a_mariadb_does_not_get_it_either(ask, with_tls, tmp_path, monkeypatch):
+    # Servers of MySQL on the loopback read the password wherever they do not remember it.
+    monkeypatch.setattr(guarded, "is_far", bool)
+    certificate = Authority(tmp_path, "own").issue("localhost") if with_tls else None
+    with impostor.impostor(partial(ask, files=certificate)) as place:
+        with pytest.raises(SluiceError, match=r"SLC-684: .* asks for the password in clear") as caught:
+            mariadb.connect(at(place, "mysql", **({"sslmode": "require"} if with_tls else {})), "test")
+        assert not isinstance(caught.value, TransientError)
+        assert CANARY.encode() not in place.heard
+
+
+def test_a_connection_to_mariadb_may_say_so_as_well():
+    with impostor.impostor(impostor.of_mariadb(b"mysql_clear_password")) as place:
+        with pytest.raises(TransientError, match="SLC-030"):
+            mariadb.connect(at(place, "mysql", cleartext_password=True), "test")
+        assert CANARY.encode() in place.heard

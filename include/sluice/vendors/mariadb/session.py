@@ -9,7 +9,6 @@ from typing import Any, NewType
 from zlib import crc32
 
 import pymysql
-import pymysql.connections
 from pymysql import converters
 from pymysql.constants import CLIENT
 
@@ -17,7 +16,9 @@ from sluice import sqlfiles
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair, TableName
+from sluice.tls import VERIFYING
 from sluice.vendors.mariadb.errors import explained
+from sluice.vendors.mariadb.guarded import Guarded
 from sluice.vendors.mariadb.server import Server, server_of
 
 # A piece of SQL, whose names are quoted.
@@ -33,7 +34,7 @@ _LOCKS = 64
 _ENCODERS = dict(converters.encoders)
 
 
-class Connection(pymysql.connections.Connection):  # type: ignore[misc]
+class Connection(Guarded):
     """A session, which knows what its server can do."""
 
     server: Server
@@ -48,8 +49,8 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
     Raises:
         TransientError: SLC-030, it cannot be reached.
         ConfigError: SLC-437, its `sslmode` is none; SLC-442, it does not hold.
-        SluiceError: SLC-031, it is not let in; SLC-430, the server is another one; SLC-435, settings do not hold;
-            SLC-616, it does not make tables as they are meant.
+        SluiceError: SLC-031, it is not let in; SLC-684, it asks for the password in clear; SLC-430, the server is
+            another one; SLC-435, settings do not hold; SLC-616, it does not make tables as they are meant.
     """
     address = f"{info.host}:{info.port or PORT}"
     tls = _tls(info)
@@ -66,8 +67,12 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
             # The driver itself sends no file, since `local_infile` is not set.
             client_flag=CLIENT.LOCAL_FILES,
             program_name=f"sluice {application}"[:63],
+            defer_connect=True,
             **tls,
         )
+        session.verifies = info.extra.get("sslmode") in VERIFYING
+        session.in_clear = str(info.extra.get("cleartext_password")).lower() == "true"
+        session.connect()
         _pin(session, address, fills=fills)
         _expect_encrypted(session, address, str(info.extra.get("sslmode", "prefer")))
     except (pymysql.Error, OSError) as error:
