@@ -7,6 +7,7 @@ import pytest
 from psycopg import sql
 from support.exactly import differences, pinned
 
+from sluice.errors import SluiceError, TransientError
 from sluice.vendors.postgresql.session import connect
 
 pytestmark = [pytest.mark.postgres]
@@ -117,6 +118,7 @@ EVERYBODY = {
     "array_nulls": "off",
     "xmloption": "document",
     "default_transaction_isolation": "serializable",
+    "restrict_nonsystem_relation_kind": "view, foreign-table",
 }
 
 
@@ -141,6 +143,8 @@ def ruled(updating):
 @pytest.mark.full
 def test_slaves_are_equal_whatever_their_databases_say_to_everybody(ruled):
     ruled.update()
+    ruled.master.close()
+    ruled.master = ruled.session()
     ruled.master.execute("INSERT INTO t (id, a) VALUES (2, ARRAY[NULL, 'NULL']); UPDATE u SET a = a || 'x'::text")
     ruled.master.execute("ALTER TABLE t ADD w text DEFAULT E'c\\\\d', ADD n text[] DEFAULT ARRAY[NULL, 'NULL']")
     ruled.master.execute("INSERT INTO t (id) VALUES (3); DELETE FROM t WHERE id = 1")
@@ -155,3 +159,71 @@ def test_no_session_of_ours_has_what_its_database_says_to_everybody(ruled):
     with connect(ruled.infos["master"], "test") as ours, ruled.session() as theirs:
         pairs = zip(*(session.execute(query, [list(EVERYBODY)]).fetchall() for session in (ours, theirs)), strict=True)
         assert [one[0] for one, other in pairs if one == other] == []
+
+
+class Encoded:
+    """Makes databases of another encoding on a server."""
+
+    def __init__(self, server, encoding):
+        self._server, self._encoding = server, encoding
+
+    def create_database(self):
+        template = f"in_{self._encoding.lower()}"
+        with self._server.cluster.admin() as admin:
+            if not admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [template]).fetchone():
+                made = "CREATE DATABASE {} TEMPLATE template0 ENCODING {} LOCALE_PROVIDER libc LOCALE 'C'"
+                admin.execute(sql.SQL(made).format(sql.Identifier(template), self._encoding))
+        return self._server.create_database(template=template)
+
+    def connect(self, info):
+        session = self._server.connect(info)
+        session.execute("SET client_encoding = 'UTF8'")
+        return session
+
+
+# What each encoding has, a character that most of them lack, and how texts are protected in messages.
+TEXTS = {"LATIN1": "é", "LATIN9": "€", "WIN1252": "€", "KOI8R": "ж", "EUC_JP": "漢", "UTF8": "漢"}
+ENCODED = """CREATE TABLE t (id int PRIMARY KEY, v text, "{0}" text DEFAULT '{0}'); COMMENT ON TABLE t IS '{0}'"""
+
+
+WAYS = [*((one, "UTF8") for one in TEXTS if one != "UTF8"), ("UTF8", "LATIN1"), ("UTF8", "EUC_JP")]
+
+
+@pytest.mark.full(but=["LATIN1-UTF8", "EUC_JP-UTF8", "UTF8-LATIN1"])
+@pytest.mark.parametrize(("master", "slave"), WAYS)
+def test_texts_arrive_from_and_in_databases_of_any_encoding(updating, server, master, slave):
+    text = TEXTS[master if master != "UTF8" else slave]
+    ends = {"master": master, "zurich": slave}
+    elsewhere = {name: Encoded(server, encoding) for name, encoding in ends.items() if encoding != "UTF8"}
+    world = updating(ENCODED.format(text), ["public.t"], {}, slaves=["zurich"], elsewhere=elsewhere)
+    row = "INSERT INTO t VALUES (%s, %s)"
+    world.master.execute(row, [1, text])
+    world.update()
+    world.master.execute(row, [2, f"{text}\x01"])
+    world.master.execute(f"ALTER TABLE t ADD w text DEFAULT '{text}'".encode())
+    world.master.execute(f"UPDATE t SET \"{text}\" = '{text}{text}' WHERE id = 1".encode())
+    world.catch_up()
+    assert differences(world) == {}
+    assert world.verify(initial=True) == {"zurich": 0}
+    items = world.master.execute("SELECT string_agg(repl_needs_prot(v)::text, '' ORDER BY id) FROM t")
+    assert items.fetchone() == ("02",)
+
+
+def test_a_text_that_the_encoding_of_a_slave_lacks_is_told_with_its_table(updating, server):
+    world = updating(
+        "CREATE TABLE t (id int PRIMARY KEY, v text)",
+        ["public.t"],
+        {},
+        slaves=["zurich"],
+        elsewhere={"zurich": Encoded(server, "LATIN1")},
+    )
+    world.update()
+    world.catch_up()
+    world.master.execute("INSERT INTO t VALUES (1, '漢')")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-685: .*public\.t") as caught:
+        world.drain()
+    assert not isinstance(caught.value, TransientError)
+    world.inhibit(force=True)
+    with pytest.raises(SluiceError, match=r"SLC-685: .*public\.t"):
+        world.dump()

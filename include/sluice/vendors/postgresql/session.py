@@ -49,6 +49,8 @@ PINNED = {
     "jit": "off",
 }
 
+_KNOWN = """
+SELECT name FROM unnest(%s::text[]) AS pinned (name) WHERE pg_catalog.current_setting(name, true) IS NOT NULL"""
 _SETTINGS = "SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s::text[]) AS pinned (name)"
 # A setting that this session alone has: it tells that what else was set in it since it began still holds. Statements
 # that count on that read it back, beside what they read anyway.
@@ -57,8 +59,8 @@ _LOOK = "SELECT pg_catalog.current_setting('sluice.session', true)"
 # What was set in a session to its end, see `keep`.
 _kept: WeakKeyDictionary[Connection, dict[str, str]] = WeakKeyDictionary()
 
-# What else may end a session, and the version since which servers know it: older ones refuse who names it.
-_ENDING = {"idle_session_timeout": 140000, "transaction_timeout": 170000}
+# What else a session depends on, where its server knows it: some end a session, one keeps it from reading our views.
+_IF_KNOWN = {"idle_session_timeout": "0", "transaction_timeout": "0", "restrict_nonsystem_relation_kind": ""}
 
 # Said by a transaction that takes changes out of a queue; `capture/guard` refuses all others.
 PURGE = "SET LOCAL sluice.purge = on"
@@ -108,6 +110,12 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
         "if the value is one that the master's type has got since (`ALTER TYPE ... ADD VALUE` is not carried), run "
         "that here, too, and unpause; if a column was altered, alter it back, or fill the slave with initial_update",
     ),
+    "22P05": (
+        685,
+        UnclassifiedError,
+        "the encoding of that database has no such character: make a database with ENCODING 'UTF8', let the connection "
+        "lead to it, and fill it with initial_update; or change the value on the master",
+    ),
     "25006": (
         38,
         SluiceError,
@@ -150,8 +158,8 @@ def connect(
     address, mark = f"{info.host}:{info.port or PORT}/{info.database}", uuid4().hex
     try:
         connection = libpq.connect(**how)
-        endless = {name: "0" for name, since in _ENDING.items() if connection.info.server_version >= since}
-        keep(connection, **endless, **{_MARK: mark})
+        known = [name for (name,) in connection.execute(_KNOWN, [list(_IF_KNOWN)])]
+        keep(connection, **{name: _IF_KNOWN[name] for name in known}, **{_MARK: mark})
         has = dict(connection.execute(_SETTINGS, [[*PINNED, _MARK]]).fetchall())
         connection.autocommit = autocommit
     except psycopg.Error as error:

@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION {col2xml}(name text, type text, value text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN
     '<col name="'
-        || CASE WHEN name ~ E'[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]'
+        || CASE WHEN name ~ E'[\x01-\x08\x0b\x0c\x0e-\x1f\\ufffe\\uffff]'
             THEN translate(encode(convert_to(name, 'UTF8'), 'base64'), E'\n', '') || '" encoded="name"'
             ELSE replace(replace(replace(replace(replace(replace(replace(
                 name, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), E'\n', '&#10;'), E'\r', '&#13;'), E'\t', '&#9;')
