@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import itertools
 import signal
+import time
+from contextlib import closing
 from dataclasses import replace
 
 import pymysql
 import pytest
+from pymysql.cursors import SSCursor
 from support import traffic
 from support.lake import CHANGES
 from support.mariadb import ONE_SERVER, SERVERS
@@ -16,16 +19,17 @@ from support.world import SOURCE
 
 from sluice.commands.remove_replication import Extent, remove_replication
 from sluice.crash import CrashPoint
-from sluice.errors import FencedError, NotByKeys, RowsDiffer, SluiceError
+from sluice.errors import FencedError, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.model.names import Resources
 from sluice.model.row_numbers import RowNumbers
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Status
 from sluice.vendors import net_repair
 from sluice.vendors.mariadb import fence
+from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.grants import for_source
 from sluice.vendors.mariadb.server import MARIADB
-from sluice.vendors.mariadb.session import connect, hold_lock, our_tables
+from sluice.vendors.mariadb.session import connect, execute, expect_pinned, hold_lock, our_tables, transaction
 from sluice.vendors.mariadb.write import repair as repairing
 
 pytestmark = [pytest.mark.postgres]
@@ -254,3 +258,60 @@ def test_a_table_that_one_refers_to_which_is_not_shown_stays_when_the_others_are
         remove_replication(world.context, world.pair("zurich"), Extent.TABLES)
     assert slave_server.execute(f"SHOW TABLES FROM {here}") == [("a",)]
     assert world.status("zurich") is Status.UNCONFIGURED
+
+
+# What a server may say to all its sessions: some of it ends them, some ends statements, or changes what they mean.
+EVERYBODY = {
+    "wait_timeout": 2,
+    "interactive_timeout": 2,
+    "net_write_timeout": 1,
+    "net_read_timeout": 1,
+    "completion_type": 2,
+    "init_connect": "SET autocommit = 0, sql_big_selects = 0, max_join_size = 1",
+}
+ENDING = {MARIADB: {f"idle_{kind}transaction_timeout": 1 for kind in ("", "readonly_", "write_")}}
+
+
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_no_session_of_ours_has_what_its_server_says_to_everybody(slave_server):
+    info, said = slave_server.create_account(owner=True), {**EVERYBODY, **ENDING.get(slave_server.kind, {})}
+    for name, value in said.items():
+        slave_server.execute(f"SET GLOBAL {name} = %s", value)
+    try:
+        with closing(connect(info, "test")) as session, closing(connect(info, "test")) as other:
+            execute(session, f"CREATE TABLE {info.database}.t (id int PRIMARY KEY)")
+            with transaction(session):
+                execute(session, f"INSERT INTO {info.database}.t VALUES (1), (2)")
+                time.sleep(2.5)
+            read = f"SELECT a.id FROM {info.database}.t a, {info.database}.t b ORDER BY 1"
+            assert execute(other, read) == execute(session, read) == [("1",), ("1",), ("2",), ("2",)]
+            execute(session, f"DELETE FROM {info.database}.t")
+            assert not execute(other, read)
+            expect_pinned(session)
+    finally:
+        for name in said:
+            slave_server.execute(f"SET GLOBAL {name} = DEFAULT")
+
+
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_a_session_that_is_ended_while_it_reads_is_tried_again(slave_server):
+    info = slave_server.create_account(owner=True)
+    slave_server.execute(f"CREATE TABLE {info.database}.t (id int PRIMARY KEY, v longtext)")
+    values = ", ".join(f"({number}, REPEAT('x', 100000))" for number in range(300))
+    slave_server.execute(f"INSERT INTO {info.database}.t VALUES {values}")
+    session = connect(info, "test")
+
+    def read():
+        with translated("reading"), session.cursor(SSCursor) as cursor:
+            cursor.execute(f"SELECT * FROM {info.database}.t")
+            cursor.fetchone()
+            slave_server.execute(f"KILL {session.thread_id()}")
+            cursor.fetchall()
+
+    with pytest.raises(TransientError, match="SLC-030: reading"):
+        read()
+    for use in (lambda: execute(session, "SELECT 1"), session.commit, session.begin):
+        with pytest.raises(TransientError, match="SLC-030: going on"), translated("going on"):
+            use()

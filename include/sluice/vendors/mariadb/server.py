@@ -14,6 +14,11 @@ _MYSQL_SINCE = (8, 0, 17)
 _MYSQL_CAPTURED_SINCE = (8, 4, 0)
 # InnoDB does not carry out the actions of foreign keys by itself any more.
 _MYSQL_ACTIONS_SINCE = (9, 7, 0)
+# How long a session that does nothing, or whose client is slow, is kept: as long as servers can. Their network tells
+# them of a client that is gone.
+_A_YEAR = "31536000"
+# The same for transactions.
+_IDLE = ("idle_transaction_timeout", "idle_readonly_transaction_timeout", "idle_write_transaction_timeout")
 
 
 @dataclass(frozen=True)
@@ -27,6 +32,7 @@ class Server:
         time_out: the variable with the time-out of a statement, which is one of our settings.
         no_time_out: its value for none, as the server shows it.
         pauses_checks: whether a session can leave checks out.
+        ends_idle: whether it ends sessions whose transaction does nothing.
         shows_width: whether the catalog says with how many signs whole numbers are shown.
         waits_for_one: whether a setting can be given to one statement alone.
         has_long_defaults: whether a literal can be the default of a long text; else only an expression.
@@ -54,6 +60,7 @@ class Server:
     time_out: str
     no_time_out: str
     pauses_checks: bool
+    ends_idle: bool
     shows_width: bool
     waits_for_one: bool
     has_long_defaults: bool
@@ -81,6 +88,7 @@ class Server:
         """The settings of its sessions, as it shows them. Values are taken as they are, or refused (R7). The texts of
         times do not depend on a zone."""
         checks = (("check_constraint_checks", "1"),) if self.pauses_checks else ()
+        idle = tuple((name, "0") for name in _IDLE) if self.ends_idle else ()
         return (
             (
                 "sql_mode",
@@ -89,6 +97,13 @@ class Server:
             ),
             ("time_zone", "+00:00"),
             (self.isolation, "REPEATABLE-READ"),
+            # A statement is a transaction of its own, and the session goes on after one.
+            ("autocommit", "1"),
+            ("completion_type", "NO_CHAIN"),
+            ("wait_timeout", _A_YEAR),
+            ("net_read_timeout", _A_YEAR),
+            ("net_write_timeout", _A_YEAR),
+            *idle,
             ("innodb_lock_wait_timeout", "60"),
             ("lock_wait_timeout", "60"),
             ("foreign_key_checks", "1"),
@@ -96,7 +111,8 @@ class Server:
             *checks,
             ("sql_safe_updates", "0"),
             ("sql_auto_is_null", "0"),
-            # No rows are left out.
+            # No statement is too large, and no rows are left out.
+            ("sql_big_selects", "1"),
             ("sql_select_limit", "18446744073709551615"),
             (self.time_out, self.no_time_out),
             ("character_set_client", "utf8mb4"),
@@ -121,6 +137,7 @@ MARIADB = Server(
     time_out="max_statement_time",
     no_time_out="0.000000",
     pauses_checks=True,
+    ends_idle=True,
     shows_width=True,
     waits_for_one=True,
     has_long_defaults=True,
@@ -146,6 +163,7 @@ MYSQL = Server(
     time_out="max_execution_time",
     no_time_out="0",
     pauses_checks=False,
+    ends_idle=False,
     shows_width=False,
     waits_for_one=False,
     has_long_defaults=False,

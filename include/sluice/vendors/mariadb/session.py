@@ -32,12 +32,21 @@ _TLS = ("disable", "prefer", "require", "verify-ca", "verify-full")
 _LOCKS = 64
 # Without its decoders the driver gives texts as they are, and bytes for what is binary.
 _ENCODERS = dict(converters.encoders)
+_LOST = (2013, "the session has ended")
 
 
 class Connection(Guarded):
-    """A session, which knows what its server can do."""
+    """A session, which knows what its server can do, and says so if it has ended."""
 
     server: Server
+
+    def _read_bytes(self, num_bytes: int) -> bytes:
+        # The driver reads on in a session that it has closed, to leave no rows behind.
+        if not self.open:
+            self._result = None
+            raise pymysql.err.OperationalError(*_LOST)
+        read: bytes = super()._read_bytes(num_bytes)
+        return read
 
 
 def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Connection:
@@ -185,6 +194,8 @@ def _lock(pair: Pair, number: int | str) -> str:
 
 
 def _pin(session: Connection, address: str, *, fills: bool) -> None:
+    # What a server begins sessions with may refuse the first question.
+    execute(session, "SET SESSION sql_big_selects = 1")
     ((version, folding, engine),) = execute(
         session,
         "SELECT VERSION(), @@lower_case_table_names, "
