@@ -43,7 +43,8 @@ class Connection(Guarded):
     def _read_bytes(self, num_bytes: int) -> bytes:
         # The driver reads on in a session that it has closed, to leave no rows behind.
         if not self.open:
-            self._result = None
+            if self._result:
+                self._result.unbuffered_active = False
             raise pymysql.err.OperationalError(*_LOST)
         read: bytes = super()._read_bytes(num_bytes)
         return read
