@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "arrow_without_pandas",
         "release",
     ),
-    ("state", "values", "extensions", "shell"),
+    ("state", "values", "extensions", "shell", "loopback"),
     ("connections", "hints", "expressions", "storage"),
     ("tls", "config"),
     ("libpq",),

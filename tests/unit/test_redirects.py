@@ -13,6 +13,7 @@ from sluice.airflow_api.client import AirflowApi, Redirected
 from sluice.airflow_api.dags import Dags
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
+from sluice.loopback import without_proxies
 
 TOKEN = "canary-5f3a9c-token"
 SETTINGS = """
@@ -80,3 +81,18 @@ def test_a_command_says_who_sends_it_on_and_what_to_write(read):
     ):
         Dags(read(SETTINGS), at(address), TOKEN).switch("publish", "flights", paused=True)
     assert (refused.value.code, "sluice connect" in refused.value.hint) == (378, True)
+
+
+@pytest.mark.parametrize("name", ["http_proxy", "all_proxy", "HTTP_PROXY"])
+def test_requests_to_this_machine_take_no_proxy_and_others_do(monkeypatch, name):
+    with server(200) as (proxy, taken), server(200) as (address, asked):
+        monkeypatch.setenv(name, proxy)
+        for host in ("127.0.0.1", "localhost"):
+            AirflowApi(at(address.replace("127.0.0.1", host)), TOKEN).ask("/api/v2/dags")
+        assert (len(asked), taken) == (2, [])
+        if name != "all_proxy":
+            AirflowApi(at("http://airflow.example:80"), TOKEN).ask("/api/v2/dags")
+            assert [line for line, _ in taken] == ["GET http://airflow.example:80/api/v2/dags HTTP/1.1"]
+    assert without_proxies() == dict.fromkeys(("no_proxy", "NO_PROXY"), "localhost,127.0.0.1,::1")
+    monkeypatch.setenv("NO_PROXY", "db.example, localhost")
+    assert set(without_proxies().values()) == {"db.example,localhost,127.0.0.1,::1"}

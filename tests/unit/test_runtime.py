@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from sluice.config import configuration, pools
-from sluice.errors import SluiceError
+from sluice.errors import ConfigError, SluiceError
 from sluice.runtime import ports, postgres_dirs
 from sluice.runtime.guarded import expect_guarded
 from sluice.runtime.handle import Runtime
@@ -30,6 +30,12 @@ def layout(tmp_path) -> RuntimePaths:
     layout = RuntimePaths(tmp_path / "home")
     layout.make()
     return layout
+
+
+def test_a_folder_with_a_percent_sign_is_refused_at_once(tmp_path):
+    with pytest.raises(ConfigError, match=r"SLC-686: .*50%off"):
+        RuntimePaths(tmp_path / "50%off").make()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 from urllib.parse import quote, urlsplit
 
+from sluice import loopback
 from sluice.connections import ConnectionInfo
 from sluice.log import event
 
@@ -33,9 +34,6 @@ class _Stays(urllib.request.HTTPRedirectHandler):
             f"{asked.scheme}://{asked.netloc} sends callers on to {other.scheme}://{other.netloc} (HTTP {code}), "
             "where the login is not sent"
         )
-
-
-_opener = urllib.request.build_opener(_Stays)
 
 
 def dag_run(run: str, conf: Mapping[str, object]) -> dict[str, object]:
@@ -129,7 +127,7 @@ class AirflowApi:
             headers={"Content-Type": "application/json", "Authorization": f"Bearer {self._token}"},
         )
         try:
-            with _opener.open(request, timeout=TIMEOUT_S) as answer:
+            with loopback.opener(_Stays).open(request, timeout=TIMEOUT_S) as answer:
                 return json.loads(answer.read() or "null")
         except http.client.HTTPException as error:
             # It broke off in the middle of an answer.

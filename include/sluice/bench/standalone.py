@@ -7,7 +7,6 @@ import os
 import secrets
 import signal
 import sys
-import urllib.request
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 
 import psutil
 
+from sluice import loopback
 from sluice.connections import KEY_FILE_ENV
 from sluice.paths import PROJECT
 from sluice.runtime import ports, processes
@@ -58,7 +58,7 @@ class Standalone:
         return sum(int(one["activeTasks"]) for one in self._asked(f"applications/{application['id']}/executors"))
 
     def _asked(self, what: str) -> list[dict[str, Any]]:
-        with urllib.request.urlopen(f"{self.page}/api/v1/{what}", timeout=_PATIENCE_S) as answer:
+        with loopback.opener().open(f"{self.page}/api/v1/{what}", timeout=_PATIENCE_S) as answer:
             found: list[dict[str, Any]] = json.load(answer)
         return found
 

@@ -10,12 +10,11 @@ import base64
 import json
 import secrets
 import subprocess
-import urllib.request
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sluice import paths
+from sluice import loopback, paths
 from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
@@ -155,7 +154,7 @@ def wait_until_healthy(port: int, services: Mapping[str, Service], step: Step) -
 
 def _is_healthy(port: int, service: Service) -> bool:
     try:
-        with urllib.request.urlopen(f"{address(port)}/api/v2/monitor/health", timeout=5) as answer:
+        with loopback.opener().open(f"{address(port)}/api/v2/monitor/health", timeout=5) as answer:
             health = json.load(answer)
     except (OSError, ValueError):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sluice import connections, libpq, paths, shell
+from sluice import connections, libpq, loopback, paths, shell
 from sluice.config import configuration
 from sluice.runtime.paths import BIN, RuntimePaths
 
@@ -21,6 +21,7 @@ def shared(layout: RuntimePaths, java: Path) -> dict[str, str]:
     }
     return {
         **kept,
+        **loopback.without_proxies(),
         # bin/spark-submit finds Spark through the first python3 on the path.
         "PATH": os.pathsep.join([str(BIN), str(java / "bin"), kept.get("PATH", os.defpath)]),
         "PYTHONPATH": os.pathsep.join(paths.import_folders("include", "plugins")),

@@ -78,8 +78,15 @@ class RuntimePaths:
         private by its own mode.
 
         Raises:
-            ConfigError: SLC-341, they cannot be made.
+            ConfigError: SLC-341, they cannot be made; SLC-686, Airflow does not start in a directory of this name.
         """
+        for path in (self.home, paths.PROJECT):
+            if "%" in str(path):
+                raise ConfigError(
+                    686,
+                    f"Airflow does not start in {path}: its settings take a percent sign for their own",
+                    f"nothing was done; move the checkout, or let {paths.HOME_ENV} name a directory without one",
+                )
         try:
             private_files.make(self.home.parent)
             if not self.home.is_dir():

@@ -53,6 +53,8 @@ def start(layout: RuntimePaths, port: int, env: Mapping[str, str]) -> Service:
         home=layout.home,
         env={
             **env,
+            # Its own script that looks for it knows no blanks.
+            "SPARK_HOME": str(jars().parent),
             TOKEN_ENV: layout.spark_token.read_text(),
             "SPARK_LOCAL_DIRS": str(temporary),
             "TMPDIR": str(temporary),

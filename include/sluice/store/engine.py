@@ -133,7 +133,8 @@ class Store:
         from alembic.config import Config
 
         configuration = Config()
-        configuration.set_main_option("script_location", str(PROJECT / _MIGRATIONS))
+        # Percent signs are its own.
+        configuration.set_main_option("script_location", str(PROJECT / _MIGRATIONS).replace("%", "%%"))
         with self.begin() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sluice control store'))"))
             configuration.attributes["connection"] = connection
