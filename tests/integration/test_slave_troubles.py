@@ -15,6 +15,7 @@ import pytest
 from psycopg import sql
 from support.places import reserve_port
 
+from sluice.commands.unblock import skip
 from sluice.errors import SluiceError, TransientError
 from sluice.state.replication import Status
 from sluice.store import replications
@@ -163,3 +164,17 @@ def test_a_table_that_a_crash_would_empty_stops_the_slave_with_and_without_chang
         world.catch_up()
     assert "SET LOGGED" in caught.value.hint
     assert "EXCEPTION" in replications.holds(world.context.store, world.pair("zurich"))
+
+
+def test_a_check_that_refuses_a_row_on_a_slave_alone_is_told_with_its_table_and_holds_up_no_other(world):
+    slave = world.reader("zurich")
+    slave.execute("ALTER TABLE t ADD CONSTRAINT here CHECK (v <> 'no')")
+    world.master.execute("INSERT INTO t VALUES (1, 'no'); INSERT INTO u VALUES (1)")
+    world.publish()
+    with pytest.raises(SluiceError, match=r'SLC-687: writing to public\.t: .*check constraint "here"') as caught:
+        world.drain()
+    assert "ALTER TABLE ... DROP CONSTRAINT" in caught.value.hint
+    assert "--skip public.t" in caught.value.hint
+    skip(world.context, world.pair("zurich"), "public.t")
+    world.drain()
+    assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 1)

@@ -20,6 +20,10 @@ _LOGIN = "mend login and password of the Airflow connection, or its `sslmode` if
 _RIGHTS = 'grant the account of the connection what is missing; see mariadb.md, "Rights"'
 _PRIMARY = "point the connection at the primary, or set `read_only` off there"
 _VALUE = "alter the column so that it takes the value, or make it a `longtext`; then unpause"
+_CHECK = (
+    "the row fits the master, and not a constraint of the table there: take it away (ALTER TABLE ... DROP CONSTRAINT), or "
+    "let it hold for rows of the master, too; then unpause"
+)
 
 # Number -> (code, kind, hint). Sources: MariaDB Knowledge Base, "MariaDB Error Codes"; MySQL Reference Manual,
 # "Server Error Message Reference".
@@ -38,6 +42,7 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
         SluiceError,
         "raise `max_allowed_packet` on the server above the size of the largest row; then unpause",
     ),
+    **dict.fromkeys((3819, 4025), (687, UnclassifiedError, _CHECK)),
     1205: (36, LockTimeout, f"another session holds the lock; {AGAIN}. SHOW ENGINE INNODB STATUS says which one"),
     1213: (34, RolledBack, AGAIN),
     # The snapshot of a session is older than the table.

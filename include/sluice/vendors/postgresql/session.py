@@ -116,6 +116,15 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
         "the encoding of that database has no such character: make a database with ENCODING 'UTF8', let the connection "
         "lead to it, and fill it with initial_update; or change the value on the master",
     ),
+    **dict.fromkeys(
+        ("23502", "23514", "23P01"),
+        (
+            687,
+            UnclassifiedError,
+            "the row fits the master, and not a constraint of the table there: take it away (ALTER TABLE ... DROP "
+            "CONSTRAINT, or ALTER COLUMN ... DROP NOT NULL), or let it hold for rows of the master, too; then unpause",
+        ),
+    ),
     "25006": (
         38,
         SluiceError,
