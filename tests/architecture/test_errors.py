@@ -49,6 +49,7 @@ SHARED = {
     421: "the decoded stream",
     424: "of logical decoding excludes",
     426: "a source of this vendor",
+    445: "cannot be read",
     459: "of the decoded log",
     461: "master cannot be captured by",
     914: "no choice of",

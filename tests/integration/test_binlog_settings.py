@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 import pytest
 from support.binlog import MASTERS
+from support.mariadb import MariaServer
+from support.places import server_directory
 
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.watched import Watch
 from sluice.monitor.check import findings
+from sluice.vendors.mariadb.catalog.master_tables import expect_capturable
+from sluice.vendors.mariadb.session import connect
 
 pytestmark = [pytest.mark.postgres]
 
@@ -71,3 +75,64 @@ def test_settings_and_rights_that_are_missing_are_named_with_what_to_type(binlog
     world.configure(lambda settings: settings["sources"]["flights"].update(capture="triggers"))
     with pytest.raises(SluiceError, match=r"SLC-461.*triggers do not see what foreign keys change"):
         world.context.source("flights")
+
+
+def test_columns_that_are_not_read_are_refused_by_name_before_anything_is_loaded(maria_server):
+    info = maria_server.create_account(owner=True)
+    tables = {
+        "CREATE TABLE {}.packed (id int PRIMARY KEY, v text COMPRESSED)": r"packed cannot be read: v is COMPRESSED",
+        "CREATE TABLE {}.old (id int PRIMARY KEY, at datetime(3))": r"old cannot be read: at has times in the form",
+        "CREATE TABLE {}.named (id int PRIMARY KEY, v enum('COMPRESSED*/'))": None,
+    }
+    maria_server.execute("SET GLOBAL mysql56_temporal_format = OFF")
+    try:
+        for statement in tables:
+            maria_server.execute(statement.format(info.database))
+    finally:
+        maria_server.execute("SET GLOBAL mysql56_temporal_format = ON")
+    with closing(connect(info, "test")) as session:
+        for statement, told in tables.items():
+            name = TableName(info.database, statement.partition(".")[2].partition(" ")[0])
+            with pytest.raises(SluiceError, match=rf"SLC-445: .*{told}") if told else nullcontext():
+                expect_capturable(session, name)
+
+
+def test_unique_keys_over_long_values_bring_no_columns_of_the_servers(binlog):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY, v text UNIQUE, w varchar(900) UNIQUE, DB_ROW_HASH_1 int);"
+    ddl += "\nCREATE TABLE u (v varchar(900) NOT NULL UNIQUE, n int)"
+    world, master = binlog(ddl, ["t", "u"], slaves=("zurich",))
+    master.execute("INSERT INTO t VALUES (1, 'a', 'b', 7)", "INSERT INTO u VALUES ('x', 1), ('y', 2)")
+    master.execute("UPDATE t SET v = NULL", "UPDATE u SET n = 3 WHERE v = 'x'", "DELETE FROM u WHERE v = 'y'")
+    world.catch_up()
+    master.execute("ALTER TABLE t ADD n int", "INSERT INTO t VALUES (2, 'c', NULL, 8, 9)")
+    world.catch_up()
+    assert world.verify() == {"zurich": 0}
+    assert sorted(world.reader("zurich").execute('SELECT id, v, w, "DB_ROW_HASH_1", n FROM t').fetchall()) == [
+        (1, None, "b", 7, None),
+        (2, "c", None, 8, 9),
+    ]
+
+
+@pytest.mark.full
+def test_a_log_that_is_encrypted_is_read_on(binlog, master_server):
+    world, master = binlog("CREATE TABLE t (id int PRIMARY KEY)", ["t"], slaves=("zurich",))
+    master.execute("INSERT INTO t VALUES (1)")
+    world.catch_up()
+    assert world.verify() == {"zurich": 0}
+
+
+@pytest.fixture
+def master_server(request, tmp_path_factory):
+    """A server of its own that encrypts its log, for the test that is about one; else the one of all tests."""
+    if "encrypted" not in request.function.__name__:
+        yield request.getfixturevalue(getattr(request, "param", "maria_server"))
+        return
+    request.getfixturevalue("maria_server")
+    keys = tmp_path_factory.mktemp("keys") / "keys"
+    with server_directory(tmp_path_factory.mktemp("encrypting")) as directory:
+        keys.write_text(f"1;{'5e' * 32}\n")
+        made = MariaServer(directory)
+        plugin = ("--plugin-load-add=file_key_management", f"--file-key-management-filename={keys}")
+        made.start(*plugin, "--encrypt-binlog")
+        yield made
+        made.stop()

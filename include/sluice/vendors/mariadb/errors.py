@@ -21,8 +21,8 @@ _RIGHTS = 'grant the account of the connection what is missing; see mariadb.md, 
 _PRIMARY = "point the connection at the primary, or set `read_only` off there"
 _VALUE = "alter the column so that it takes the value, or make it a `longtext`; then unpause"
 _CHECK = (
-    "the row fits the master, and not a constraint of the table there: take it away (ALTER TABLE ... DROP CONSTRAINT), or "
-    "let it hold for rows of the master, too; then unpause"
+    "the row fits the master, and not a constraint of the table there: take it away (ALTER TABLE ... DROP CONSTRAINT), "
+    "or let it hold for rows of the master, too; then unpause"
 )
 
 # Number -> (code, kind, hint). Sources: MariaDB Knowledge Base, "MariaDB Error Codes"; MySQL Reference Manual,

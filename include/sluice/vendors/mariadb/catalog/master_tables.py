@@ -14,6 +14,14 @@ from sluice.vendors.mariadb.session import Connection, Row, composed, execute
 
 # How the catalog calls a table that keeps no history.
 PLAIN = "BASE TABLE"
+# How it calls columns of which the log has values that are not read, behind their types; what they are, and what helps.
+_UNREAD = {
+    "COMPRESSED*/": ("is COMPRESSED", "ALTER TABLE {} MODIFY the column without COMPRESSED"),
+    "/* mariadb-5.3 */": (
+        "has times in the form of old servers",
+        "set mysql56_temporal_format = ON on the server, then ALTER TABLE {} FORCE",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,11 @@ def expect_capturable(session: Connection, name: TableName) -> None:
         _expect_no_actions(session, name)
     if found := described(session, name):
         found.layout()
+        for column in found.columns:
+            for ending, (why, remedy) in _UNREAD.items():
+                if column.whole.endswith(ending):
+                    hint = f"nothing was changed; {remedy.format(name)}, or take the table out of `tables`"
+                    raise SluiceError(445, f"{name} cannot be read: {column.name} {why}", hint)
 
 
 def _expect_no_actions(session: Connection, name: TableName) -> None:

@@ -25,8 +25,8 @@ _V2 = {30, 31, 32}
 # `binlog_row_value_options`.
 UNREAD = dict.fromkeys((*range(165, 172), 40), "compressed events") | {39: "parts of documents in place of rows"}
 # Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file,
-# GTIDs of earlier files, members of a group.
-IGNORED = frozenset({3, 5, 13, 14, 27, 29, 35, 36, 37, 41, 160, 161, 163})
+# GTIDs of earlier files, members of a group, the begin of an encrypted part, which the server decrypts for its readers.
+IGNORED = frozenset({3, 5, 13, 14, 27, 29, 35, 36, 37, 41, 160, 161, 163, 164})
 _STANDALONE, _IN_GROUP, _XA = 1, 1 << 1, 1 << 6 | 1 << 7
 # Of the server's option `binlog_alter_two_phase`: it begins, or is rolled back.
 _UNFINISHED = 1 << 1 | 1 << 3

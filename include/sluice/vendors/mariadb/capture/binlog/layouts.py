@@ -7,6 +7,7 @@ if it has the same columns as the log, and else the table is refused.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from sluice.model.logical_type import logical_type
 from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, TableMap
-from sluice.vendors.mariadb.capture.binlog.values import FIXED, ColumnReader, Reads, Unreadable, reader
+from sluice.vendors.mariadb.capture.binlog.values import FIXED, ColumnReader, Image, Reads, Unreadable, images, reader
 from sluice.vendors.mariadb.catalog.master_tables import PLAIN, MasterTable
 from sluice.vendors.mariadb.charsets import BINARY, Charsets
 
@@ -27,13 +28,29 @@ REBASE = (
     "initial_update for all slaves of this source"
 )
 
+# How MariaDB calls the columns by which it knows values that are too long for an index.
+_HIDDEN = re.compile(r"DB_ROW_HASH_\d+")
+
 
 @dataclass(frozen=True)
 class Described:
-    """A table as rows of it are read from here on."""
+    """A table as rows of it are read from here on.
+
+    Attributes:
+        hidden: the places of columns that are in no catalog.
+    """
 
     layout: Layout
     reads: list[Reads]
+    hidden: tuple[int, ...] = ()
+
+    def images(self, data: bytes, *, paired: bool) -> list[Image]:
+        """The images of an event, without columns that nobody sees. Raises Malformed."""
+        found = images(self.reads, data, paired=paired)
+        for image in found if self.hidden else ():
+            for place in reversed(self.hidden):
+                del image[place]
+        return found
 
 
 class Layouts:
@@ -161,19 +178,22 @@ class Layouts:
             raise unclear(
                 name, "the log does not name its columns here", "SET GLOBAL binlog_row_metadata = FULL; then: "
             )
-        fixed = self._fixed(name, said)
+        hidden = self._hidden(name, said)
+        shown = _without(hidden, said)
+        fixed = self._fixed(name, shown)
         columns: list[Column] = []
         readers: list[ColumnReader] = []
-        for one in said.columns:
+        for place, one in enumerate(said.columns):
             try:
                 readers.append(reader(one, fixed.get(one.name), self._charsets()))
             except Unreadable as error:
                 why, hint = error.args
                 raise unclear(name, why, f"{hint}. Then: ") from None
-            columns.append(Column(one.name, readers[-1].type, not one.nullable, members=readers[-1].members))
+            if place not in hidden:
+                columns.append(Column(one.name, readers[-1].type, not one.nullable, members=readers[-1].members))
         before = self.current.get(name)
         number = max(time.time_ns(), before.id + 1 if before else 0)
-        layout = Layout(number, name, tuple(columns), said.key)
+        layout = Layout(number, name, tuple(columns), shown.key)
         if before is not None:
             # Where there is no primary key, the log names a unique one in its place, if there is one.
             is_alike = before.key == layout.key or (self.carried and not before.key)
@@ -184,7 +204,16 @@ class Layouts:
                 raise unclear(name, f"they have {_shown(layout)}, where {_shown(before)} was derived", "")
             else:
                 _expect_same_types(before, layout)
-        return Described(layout, [one.reads for one in readers])
+        return Described(layout, [one.reads for one in readers], hidden)
+
+    def _hidden(self, name: TableName, said: TableMap) -> tuple[int, ...]:
+        """The places of columns that the server keeps by itself, for unique keys over long values."""
+        places = {place: one.name for place, one in enumerate(said.columns) if _HIDDEN.fullmatch(one.name)}
+        if not places:
+            return ()
+        now = self._catalog(name) or self.current.get(name)
+        shown = {one.name for one in now.columns} if now else set()
+        return tuple(place for place, column in places.items() if column not in shown)
 
     def _fixed(self, name: TableName, said: TableMap) -> Mapping[str, str]:
         """Which columns of binary strings are of another type."""
@@ -202,6 +231,14 @@ class Layouts:
                 "",
             )
         return {one.name: one.kind for one in now.columns if one.kind in FIXED}
+
+
+def _without(hidden: tuple[int, ...], said: TableMap) -> TableMap:
+    if not hidden:
+        return said
+    places = [place for place in range(len(said.columns)) if place not in hidden]
+    key = () if {*said.key} & {*hidden} else tuple(map(places.index, said.key))
+    return replace(said, columns=tuple(said.columns[place] for place in places), key=key)
 
 
 def unclear(name: TableName, why: str, first: str) -> SluiceError:

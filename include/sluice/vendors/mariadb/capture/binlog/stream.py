@@ -39,7 +39,7 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
-from sluice.vendors.mariadb.capture.binlog.values import Image, images
+from sluice.vendors.mariadb.capture.binlog.values import Image
 from sluice.vendors.mariadb.server import MARIADB, server_of
 
 _BATCH_ROWS = 10_000
@@ -351,7 +351,7 @@ class Stream:
             )
         action = Action(rows.action)
         if described.layout.name == self.records:
-            self._recorded(action, images(described.reads, bytes(rows.data), paired=action is Action.UPDATE))
+            self._recorded(action, described.images(bytes(rows.data), paired=action is Action.UPDATE))
             return
         if self._issued is not None:
             self._issued.touched.add(described.layout.name)
@@ -360,7 +360,7 @@ class Stream:
             return
         self._stands_at(found)
         data = bytes(rows.data)
-        found_images = images(described.reads, data, paired=action is Action.UPDATE)
+        found_images = described.images(data, paired=action is Action.UPDATE)
         if action is Action.UPDATE:
             for old, new in zip(found_images[::2], found_images[1::2], strict=True):
                 self._put(described.layout, action, new, old)
