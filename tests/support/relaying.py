@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import signal
 import socket
@@ -9,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,9 +28,9 @@ from sluice.paths import HOME_ENV, PROJECT
 SECRET, ADMIN_SECRET = "Freedelity", "who watches"
 # Of that secret: the standard hash, and the other one in use.
 KEYS = (0x700E76749A3B5CE8, 0x0BF246A9C6D9567F)
-PING, AUTHENTICATE, ADD_FILTER, POLL = 1, 2, 3, 4
+PING, AUTHENTICATE, ADD_FILTER, POLL, POLL_V2 = 1, 2, 3, 4, 5
 OK, DISCONNECTED, EMPTY, ERROR = 0x00, 0xF0, 0xFC, 0xFF
-INSERT, UPDATE, DELETE = 1, 2, 4
+INSERT, UPDATE, DELETE, TRUNCATE, COMMAND = 1, 2, 4, 8, 16
 _PATIENCE_S = 120.0
 
 
@@ -55,10 +58,20 @@ class Seen:
     columns: tuple[tuple[str, str, str], ...]
 
 
-def parsed(payload: bytes) -> Seen:
-    """The event in the payload of a reply, which ends where the event does."""
+def parsed(payload: bytes, instance: int | None = None) -> Seen:
+    """The event in the payload of a reply, which ends where the event does; with numbers if an instance is given."""
     kind, position, left = struct.unpack_from("<BQI", payload)
     place = 13
+
+    def number(expected: int) -> None:
+        nonlocal place
+        if instance is not None:
+            assert struct.unpack_from("<I", payload, place) == (expected,)
+            place += 4
+
+    def named() -> str:
+        number(0)
+        return read()
 
     def read() -> str:
         nonlocal place
@@ -66,12 +79,13 @@ def parsed(payload: bytes) -> Seen:
         raw = payload[place + 4 : place + 4 + size]
         place += 4 + size
         assert raw[-1:] == b"\0"
-        return raw[:-1].decode()
+        return raw[:-1].decode(errors="surrogateescape")
 
-    schema, table = read(), read()
+    number(instance or 0)
+    schema, table = named(), named()
     (count,) = struct.unpack_from("<I", payload, place)
     place += 4
-    columns = tuple((read(), read(), read()) for _ in range(count))
+    columns = tuple((named(), read(), read()) for _ in range(count))
     assert place == len(payload)
     return Seen(kind, position, left, schema, table, columns)
 
@@ -109,18 +123,18 @@ class Client:
         payload = struct.pack("<BBI", kinds, discard, limit) + text(schema) + text(table)
         assert self.ask(ADD_FILTER, payload) == (OK, b"")
 
-    def poll(self) -> Seen | None:
-        """The next event, if there is one now."""
-        result, payload = self.ask(POLL)
+    def poll(self, instance: int | None = None) -> Seen | None:
+        """The next event, if there is one now; of an instance, with numbers."""
+        result, payload = self.ask(POLL if instance is None else POLL_V2)
         assert result in (OK, EMPTY), payload
-        return parsed(payload) if result == OK else None
+        return parsed(payload, instance) if result == OK else None
 
-    def events(self, count: int) -> list[Seen]:
+    def events(self, count: int, instance: int | None = None) -> list[Seen]:
         """So many events, as soon as they come."""
         found: list[Seen] = []
         end = time.monotonic() + _PATIENCE_S
         while len(found) < count and time.monotonic() < end:
-            if (one := self.poll()) is None:
+            if (one := self.poll(instance)) is None:
                 time.sleep(0.02)
             else:
                 found.append(one)
@@ -137,6 +151,20 @@ class Client:
                 raise ConnectionError("closed")
             found += part
         return bytes(found)
+
+
+class PhpClient(Client):
+    """What the original's class in PHP sends: another version, and a poll with the payload of the reply before it."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__(port)
+        self._left = b""
+
+    def ask(self, command: int, payload: bytes = b"") -> tuple[int, bytes]:
+        sent = self._left if command in (POLL, POLL_V2) else payload
+        self.socket.sendall(frame(command, sent, self.client, self.token, 0x00010004))
+        result, self._left = self.reply()
+        return result, self._left
 
 
 class RelayProcess:
@@ -172,10 +200,17 @@ class RelayProcess:
             raise AssertionError(self.log.read_text())
         self.port, self.admin_port = (int(line.strip().rstrip("/").rpartition(":")[2]) for line in lines)
 
-    def client(self) -> Client:
+    def client(self, kind: type[Client] = Client) -> Client:
         """A new connection."""
-        self._clients.append(Client(self.port))
+        self._clients.append(kind(self.port))
         return self._clients[-1]
+
+    def figures(self, secret: str = ADMIN_SECRET) -> dict[str, Any]:
+        """What it tells by HTTP."""
+        request = urllib.request.Request(f"http://127.0.0.1:{self.admin_port}/")
+        request.add_header("Authorization", "Basic " + base64.b64encode(f"admin:{secret}".encode()).decode())
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return dict(json.load(answer))
 
     def resident(self) -> int:
         """The memory of the process, in bytes."""

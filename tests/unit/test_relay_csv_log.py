@@ -21,7 +21,9 @@ STOCK = TableName("public", "stock")
 
 
 def event(number: int) -> PackedEvent:
-    return PackedEvent(at(1, number), Kind.INSERT, STOCK, event_body("public", "stock", [("id", "", str(number))]), 0)
+    return PackedEvent(
+        at(1, number), Kind.INSERT, STOCK, event_body("public", "stock", [("id", b"", str(number).encode())]), 0
+    )
 
 
 @contextmanager

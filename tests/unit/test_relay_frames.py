@@ -24,18 +24,54 @@ from sluice.relay.frames import (
 from sluice.relay.log_reader import LogSlice, PackedEvent, at
 from sluice.relay.payloads import Accepted, ColumnImage, Discard, Event, Filter, Kind, Login
 from sluice.relay.queue import ClientQueue
-from sluice.relay.secret_hash import auth_keys
+from sluice.relay.secret_hash import auth_keys, fnv1a
+from sluice.relay.value_bytes import as_bytes
 
 NUMBERS = st.integers(0, 2**32 - 1)
 WORDS = st.integers(0, 2**16 - 1)
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
-KINDS = st.integers(0, 7).map(Kind)
-COLUMNS = st.lists(st.builds(ColumnImage, TEXTS, TEXTS, TEXTS), max_size=3).map(tuple)
+KINDS = st.integers(0, 31).map(Kind)
+VALUES = TEXTS | st.binary(max_size=20).map(lambda raw: raw.decode(errors="surrogateescape"))
+COLUMNS = st.lists(st.builds(ColumnImage, TEXTS, VALUES, VALUES), max_size=3).map(tuple)
 PEOPLE, STOCK = TableName("public", "people"), TableName("public", "stock")
 
 
 def test_a_secret_has_the_keys_of_both_forms():
-    assert auth_keys("Freedelity") == (0x700E76749A3B5CE8, 0x0BF246A9C6D9567F)
+    assert set(auth_keys("Freedelity")) == {0x700E76749A3B5CE8, 0x0BF246A9C6D9567F}
+
+
+def test_a_key_may_lack_its_highest_bit_as_that_of_php_does():
+    whole = fnv1a(b"open sesame")
+    assert whole >> 63
+    assert {whole, whole - 2**63} < set(auth_keys("open sesame"))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "sent"),
+    [
+        ("bytea", "\\xdead00", b"\xde\xad\x00"),
+        ("bytea", "\\x", b""),
+        ("text", "\\xdead", rb"\xdead"),
+        ("timestamp without time zone", "2024-02-29 23:59:59.5", b"2024-02-29 23:59:59.5"),
+        ("timestamp(0) with time zone", "2024-02-29 23:59:59+00", b"2024-02-29 23:59:59"),
+        ("timestamp with time zone", "0044-03-15 00:00:00+00 BC", b"0044-03-15 00:00:00 BC"),
+        ("timestamp with time zone", "infinity", b"infinity"),
+        ("bytea", None, b"NULL"),
+    ],
+)
+def test_values_are_sent_as_those_of_a_mysql(column, value, sent):
+    assert as_bytes(column, value) == sent
+
+
+def test_a_filter_of_other_kinds_is_one_more_and_an_event_comes_once():
+    found = queue(Filter("public", "stock", Kind.DELETE), Filter("public", "stock", Kind.INSERT, limit=1))
+    found.add_filter(Filter("public", "stock", Kind.INSERT | Kind.UPDATE), {})
+    found.add_filter(Filter("public", "stock", Kind.INSERT, limit=2), {})
+    assert [(one.kinds, one.limit) for one in found.filters.values()] == [(4, 0), (1, 2), (3, 0)]
+    asyncio.run(found.take("shop", LogSlice(at(1), at(2), tuple(map(event, range(1, 4))))))
+    assert polled(found) == [1, 2]
+    found.add_filter(Filter("public", "stock", Kind(0)), {})
+    assert not found.filters
 
 
 def test_a_request_is_laid_out_as_the_protocol_says():

@@ -11,7 +11,6 @@ from typing import Any
 from sluice.config.relay import Relay
 from sluice.errors import FencedError, SluiceError
 from sluice.log import event
-from sluice.model.names import TableName
 from sluice.relay.payloads import Discard, Filter, Kind
 from sluice.relay.queue import ClientQueue
 from sluice.store import relay_clients
@@ -62,8 +61,7 @@ class Clients:
         filters = map(_from_plain, known.filters if known else ())
         # Of a source that was added since, it gets what comes from now on.
         cursors = {source: known.positions.get(source, end) if known else end for source, end in self.ends.items()}
-        by_table = {TableName(one.schema, one.table): one for one in filters}
-        queue = ClientQueue(name, by_table, cursors, self._settings.queue_bytes)
+        queue = ClientQueue(name, filters, cursors, self._settings.queue_bytes)
         self.connected[name] = queue
         return queue
 

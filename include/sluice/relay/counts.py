@@ -15,3 +15,8 @@ class ServerCounts:
     refused: int = 0
     malformed: int = 0
     wrong_secrets: int = 0
+
+    @property
+    def instance(self) -> int:
+        """A number of this run of the relay, of 32 bits."""
+        return int(self.started_at) & 0xFFFFFFFF

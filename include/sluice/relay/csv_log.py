@@ -106,6 +106,15 @@ class CsvLogger:
 
 
 def _images(one: Event) -> tuple[str, str]:
-    before = {} if one.kind is Kind.INSERT else {column.name: column.before for column in one.columns}
-    after = {} if one.kind is Kind.DELETE else {column.name: column.after for column in one.columns}
+    before = {} if one.kind is Kind.INSERT else {column.name: _shown(column.before) for column in one.columns}
+    after = {} if one.kind is Kind.DELETE else {column.name: _shown(column.after) for column in one.columns}
     return json.dumps(before, ensure_ascii=False), json.dumps(after, ensure_ascii=False)
+
+
+def _shown(value: str) -> str:
+    """A value; bytes that are no text as their digits."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "\\x" + value.encode(errors="surrogateescape").hex()
+    return value

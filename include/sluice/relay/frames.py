@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 VERSION = 0x00010020
+# The upper half of a version: requests of all versions with it are alike.
+_ALIKE = VERSION >> 16
 _REQUEST = struct.Struct("<HHIIIIIII")
 _REPLY = struct.Struct("<BII")
 REQUEST_BYTES, REPLY_BYTES = _REQUEST.size, _REPLY.size
@@ -24,6 +26,11 @@ class Command(IntEnum):
     AUTHENTICATE = 2
     ADD_FILTER = 3
     POLL_EVENT = 4
+    POLL_EVENT_V2 = 5
+    """The same, with a number before each name."""
+
+
+POLLS = (Command.POLL_EVENT, Command.POLL_EVENT_V2)
 
 
 class Result(IntEnum):
@@ -69,11 +76,20 @@ class Request:
         fields = self.command, self.subcommand, len(self.payload), self.version, self.client_id, self.token
         return _REQUEST.pack(*fields, (sum(fields) + sum(self.payload)) & _MASK, 0, 0) + self.payload
 
+    @property
+    def is_understood(self) -> bool:
+        """Whether its version is one of this protocol."""
+        return self.version >> 16 == _ALIKE
+
     @classmethod
-    def decoded(cls, header: RequestHeader, payload: bytes) -> Request:
-        """The request of a header and its payload. Raises MalformedFrame if the checksum is wrong."""
+    def decoded(cls, header: RequestHeader, payload: bytes, left_out: int = 0) -> Request:
+        """The request of a header and its payload. Raises MalformedFrame if the checksum is wrong.
+
+        Args:
+            left_out: the sum of the payload's bytes that were read and not kept.
+        """
         fields = header.command, header.subcommand, header.size, header.version, header.client_id, header.token
-        if (sum(fields) + sum(payload)) & _MASK != header.checksum:
+        if (sum(fields) + sum(payload) + left_out) & _MASK != header.checksum:
             raise MalformedFrame("the checksum is wrong")
         return cls(header.command, payload, header.client_id, header.token, header.subcommand, header.version)
 

@@ -7,23 +7,35 @@ cursor is such a number, too: all up to it was read; where a segment ends, it st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.errors import LogTrimmed
 from sluice.log import event
 from sluice.model.action import Action
-from sluice.model.layout import Layout
+from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
+from sluice.model.table_definition import TableChange
 from sluice.relay.frames import reply_frame
-from sluice.relay.payloads import Kind, event_body, event_head
+from sluice.relay.payloads import Kind, event_body, event_head, numbered
+from sluice.relay.value_bytes import as_bytes
 
-KINDS = {Action.INSERT: Kind.INSERT, Action.UPDATE: Kind.UPDATE, Action.DELETE: Kind.DELETE}
+KINDS = {
+    Action.INSERT: Kind.INSERT,
+    Action.UPDATE: Kind.UPDATE,
+    Action.DELETE: Kind.DELETE,
+    Action.TRUNCATE: Kind.TRUNCATE,
+    Action.CREATE: Kind.DDL,
+    Action.ALTER: Kind.DDL,
+    Action.DROP: Kind.DDL,
+}
 # What is read at a time.
 _MOST_SEGMENTS = 16
 _MOST_EVENTS = 5_000
@@ -59,10 +71,13 @@ class PackedEvent:
         """The payload of a reply."""
         return event_head(self.kind, self.position, left) + self.body
 
-    def reply(self, left: int) -> bytes:
-        """The frame of a reply."""
+    def reply(self, left: int, instance: int | None = None) -> bytes:
+        """The frame of a reply; with the number of an instance, that to `Command.POLL_EVENT_V2`."""
         head = event_head(self.kind, self.position, left)
-        return reply_frame(0, head + self.body, sum(head) + self.byte_sum)
+        if instance is None:
+            return reply_frame(0, head + self.body, sum(head) + self.byte_sum)
+        payload = head + numbered(self.body, instance)
+        return reply_frame(0, payload, sum_of(payload))
 
 
 @dataclass(frozen=True)
@@ -178,6 +193,11 @@ class LogReader:
         return {number: self._layouts[number] for number in numbers if number in self._layouts}
 
 
+def sum_of(part: bytes) -> int:
+    """The sum of bytes. The built-in `sum` keeps all other threads waiting, if they are many."""
+    return int(np.frombuffer(part, np.uint8).sum(dtype=np.uint64))
+
+
 def _changes_of(cursor: int) -> int:
     return cursor & (1 << _ROW_BITS) - 1
 
@@ -202,7 +222,9 @@ class _Reading:
         """Take the events of a batch, as many as there is room for; returns the cursor behind what was looked at."""
         numbers = batch.column("layout").to_numpy()
         mine = [number for number, layout in layouts.items() if self._wanted(layout.name)]
-        rows = np.flatnonzero(np.isin(numbers, mine))
+        # A table that was renamed is told of under its old name, too.
+        altered = pc.equal(batch.column("action"), Action.ALTER.value).to_numpy(zero_copy_only=False)
+        rows = np.flatnonzero(np.isin(numbers, mine) | altered)
         looked_at = len(batch)
         # Wide rows fill memory long before there are many of them.
         step = max(1, min(_AT_ONCE, _MOST_BYTES * len(batch) // max(batch.nbytes, 1)))
@@ -213,12 +235,16 @@ class _Reading:
             some = rows[first : first + step]
             changes = batch.select(["layout", "action", "new", "old"]).take(pa.array(some)).to_pylist()
             for row, change in zip(some.tolist(), changes, strict=True):
-                if kind := KINDS.get(Action(change["action"])):
-                    self._pack(begin + row + 1, kind, layouts[change["layout"]], change["old"], change["new"])
+                position, layout = begin + row + 1, layouts[change["layout"]]
+                match KINDS.get(action := Action(change["action"])):
+                    case Kind.DDL:
+                        self._pack_command(position, action, layout, change["new"])
+                    case kind if kind is not None:
+                        self._pack_row(position, kind, layout, change["old"], change["new"])
         self._changes += looked_at
         return begin + looked_at
 
-    def _pack(
+    def _pack_row(
         self, position: int, kind: Kind, layout: Layout, old: list[str | None] | None, new: list[str | None] | None
     ) -> None:
         # The image of a deleted row may stand in either place.
@@ -226,22 +252,29 @@ class _Reading:
             old, new = old if old is not None else new, None
         elif kind is Kind.INSERT:
             old = None
-        names = (column.name for column in layout.columns)
-        body = event_body(*_named(layout.name), zip(names, _texts(old, layout), _texts(new, layout), strict=True))
+        columns = () if kind is Kind.TRUNCATE else layout.columns
+        images = zip(columns, _values(old, columns), _values(new, columns), strict=True)
+        self._pack(position, kind, layout.name, [(column.name, before, after) for column, before, after in images])
+
+    def _pack_command(self, position: int, action: Action, layout: Layout, text: list[str | None] | None) -> None:
+        change, tables = None, {layout.name}
+        with suppress(ValueError):
+            change = TableChange.from_json((text or [None])[0] or "")
+            tables |= {side.name for side in (change.before, change.after) if side}
+        said = (("command", action.name), ("statement", (change and change.statement) or ""))
+        for table in sorted(filter(self._wanted, tables)):
+            self._pack(position, Kind.DDL, table, [(name, b"", after.encode()) for name, after in said])
+
+    def _pack(self, position: int, kind: Kind, table: TableName, columns: list[tuple[str, bytes, bytes]]) -> None:
+        body = event_body(table.schema, table.table, columns)
         if len(body) > _MOST_OF_ONE:
-            event("WARNING event left out", table=layout.name, position=position, why="it is larger than a reply")
+            event("WARNING event left out", table=table, position=position, why="it is larger than a reply")
             return
-        # Not by `sum`, which keeps all other threads waiting.
-        byte_sum = int(np.frombuffer(body, np.uint8).sum(dtype=np.uint64))
-        self._events.append(packed := PackedEvent(position, kind, layout.name, body, byte_sum))
+        self._events.append(packed := PackedEvent(position, kind, table, body, sum_of(body)))
         self._bytes += packed.size
 
 
-def _named(name: TableName) -> tuple[str, str]:
-    return name.schema, name.table
-
-
-def _texts(image: list[str | None] | None, layout: Layout) -> list[str]:
+def _values(image: list[str | None] | None, columns: Sequence[Column]) -> list[bytes]:
     if image is None:
-        return [""] * len(layout.columns)
-    return ["NULL" if value is None else value for value in image]
+        return [b""] * len(columns)
+    return [as_bytes(column.type, value) for column, value in zip(columns, image, strict=True)]

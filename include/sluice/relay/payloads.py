@@ -21,9 +21,12 @@ class Kind(IntFlag):
     INSERT = 1
     UPDATE = 2
     DELETE = 4
+    TRUNCATE = 8
+    DDL = 16
 
 
-ALL = Kind.INSERT | Kind.UPDATE | Kind.DELETE
+ROWS = Kind.INSERT | Kind.UPDATE | Kind.DELETE
+ALL = ROWS | Kind.TRUNCATE | Kind.DDL
 
 
 class Discard(IntEnum):
@@ -75,7 +78,7 @@ class Accepted:
 
 @dataclass(frozen=True)
 class Filter:
-    """The payload of `Command.ADD_FILTER`: a wish for events of one table. Without a kind it wishes for none.
+    """The payload of `Command.ADD_FILTER`: a wish for events of one table. Without a kind it takes all wishes back.
 
     Attributes:
         limit: most events in the queue; 0: any number.
@@ -105,7 +108,10 @@ class Filter:
 
 @dataclass(frozen=True)
 class ColumnImage:
-    """One column of an event; a value that the event has not is empty, NULL is the text NULL."""
+    """One column of an event; a value that the event has not is empty, NULL is the text NULL.
+
+    Bytes that are no text are in it as Python's `surrogateescape` has them: `after.encode(errors="surrogateescape")`.
+    """
 
     name: str
     before: str = ""
@@ -130,7 +136,7 @@ class Event:
 
     def encoded(self) -> bytes:
         return event_head(self.kind, self.position, self.left) + event_body(
-            self.schema, self.table, ((one.name, one.before, one.after) for one in self.columns)
+            self.schema, self.table, ((one.name, _raw(one.before), _raw(one.after)) for one in self.columns)
         )
 
     @classmethod
@@ -139,7 +145,7 @@ class Event:
         fields = _Fields(payload)
         kind, position, left = fields.number("<B"), fields.number("<Q"), fields.number("<I")
         schema, table, count = fields.text(), fields.text(), fields.number("<I")
-        columns = tuple(ColumnImage(fields.text(), fields.text(), fields.text()) for _ in range(count))
+        columns = tuple(ColumnImage(fields.text(), fields.value(), fields.value()) for _ in range(count))
         return cls(Kind(kind), position, schema, table, columns, left)
 
 
@@ -148,15 +154,32 @@ def event_head(kind: int, position: int, left: int) -> bytes:
     return _EVENT.pack(kind, position, min(left, 0xFFFFFFFF))
 
 
-def event_body(schema: str, table: str, columns: Iterable[tuple[str, str, str]]) -> bytes:
+def event_body(schema: str, table: str, columns: Iterable[tuple[str, bytes, bytes]]) -> bytes:
     """The rest of it; columns are name, before and after."""
-    parts = [text for column in columns for text in map(_sized, column)]
+    parts = [part for name, *values in columns for part in (_sized(name), *map(_sized_bytes, values))]
     return b"".join([_sized(schema), _sized(table), _SIZE.pack(len(parts) // 3), *parts])
 
 
+def numbered(body: bytes, instance: int) -> bytes:
+    """A body as `Command.POLL_EVENT_V2` has it: the instance's number first, and the number 0 before each name."""
+    fields, none = _Fields(body), _SIZE.pack(0)
+    parts = [_SIZE.pack(instance), none, _sized_bytes(fields.raw()), none, _sized_bytes(fields.raw())]
+    parts.append(_SIZE.pack(count := fields.number("<I")))
+    for _ in range(count):
+        parts += [none, *(_sized_bytes(fields.raw()) for _ in range(3))]
+    return b"".join(parts)
+
+
 def _sized(text: str) -> bytes:
-    raw = text.encode()
+    return _sized_bytes(text.encode())
+
+
+def _sized_bytes(raw: bytes) -> bytes:
     return _SIZE.pack(len(raw) + 1) + raw + b"\0"
+
+
+def _raw(value: str) -> bytes:
+    return value.encode(errors="surrogateescape")
 
 
 class _Fields:
@@ -170,10 +193,15 @@ class _Fields:
         (found,) = struct.unpack(form, self._bytes(struct.calcsize(form)))
         return int(found)
 
+    def raw(self) -> bytes:
+        return self._bytes(self.number("<I")).removesuffix(b"\0")
+
+    def value(self) -> str:
+        return self.raw().decode(errors="surrogateescape")
+
     def text(self) -> str:
-        raw = self._bytes(self.number("<I")).removesuffix(b"\0")
         try:
-            text = raw.decode()
+            text = self.raw().decode()
         except UnicodeDecodeError:
             raise MalformedFrame("a text is not UTF-8") from None
         if "\0" in text:

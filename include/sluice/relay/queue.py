@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sluice.model.names import TableName
 from sluice.relay.log_reader import LogSlice, PackedEvent, gone
-from sluice.relay.payloads import Discard, Filter
+from sluice.relay.payloads import Discard, Filter, Kind
 
 _LAST = 10
+
+
+# What a filter is about: its table and its kinds.
+Wish = tuple[TableName, Kind]
 
 
 @dataclass
 class _Queued:
     source: str
-    table: TableName
+    wish: Wish
     event: PackedEvent | None
     """None once it was discarded."""
 
@@ -45,11 +49,9 @@ class ClientQueue:
         most_bytes: the memory that events may take before reading pauses.
     """
 
-    def __init__(
-        self, name: str, filters: Mapping[TableName, Filter], cursors: Mapping[str, int], most_bytes: int
-    ) -> None:
+    def __init__(self, name: str, filters: Iterable[Filter], cursors: Mapping[str, int], most_bytes: int) -> None:
         self.name = name
-        self.filters = dict(filters)
+        self.filters = {wish_of(one): one for one in filters}
         self.cursors = dict(cursors)
         self.version = 0
         self.served = self.discarded = self.largest = 0
@@ -58,7 +60,7 @@ class ClientQueue:
         self.paused = False
         self._most_bytes = most_bytes
         self._order: deque[_Queued] = deque()
-        self._of_table: dict[TableName, deque[_Queued]] = {}
+        self._of_wish: dict[Wish, deque[_Queued]] = {}
         self._of_source: Counter[str] = Counter()
         self._bytes = 0
         self._size = 0
@@ -86,16 +88,21 @@ class ClientQueue:
 
     def wants(self, table: TableName) -> bool:
         """Whether a filter is about that table."""
-        return table in self.filters
+        return any(wished == table for wished, _ in self.filters)
 
     def add_filter(self, added: Filter, ends: Mapping[str, int]) -> None:
-        """From now on wish for that; the filter of the same table goes. The first one begins where the logs end."""
-        table = TableName(added.schema, added.table)
+        """Wish for that, too, from now on; a filter of the same table and kinds only gets other limits.
+
+        A filter without a kind takes all of its table away. The first one begins where the logs end.
+        """
+        table, _ = wish = wish_of(added)
         if not self.filters:
             self.cursors = dict(ends)
-        others = {name: one for name, one in self.filters.items() if name != table}
         # Replaced and never changed: a thread may be reading by it.
-        self.filters = {**others, table: added} if added.kinds else others
+        if added.kinds:
+            self.filters = {**self.filters, wish: added}
+        else:
+            self.filters = {other: one for other, one in self.filters.items() if other[0] != table}
         self.version += 1
 
     async def take(self, source: str, found: LogSlice) -> None:
@@ -117,11 +124,11 @@ class ClientQueue:
         while self._order:
             queued = self._order.popleft()
             if (event := queued.event) is not None:
-                self._of_table[queued.table].popleft()
+                self._of_wish[queued.wish].popleft()
                 self._forget(queued)
                 self._unconfirmed = queued
                 self.served += 1
-                self.last.append(Served(time.time(), queued.source, queued.table, event.kind, event.position))
+                self.last.append(Served(time.time(), queued.source, event.table, event.kind, event.position))
                 return event
         return None
 
@@ -136,10 +143,11 @@ class ClientQueue:
         return self.cursors[source]
 
     def _offer(self, source: str, event: PackedEvent) -> None:
-        filtered = self.filters.get(event.table)
-        if filtered is None or not event.kind & filtered.kinds:
+        wishes = (wish for wish in self.filters if wish[0] == event.table and wish[1] & event.kind)
+        # Once, whichever of them have its kind.
+        if (wish := next(wishes, None)) is None:
             return
-        mine = self._of_table.setdefault(event.table, deque())
+        filtered, mine = self.filters[wish], self._of_wish.setdefault(wish, deque())
         if filtered.limit and len(mine) >= filtered.limit:
             self.discarded += 1
             if filtered.discard is not Discard.OLDEST:
@@ -148,7 +156,7 @@ class ClientQueue:
             self._forget(oldest)
             oldest.event = None
             self._without_gaps()
-        queued = _Queued(source, event.table, event)
+        queued = _Queued(source, wish, event)
         self._order.append(queued)
         mine.append(queued)
         self._size += 1
@@ -166,3 +174,8 @@ class ClientQueue:
         """Discarded events leave an empty place each; when most are empty, all of these go."""
         if len(self._order) > 2 * self._size + 100:
             self._order = deque(queued for queued in self._order if queued.event is not None)
+
+
+def wish_of(one: Filter) -> Wish:
+    """What a filter is about."""
+    return TableName(one.schema, one.table), one.kinds

@@ -1,4 +1,4 @@
-"""The hash by which a client shows that it knows the shared secret: FNV-1a of 64 bits, in the two forms in use."""
+"""The hash by which a client shows that it knows the shared secret: FNV-1a of 64 bits, in the forms in use."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ def fnv1a(text: bytes) -> int:
 
 
 def auth_keys(secret: str) -> tuple[int, ...]:
-    """The keys of a secret: the standard hash, and that of clients that hash a zero byte and all but the last byte."""
+    """The keys of a secret: the standard hash, and that of clients that hash a zero byte and all but the last byte.
+
+    Each also without its highest bit: PHP loses that when it makes an integer of a larger number.
+    """
     text = secret.encode()
-    return fnv1a(text), fnv1a(b"\0" + text[:-1])
+    whole = fnv1a(text), fnv1a(b"\0" + text[:-1])
+    return (*whole, *(key & _MASK >> 1 for key in whole))

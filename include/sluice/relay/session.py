@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from sluice.config.relay import Relay
 from sluice.errors import SluiceError
 from sluice.log import event
-from sluice.model.names import TableName
 from sluice.relay.clients import Clients, TooManyClients
 from sluice.relay.counts import ServerCounts
 from sluice.relay.feed import Feed
-from sluice.relay.frames import VERSION, Command, MalformedFrame, Reply, Request, Result
+from sluice.relay.frames import POLLS, VERSION, Command, MalformedFrame, Reply, Request, Result
 from sluice.relay.payloads import Accepted, Filter, Login
-from sluice.relay.queue import ClientQueue
+from sluice.relay.queue import ClientQueue, wish_of
 
 _PONG = Reply(Result.OK, b"PONG\0").encoded()
 _OK = Reply(Result.OK).encoded()
@@ -52,21 +51,19 @@ class Session:
 
     async def answer(self, request: Request) -> Answer:
         """The answer to a request."""
-        if request.version != VERSION:
+        if not request.is_understood:
             return _refused(f"the version of the protocol is 0x{VERSION:08x}", last=True)
         named = request.client_id, request.token
         if self.queue is None:
-            if named != (0, 0):
-                # Of a connection that ended.
-                return Answer(_DISCONNECTED, last=True)
-            return await self._answer_stranger(request)
+            return self._answer_stranger(request)
         if self._clients.connected.get(self.queue.name) is not self.queue:
             # The client came again by another connection.
             return Answer(_DISCONNECTED, last=True)
         if named not in self._ids:
             return Answer(_DISCONNECTED, last=True)
-        if request.command == Command.POLL_EVENT:
-            return self._poll(self.queue)
+        if request.command in POLLS:
+            second = request.command == Command.POLL_EVENT_V2
+            return self._poll(self.queue, self._counts.instance if second else None)
         if request.command == Command.PING:
             return Answer(_PONG)
         if request.command == Command.ADD_FILTER:
@@ -78,11 +75,14 @@ class Session:
         if self.queue is not None:
             self._clients.disconnect(self.queue)
 
-    async def _answer_stranger(self, request: Request) -> Answer:
+    def _answer_stranger(self, request: Request) -> Answer:
+        # A client that comes again may still name its session before: until it has logged in, that says nothing.
         if request.command == Command.PING:
             return Answer(_PONG)
         if request.command == Command.AUTHENTICATE:
             return self._log_in(request.payload)
+        if (request.client_id, request.token) != (0, 0):
+            return Answer(_DISCONNECTED, last=True)
         return _refused("authenticate first")
 
     def _log_in(self, payload: bytes) -> Answer:
@@ -124,10 +124,10 @@ class Session:
             return _refused("a filter names a schema and a table")
         if max(len(added.schema), len(added.table)) > _MOST_OF_A_NAME:
             return _refused(f"the name of a schema or a table has {_MOST_OF_A_NAME} characters at most")
-        table = TableName(added.schema, added.table)
-        if table not in queue.filters and len(queue.filters) >= self._settings.max_filters:
+        known = queue.filters.get(wish_of(added))
+        if known is None and added.kinds and len(queue.filters) >= self._settings.max_filters:
             return _refused(f"a client has {self._settings.max_filters} filters at most")
-        if queue.filters.get(table) != added:
+        if known != added:
             queue.add_filter(added, self._clients.ends)
             try:
                 # Before the client relies on it.
@@ -137,14 +137,14 @@ class Session:
             self._feed.ask()
         return Answer(_OK)
 
-    def _poll(self, queue: ClientQueue) -> Answer:
+    def _poll(self, queue: ClientQueue, instance: int | None) -> Answer:
         if queue.lost:
             text, queue.lost = queue.lost, None
             return _refused(text)
         packed = queue.poll()
         if queue.is_ready:
             self._feed_again(queue)
-        return Answer(_EMPTY if packed is None else packed.reply(queue.waiting))
+        return Answer(_EMPTY if packed is None else packed.reply(queue.waiting, instance))
 
     def _feed_again(self, queue: ClientQueue) -> None:
         """Have more read when a queue that was full has room again."""

@@ -1,0 +1,88 @@
+"""Clients of the relay: that of the original in PHP, and what each may read."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+from support.relaying import COMMAND, DELETE, INSERT, SECRET, TRUNCATE, PhpClient, RelayProcess, relay_of
+from support.world import World
+
+from sluice.paths import PROJECT
+
+pytestmark = pytest.mark.postgres
+
+# The path of the original's class in PHP, for those who have it and `php`.
+PHP_CLASS = os.environ.get("SLUICE_RELAY_PHP_CLASS")
+
+
+@pytest.fixture(scope="module")
+def world(server, tmp_path_factory) -> Iterator[World]:
+    ddl = "CREATE TABLE people (id int PRIMARY KEY, name text, born date, photo bytea)"
+    made = World(server, tmp_path_factory.mktemp("relay") / "world", ddl, ["public.people"])
+    yield made
+    made.close()
+    server.drop_databases(made.infos.values())
+
+
+@pytest.fixture(scope="module")
+def relay(world) -> Iterator[RelayProcess]:
+    with relay_of(world) as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def empty(world):
+    world.master.execute("DELETE FROM people")
+    world.publish()
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_a_client_in_php_is_served_whatever_the_size_of_its_events(world, relay, second):
+    client = relay.client(PhpClient).log_in(f"php {second}")
+    instance = int(relay.figures()["server"]["started_at"]) if second else None
+    client.filter("people", INSERT)
+    world.master.execute(
+        "INSERT INTO people SELECT n, repeat('x', 100000), NULL, '\\x00ff' FROM generate_series(1, 3) n"
+    )
+    world.publish()
+    found = client.events(3, instance)
+    assert [one.columns[0][2] for one in found] == ["1", "2", "3"]
+    assert found[0].columns[1:] == (("name", "", "x" * 100_000), ("born", "", "NULL"), ("photo", "", "\0\udcff"))
+    assert client.poll(instance) is None
+    # It comes again by the same object, which still names the session before.
+    again = relay.client(PhpClient)
+    again.client, again.token = client.client, client.token
+    again.log_in(f"php {second}")
+
+
+if PHP_CLASS:
+
+    def test_the_class_of_the_original_itself_reads_events(world, relay):
+        script = PROJECT / "tests" / "support" / "relay_reader.php"
+        command = ["php", script, PHP_CLASS, str(relay.port), "php itself", SECRET, "people", "3"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
+            assert reader.stdout.readline() == "ready\n"
+            world.master.execute("INSERT INTO people SELECT n, 'Zoë', NULL, '\\x00ff' FROM generate_series(1, 3) n")
+            world.publish()
+            seen = [json.loads(line) for line in reader.stdout]
+        texts = [[base64.b64decode(value) for value in values] for _, _, values in seen]
+        assert texts == [[str(number).encode(), "Zoë".encode(), b"NULL", b"\0\xff"] for number in (1, 2, 3)]
+
+
+def test_truncates_and_commands_are_events_of_their_own_kinds(world, relay):
+    client, old = relay.client().log_in("commands"), relay.client().log_in("old name")
+    client.filter("later", TRUNCATE | COMMAND)
+    old.filter("people", COMMAND | TRUNCATE | DELETE)
+    world.master.execute("TRUNCATE people; ALTER TABLE people RENAME TO later; ALTER TABLE later ADD more int")
+    world.master.execute("ALTER TABLE later DROP more; ALTER TABLE later RENAME TO people")
+    world.publish()
+    truncated, *altered = old.events(3)
+    assert (truncated.kind, truncated.table, truncated.columns) == (TRUNCATE, "people", ())
+    assert {one.kind for one in altered} == {COMMAND}
+    assert altered[0].columns[0] == ("command", "", "ALTER")
+    assert [one.table for one in client.events(3)] == ["later"] * 3
