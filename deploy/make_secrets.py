@@ -33,7 +33,7 @@ def contents() -> dict[str, str]:
         "sluice_slave": {
             **postgres, "host": "slave-db", "schema": "shop", "login": "sluice", "password": word["slave"],
         },
-        "sluice_relay": {"conn_type": "generic", "password": word["relay"]},
+        "sluice_relay_printer": {"conn_type": "generic", "password": word["relay"]},
         "sluice_spark": {"conn_type": "spark_connect", "host": "localhost", "port": 15002, "password": token},
         "sluice_airflow_api": {
             "conn_type": "http", "host": "airflow-api-server", "port": 8080,

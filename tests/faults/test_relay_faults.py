@@ -23,7 +23,7 @@ def ids(events):
 
 
 def test_queues_are_served_while_the_control_store_is_away_and_nothing_is_lost(world, restartable):
-    with relay_of(world) as relay:
+    with relay_of(world, ["patient"]) as relay:
         client = relay.client().log_in("patient")
         client.filter("stock", INSERT)
         world.master.execute("INSERT INTO stock SELECT generate_series(1, 3)")
@@ -47,7 +47,7 @@ def test_queues_are_served_while_the_control_store_is_away_and_nothing_is_lost(w
 
 @pytest.mark.full
 def test_a_store_that_hangs_is_an_error_to_those_who_wait_for_it(world):
-    with relay_of(world) as relay:
+    with relay_of(world, ["waiting"]) as relay:
         client = relay.client().log_in("waiting")
         with world.context.store.session() as session, session.transaction():
             session.execute("LOCK TABLE relay_client")
@@ -61,7 +61,7 @@ def test_a_store_that_hangs_is_an_error_to_those_who_wait_for_it(world):
 
 
 def test_a_damaged_segment_is_reported_and_served_once_it_is_mended_and_stops_no_other_client(world):
-    with relay_of(world) as relay:
+    with relay_of(world, ["careful", "further"]) as relay:
         client, other = relay.client().log_in("careful"), relay.client().log_in("further")
         client.filter("stock", INSERT)
         other.filter("stock", INSERT)

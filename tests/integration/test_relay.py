@@ -25,17 +25,17 @@ from support.relaying import (
     EMPTY,
     ERROR,
     INSERT,
-    KEYS,
     OK,
     PING,
     POLL,
-    SECRET,
     UPDATE,
     Client,
     RelayProcess,
     Seen,
     frame,
+    keys_of,
     relay_of,
+    secret_of,
     text,
     until,
 )
@@ -51,6 +51,22 @@ from sluice.store import relay_clients
 
 pytestmark = pytest.mark.postgres
 
+NAMES = [
+    *(
+        "standard",
+        "other",
+        "positions",
+        "inserts",
+        "discards 0",
+        "discards 1",
+        "discards 2",
+        "watcher",
+        "wishes",
+        "twin",
+    ),
+    *("by the letter", "library", "order printer", "figured", "kept 9", "kept 15", "late", "left behind"),
+    *(f"one of many {number}" for number in range(50)),
+]
 TABLES = ("public.people", "public.stock")
 DDL = """
 CREATE TABLE people (id int PRIMARY KEY, name text, born date, photo bytea);
@@ -69,7 +85,7 @@ def world(server, tmp_path_factory) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def relay(world) -> Iterator[RelayProcess]:
     csv_log = {"schema": "public", "exclude": ["stock"], "directory": "events"}
-    with relay_of(world, csv_log=csv_log, idle_s=20) as made:
+    with relay_of(world, NAMES, csv_log=csv_log, idle_s=20) as made:
         yield made
 
 
@@ -90,9 +106,9 @@ def ids(events: list[Seen]) -> list[int]:
     return [int(one.columns[0][2]) for one in events]
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_each_kind_of_event_arrives_with_its_columns_before_and_after(world, relay, key):
-    client = relay.client().log_in(f"reader {key}", key)
+@pytest.mark.parametrize(("name", "form"), [("standard", 0), ("other", 1)])
+def test_each_kind_of_event_arrives_with_its_columns_before_and_after(world, relay, name, form):
+    client = relay.client().log_in(name, keys_of(name)[form])
     client.filter("people")
     assert client.poll() is None
     world.master.execute("INSERT INTO people VALUES (1, 'Zoë', NULL, '\\xdead')")
@@ -151,7 +167,7 @@ def test_what_is_not_allowed_is_answered_and_leads_nowhere(relay):
     assert client.ask(ADD_FILTER, struct.pack("<BBI", 7, 0, 0) + text("public") + text("people"))[0] == ERROR
     assert client.ask(POLL)[0] == ERROR
     result, payload = client.ask(AUTHENTICATE, struct.pack("<QII", 1, 0, 0) + text("thief"))
-    assert (result, payload) == (ERROR, b"the secret is wrong\0")
+    assert (result, payload) == (ERROR, b"the name or the secret is wrong\0")
     with pytest.raises(ConnectionError):
         client.ask(PING)
     client = relay.client().log_in("wishes")
@@ -193,12 +209,13 @@ def test_another_session_of_the_client_takes_over_and_the_first_is_disconnected(
 
 def test_a_client_that_reads_the_reply_to_its_login_as_id_and_token_alone_is_served(relay):
     client = relay.client().log_in("by the letter")
-    client.client, client.token = KEYS[0] & 0xFFFFFFFF, KEYS[0] >> 32
+    key = keys_of("by the letter")[0]
+    client.client, client.token = key & 0xFFFFFFFF, key >> 32
     assert client.ask(POLL) == (EMPTY, b"")
 
 
 def test_the_client_library_polls_events(world, relay):
-    with RelayClient("127.0.0.1", relay.port, SECRET, "library") as client:
+    with RelayClient("127.0.0.1", relay.port, secret_of("library"), "library") as client:
         client.add_filter("public", "people", Kind.INSERT)
         world.master.execute("INSERT INTO people VALUES (7, NULL, NULL, NULL)")
         world.publish()
@@ -210,7 +227,7 @@ def test_the_example_of_the_page_prints_what_changes(world, relay):
     page = (PROJECT / "include" / "docs" / "relay.md").read_text(encoding="utf-8")
     program = page.partition("```python\n")[2].partition("```")[0].replace("6002", str(relay.port))
     program = program.replace('"orders"', '"stock"')
-    env = {"RELAY_SECRET": SECRET, "PYTHONPATH": str(PROJECT / "include")}
+    env = {"RELAY_SECRET": secret_of("order printer"), "PYTHONPATH": str(PROJECT / "include")}
     with subprocess.Popen([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE, text=True) as printer:
         assert until(lambda: "order printer" in relay_clients.known(world.context.store))
         stocked(world, 5, 5)
@@ -280,7 +297,7 @@ def test_events_are_logged_as_csv_but_for_excluded_tables(world, relay):
 @pytest.mark.full(but=["9"])
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 def test_queues_and_filters_survive_a_restart(world, relay, how):
-    client = relay.client().log_in(f"kept {how}")
+    client = relay.client().log_in(f"kept {int(how)}")
     client.filter("stock", INSERT)
     stocked(world, 1, 4)
     assert ids(client.events(2)) == [1, 2]
@@ -288,7 +305,7 @@ def test_queues_and_filters_survive_a_restart(world, relay, how):
     stocked(world, 5, 6)
     relay.start()
     # What another poll did not confirm comes again; what was confirmed does so only after a kill.
-    again = ids(relay.client().log_in(f"kept {how}").events(5 if how is signal.SIGTERM else 6))
+    again = ids(relay.client().log_in(f"kept {int(how)}").events(5 if how is signal.SIGTERM else 6))
     assert again == ([2, 3, 4, 5, 6] if how is signal.SIGTERM else [1, 2, 3, 4, 5, 6])
 
 
@@ -318,7 +335,7 @@ def test_no_log_is_kept_for_clients_if_no_relay_is_configured_or_their_time_is_o
 
 @pytest.mark.slow
 def test_a_second_relay_fences_the_first_out_and_forgets_who_does_not_come_or_takes_nothing(world, relay):
-    with relay_of(world, forget_hours=0.001) as other:
+    with relay_of(world, ["lazy", "good"], forget_hours=0.001) as other:
         lazy, good = other.client().log_in("lazy"), other.client().log_in("good")
         lazy.filter("stock", INSERT)
         good.filter("stock", INSERT)

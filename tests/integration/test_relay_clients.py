@@ -5,11 +5,26 @@ from __future__ import annotations
 import base64
 import json
 import os
+import struct
 import subprocess
 from collections.abc import Iterator
 
 import pytest
-from support.relaying import COMMAND, DELETE, INSERT, SECRET, TRUNCATE, PhpClient, RelayProcess, relay_of
+from support.relaying import (
+    ADD_FILTER,
+    AUTHENTICATE,
+    COMMAND,
+    DELETE,
+    ERROR,
+    INSERT,
+    TRUNCATE,
+    PhpClient,
+    RelayProcess,
+    keys_of,
+    relay_of,
+    secret_of,
+    text,
+)
 from support.world import World
 
 from sluice.paths import PROJECT
@@ -31,7 +46,13 @@ def world(server, tmp_path_factory) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def relay(world) -> Iterator[RelayProcess]:
-    with relay_of(world) as made:
+    clients = {
+        "php itself": {"connection": "php itself", "tables": ["public.people"]},
+        "narrow": {"connection": "narrow", "tables": ["public.p*", "other.*"]},
+    }
+    named = ("php False", "php True", "commands", "old name")
+    clients |= {name: {"connection": name, "tables": ["public.*"]} for name in named}
+    with relay_of(world, [*clients], clients=clients) as made:
         yield made
 
 
@@ -64,7 +85,7 @@ if PHP_CLASS:
 
     def test_the_class_of_the_original_itself_reads_events(world, relay):
         script = PROJECT / "tests" / "support" / "relay_reader.php"
-        command = ["php", script, PHP_CLASS, str(relay.port), "php itself", SECRET, "people", "3"]
+        command = ["php", script, PHP_CLASS, str(relay.port), "php itself", secret_of("php itself"), "people", "3"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as reader:
             assert reader.stdout.readline() == "ready\n"
             world.master.execute("INSERT INTO people SELECT n, 'Zoë', NULL, '\\x00ff' FROM generate_series(1, 3) n")
@@ -86,3 +107,28 @@ def test_truncates_and_commands_are_events_of_their_own_kinds(world, relay):
     assert {one.kind for one in altered} == {COMMAND}
     assert altered[0].columns[0] == ("command", "", "ALTER")
     assert [one.table for one in client.events(3)] == ["later"] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "of"), [("narrow", "commands"), ("nobody", "narrow"), ("x" * 256, "narrow"), ("", "narrow")]
+)
+def test_a_secret_lets_its_own_client_in_and_no_other(relay, name, of):
+    login = struct.pack("<QII", keys_of(of)[0], 0, 0) + text(name)
+    assert relay.client().ask(AUTHENTICATE, login) == (ERROR, b"the name or the secret is wrong\0")
+
+
+def test_a_client_has_filters_of_tables_that_it_may_read_alone(world, relay):
+    client = relay.client().log_in("narrow")
+    client.filter("people", INSERT)
+    for schema, table in (("public", "stock"), ("pg_catalog", "people"), ("Public", "people")):
+        wish = struct.pack("<BBI", 7, 0, 0) + text(schema) + text(table)
+        assert client.ask(ADD_FILTER, wish) == (ERROR, b"this client may not read that table\0")
+    client.close()
+    # What it was allowed before is not kept.
+    relay.stop()
+    relay.start(clients={"narrow": {"connection": "narrow", "tables": ["public.stock"]}})
+    again = relay.client().log_in("narrow")
+    world.master.execute("INSERT INTO people VALUES (1)")
+    world.publish()
+    assert [one["filters"] for one in relay.figures()["clients"] if one["name"] == "narrow"] == [[]]
+    assert again.poll() is None

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -26,12 +26,30 @@ from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.paths import HOME_ENV, PROJECT
 
 SECRET, ADMIN_SECRET = "Freedelity", "who watches"
-# Of that secret: the standard hash, and the other one in use.
+# A client's secret begins so; of that alone: the standard hash, and the other one in use.
 KEYS = (0x700E76749A3B5CE8, 0x0BF246A9C6D9567F)
 PING, AUTHENTICATE, ADD_FILTER, POLL, POLL_V2 = 1, 2, 3, 4, 5
 OK, DISCONNECTED, EMPTY, ERROR = 0x00, 0xF0, 0xFC, 0xFF
 INSERT, UPDATE, DELETE, TRUNCATE, COMMAND = 1, 2, 4, 8, 16
 _PATIENCE_S = 120.0
+
+
+def secret_of(name: str) -> str:
+    """The secret of a client."""
+    return f"{SECRET} of {name}"
+
+
+def keys_of(name: str) -> tuple[int, int]:
+    """The hash of its secret, by the standard, and the other one in use."""
+    secret = secret_of(name).encode()
+    return _hashed(secret), _hashed(b"\0" + secret[:-1])
+
+
+def _hashed(secret: bytes) -> int:
+    value = 0xCBF29CE484222325
+    for byte in secret:
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value
 
 
 def text(value: str) -> bytes:
@@ -109,8 +127,9 @@ class Client:
         assert checksum == (result + size + sum(payload)) % 2**32
         return result, payload
 
-    def log_in(self, name: str, key: int = KEYS[0]) -> Client:
+    def log_in(self, name: str, key: int | None = None) -> Client:
         """Authenticate."""
+        key = keys_of(name)[0] if key is None else key
         assert self.ask(PING) == (OK, b"PONG\0")
         result, payload = self.ask(AUTHENTICATE, struct.pack("<QII", key, 0, 0) + text(name))
         assert result == OK, payload
@@ -170,10 +189,13 @@ class PhpClient(Client):
 class RelayProcess:
     """`./sluice relay` of a world."""
 
-    def __init__(self, world: World, secrets: Mapping[str, str] = {}, **settings: Any) -> None:
+    def __init__(
+        self, world: World, names: Iterable[str] = (), secrets: Mapping[str, str] = {}, **settings: Any
+    ) -> None:
         self._world = world
-        self._secrets = {"relay": SECRET, "relay_admin": ADMIN_SECRET, **secrets}
-        self._settings = {"connection": "relay", "admin": "relay_admin", "port": 0, "admin_port": 0, "poll_s": 0.02}
+        self._secrets = {**{name: secret_of(name) for name in names}, "relay_admin": ADMIN_SECRET, **secrets}
+        clients = {name: {"connection": name, "tables": ["public.*"]} for name in names}
+        self._settings = {"clients": clients, "admin": "relay_admin", "port": 0, "admin_port": 0, "poll_s": 0.02}
         self._settings |= settings
         self._clients: list[Client] = []
         self.start()
@@ -230,9 +252,9 @@ class RelayProcess:
 
 
 @contextmanager
-def relay_of(world: World, **settings: Any) -> Iterator[RelayProcess]:
+def relay_of(world: World, names: Iterable[str], **settings: Any) -> Iterator[RelayProcess]:
     """A relay for the time of the block."""
-    made = RelayProcess(world, **settings)
+    made = RelayProcess(world, [*names], **settings)
     try:
         yield made
     finally:

@@ -229,7 +229,7 @@ def test_the_secrets_fit_together_and_cover_the_configuration():
     connections = json.loads(files["connections.json"])
     settings = configuration.load(PROJECT / "deploy" / "replication.yaml")
     databases = [*settings.sources.values(), *settings.slaves.values()]
-    needed = {settings.control, settings.spark, settings.airflow_api, settings.relay.connection}
+    needed = {settings.control, settings.spark, settings.airflow_api, *settings.relay.secret_ids}
     needed |= {entry.connection for entry in databases}
     assert set(connections) == needed
     assert connections["sluice_control"]["password"] == files["store_password"]

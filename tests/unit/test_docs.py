@@ -33,6 +33,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "### The file": configuration.Config,
     "### Pages in Airflow:": Pages,
     "### The relay:": config_relay.Relay,
+    "### A client of the relay:": config_relay.RelayClient,
     "### A log of events:": config_relay.CsvLog,
     "### A source:": configuration.Source,
     "### A watched table:": config_models.WatchedTable,

@@ -7,6 +7,7 @@ import csv
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,17 @@ def room(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_its_directory_and_files_are_for_their_owner_also_if_they_were_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("SLUICE_HOME", str(tmp_path))
+    directory = tmp_path / "relay_log"
+    directory.mkdir(mode=0o755)
+    (directory / f"events-{datetime.now(UTC):%Y-%m-%d}.csv").touch(0o644)
+    logger = CsvLogger(CsvLog(schema="public"), {"shop": at(1)})
+    asyncio.run(logger.take("shop", LogSlice(at(1), at(2), (event(1),))))
+    assert logger.cursors == {"shop": at(2)}
+    assert [one.stat().st_mode & 0o777 for one in (directory, *directory.iterdir())] == [0o700, 0o600]
 
 
 @pytest.mark.parametrize("before", [0, 2])

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import yaml
@@ -34,19 +34,21 @@ _PATIENCE_S = 60.0
 def measure(scale: float, progress: Progress) -> Report:
     """40,000 rows of four columns, inserted in one transaction, to one client; the same to 50 clients."""
     events = max(200, round(40_000 * scale))
-    secret = secrets.token_urlsafe(18)
+    secrets_of = {f"bench {one}": secrets.token_urlsafe(18) for one in range(CLIENTS)}
     with private_server(progress) as server:
         context = server.context({_TABLE: {}}, {}, schedule={"run_for_s": 0})
         with server.connect(server.database("master")) as session:
             session.execute(_CREATE)
             context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
             publish(context, SOURCE, once=True)
-            with progress.step("starting the relay"), _relay(server, context, secret) as port:
+            with progress.step("starting the relay"), _relay(server, context, secrets_of) as port:
                 made = 0
 
                 def rate(clients: int) -> float:
                     nonlocal made
-                    opened = [RelayClient("127.0.0.1", port, secret, f"bench {one}") for one in range(clients)]
+                    opened = [
+                        RelayClient("127.0.0.1", port, secret, name) for name, secret in [*secrets_of.items()][:clients]
+                    ]
                     each = events // clients
                     for one in opened:
                         one.add_filter("public", "readings")
@@ -111,12 +113,14 @@ def _failure(fact: str) -> SluiceError:
 
 
 @contextmanager
-def _relay(server: Server, context: Context, secret: str) -> Iterator[int]:
+def _relay(server: Server, context: Context, secrets_of: Mapping[str, str]) -> Iterator[int]:
     """A relay in a process of its own; its port."""
     file = server.directory / "relay.yaml"
     plain = context.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-    file.write_text(yaml.safe_dump({**plain, "relay": {"connection": "relay", "port": 0}}))
-    connections = {**context.connections, "relay": ConnectionInfo("generic", password=secret)}
+    clients = {name: {"connection": name, "tables": [_TABLE]} for name in secrets_of}
+    file.write_text(yaml.safe_dump({**plain, "relay": {"clients": clients, "port": 0}}))
+    held = {name: ConnectionInfo("generic", password=secret) for name, secret in secrets_of.items()}
+    connections = {**context.connections, **held}
     server.hand_over(Context(context.config, connections))
     env = {**os.environ, CONFIG_ENV: str(file), HOME_ENV: str(server.directory)}
     command = [sys.executable, "-m", "sluice.cli", "relay"]

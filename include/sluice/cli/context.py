@@ -82,7 +82,7 @@ def connection_ids(settings: Config) -> list[str]:
 
 def secret_ids(settings: Config) -> list[str]:
     """The ids of connections that only hold a secret."""
-    relay = [settings.relay.connection, settings.relay.admin] if settings.relay else []
+    relay = settings.relay.secret_ids if settings.relay else []
     return [one for one in (*(slave.salt for slave in settings.slaves.values()), *relay) if one]
 
 

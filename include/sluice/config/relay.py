@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from sluice.config.fields import Identifier, Name
 from sluice.config.models import Part
+from sluice.model.watched import Pattern, split_pattern
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
+_MOST_OF_A_NAME = 255
+
+
+def _client_name(value: str) -> str:
+    if not (value.isprintable() and 0 < len(value.encode()) <= _MOST_OF_A_NAME):
+        raise ValueError(f"{value!r} is no name of a client: 1 to {_MOST_OF_A_NAME} printable bytes")
+    return value
+
+
+def _table(value: str) -> str:
+    split_pattern(value)
+    return value
+
+
+ClientName = Annotated[str, AfterValidator(_client_name)]
+TableEntry = Annotated[str, AfterValidator(_table)]
+
+
+class RelayClient(Part):
+    """A client of the relay."""
+
+    connection: Annotated[str, Field(description="connection whose password is this client's secret")]
+    tables: Annotated[
+        list[TableEntry], Field(min_length=1, description="tables it may read: schema.table, schema.* or schema.part*")
+    ]
+
+    @cached_property
+    def patterns(self) -> frozenset[Pattern]:
+        """The entries of `tables`, taken apart."""
+        return frozenset(map(split_pattern, self.tables))
 
 
 class CsvLog(Part):
@@ -24,9 +56,7 @@ class CsvLog(Part):
 class Relay(Part):
     """The relay, which serves events to clients."""
 
-    connection: Annotated[str, Field(description="connection whose password is the clients' shared secret")] = (
-        "sluice_relay"
-    )
+    clients: dict[ClientName, RelayClient] = Field({}, description="the programs that may connect, by name")
     admin: Annotated[
         str | None, Field(description="connection whose password guards the figures; null: there are none by HTTP")
     ] = None
@@ -38,7 +68,6 @@ class Relay(Part):
     ] = None
     poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks for new segments")] = 0.2
     max_clients: Annotated[int, Field(ge=1, le=10_000, description="clients that are connected at a time")] = 100
-    max_known: Annotated[int, Field(ge=1, description="clients whose queues are kept, connected or not")] = 1_000
     max_filters: Annotated[int, Field(ge=1, description="filters of one client")] = 100
     max_payload: Annotated[int, Field(ge=512, le=2**30, description="bytes of a request's payload")] = 65_536
     queue_bytes: Annotated[
@@ -50,3 +79,8 @@ class Relay(Part):
         float, Field(gt=0, description="hours that the queue of a client that does not come is kept")
     ] = 72
     csv_log: Annotated[CsvLog | None, Field(description="a log of events as CSV")] = None
+
+    @property
+    def secret_ids(self) -> list[str]:
+        """The ids of the connections that hold its secrets."""
+        return [*(one.connection for one in self.clients.values()), *([self.admin] if self.admin else [])]

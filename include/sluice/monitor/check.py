@@ -32,7 +32,7 @@ from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
-from sluice.relay.server import secrets
+from sluice.relay.readers import secrets
 from sluice.storage.directory import Directory
 from sluice.throttle import active
 from sluice.tls import is_far
@@ -122,7 +122,7 @@ def reached(context: Context, conn_id: str) -> Iterator[Finding]:
         yield Look("Airflow's REST API", lambda: _api(context)).finding()
     if conn_id == settings.spark:
         yield Look("Spark", lambda: _spark(context.connection(conn_id))).finding()
-    if (relay := settings.relay) and conn_id in (relay.connection, relay.admin):
+    if (relay := settings.relay) and conn_id in relay.secret_ids:
         yield Look("relay", lambda: _relay(context, relay)).finding()
     for name, source in settings.sources.items():
         if conn_id in source.connections:
@@ -178,7 +178,7 @@ def _store(context: Context) -> str:
 def _relay(context: Context, relay: Relay) -> str:
     secrets(context, relay)
     sources = [name for name in relay.sources or context.config.sources if context.config.source(name)]
-    return f"serves {', '.join(sources)} on {relay.address}, port {relay.port}"
+    return f"serves {', '.join(sources)} to {len(relay.clients)} clients on {relay.address}, port {relay.port}"
 
 
 def _api(context: Context) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
 from sluice.config.relay import Relay
 from sluice.errors import FencedError, SluiceError
 from sluice.log import event
+from sluice.model.names import TableName
 from sluice.relay.payloads import Discard, Filter, Kind
-from sluice.relay.queue import ClientQueue
+from sluice.relay.queue import ClientQueue, wish_of
 from sluice.store import relay_clients
 from sluice.store.engine import Store
 from sluice.store.leases import Lease
@@ -22,10 +23,6 @@ from sluice.store.relay_clients import RelayClientState
 _SEEN_S = 60.0
 _FORGET_S = 600.0
 _TENTH_OF_AN_HOUR = 360.0
-
-
-class TooManyClients(Exception):
-    """No further queue is kept."""
 
 
 class Clients:
@@ -51,14 +48,13 @@ class Clients:
         """How many clients are known."""
         return len(self._known)
 
-    def connect(self, name: str) -> ClientQueue:
-        """The queue of a client, which takes it over if it is connected already. Raises TooManyClients."""
+    def connect(self, name: str, may_read: Callable[[TableName], bool]) -> ClientQueue:
+        """The queue of a client, which takes it over if it is connected already."""
         if name in self.connected:
             self.disconnect(self.connected[name])
         known = self._known.get(name)
-        if known is None and len(self._known.keys() | self.connected.keys()) >= self._settings.max_known:
-            raise TooManyClients
-        filters = map(_from_plain, known.filters if known else ())
+        # It may be allowed less than when they were kept.
+        filters = (one for one in map(_from_plain, known.filters if known else ()) if may_read(wish_of(one)[0]))
         # Of a source that was added since, it gets what comes from now on.
         cursors = {source: known.positions.get(source, end) if known else end for source, end in self.ends.items()}
         queue = ClientQueue(name, filters, cursors, self._settings.queue_bytes)

@@ -21,6 +21,7 @@ from sluice.log import event
 from sluice.model.names import TableName
 from sluice.relay.log_reader import LogSlice, gone
 from sluice.relay.payloads import Event, Kind
+from sluice.storage import private_files
 
 HEADER = ("seen_at", "source", "position", "event", "schema", "table", "before", "after")
 _NAME = "events-{:%Y-%m-%d}.csv"
@@ -80,11 +81,13 @@ class CsvLogger:
         return True
 
     def _write(self, name: str, text: str, now: datetime) -> None:
-        self._directory.mkdir(parents=True, exist_ok=True)
-        path = self._directory / name
         # Values of rows are for their owner.
-        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
+        private_files.make(self._directory)
+        if paths.is_at_home(self._directory):
+            self._directory.chmod(private_files.DIRECTORY)
+        with private_files.appended(self._directory / name) as opened:
+            file = opened.fileno()
+            os.fchmod(file, private_files.FILE)
             whole = os.fstat(file).st_size
             is_new = whole == 0
             left = memoryview(((",".join(HEADER) + "\r\n" if is_new else "") + text).encode())
@@ -96,8 +99,6 @@ class CsvLogger:
                 # No half line, and nothing twice.
                 os.ftruncate(file, whole)
                 raise
-        finally:
-            os.close(file)
         if is_new:
             oldest = _NAME.format(now - timedelta(days=self._settings.keep_days))
             for old in self._directory.glob("events-????-??-??.csv"):

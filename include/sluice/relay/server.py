@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
-from sluice import shell
 from sluice.config.relay import Relay
 from sluice.context import Context
 from sluice.errors import ConfigError, FencedError, SluiceError
@@ -25,7 +24,7 @@ from sluice.relay.feed import Consumer, Feed
 from sluice.relay.figures import figures, schemas
 from sluice.relay.frames import POLLS, REQUEST_BYTES, MalformedFrame, Reply, Request, RequestHeader
 from sluice.relay.log_reader import LogReader, sum_of
-from sluice.relay.secret_hash import auth_keys
+from sluice.relay.readers import Reader, secrets
 from sluice.relay.session import Session
 from sluice.store import activities, leases
 from sluice.store.activities import Activity
@@ -55,38 +54,27 @@ def serve(context: Context, ready: Callable[[Listening], None]) -> None:
     """Serve until the process is asked to end, by SIGTERM or SIGINT.
 
     Raises:
-        ConfigError: SLC-415, the relay is not configured; SLC-410, it has no secret.
+        ConfigError: SLC-415, the relay is not configured; SLC-410, a client has no secret; SLC-694, two share one.
         SluiceError: SLC-411, the address is not free.
         FencedError: SLC-050, another relay of this control store was started.
     """
     settings = context.config.relay
     if settings is None:
-        raise ConfigError(415, "the configuration has no section `relay`", "add one: `relay: {}` has all defaults")
-    secret, admin_secret = secrets(context, settings)
-    asyncio.run(_Relay(context, settings, secret, admin_secret).run(ready))
-
-
-def secrets(context: Context, settings: Relay) -> tuple[str, str | None]:
-    """The secret of the clients, and that of the figures if there is one. Raises ConfigError SLC-014 or SLC-410."""
-    return _secret(context, settings.connection), _secret(context, settings.admin) if settings.admin else None
-
-
-def _secret(context: Context, conn_id: str) -> str:
-    secret = context.connection(conn_id).password
-    if not secret:
         raise ConfigError(
-            410,
-            f"the relay's secret is the password of the Airflow connection {conn_id!r}, and that has none",
-            f"type: {shell.connect(conn_id)}",
+            415,
+            "the configuration has no section `relay`",
+            "add one with the clients that may connect: include/docs/relay.md",
         )
-    return secret
+    asyncio.run(_Relay(context, settings, *secrets(context, settings)).run(ready))
 
 
 class _Relay:
-    def __init__(self, context: Context, settings: Relay, secret: str, admin_secret: str | None) -> None:
+    def __init__(
+        self, context: Context, settings: Relay, readers: Mapping[str, Reader], admin_secret: str | None
+    ) -> None:
         self._context = context
         self._settings = settings
-        self._keys = auth_keys(secret)
+        self._allowed = readers
         self._admin_secret = admin_secret
         self._counts = ServerCounts()
         # Connections that have not authenticated yet, the oldest first.
@@ -195,7 +183,7 @@ class _Relay:
         assert task
         self._tasks.add(task)
         self._counts.connections += 1
-        session = Session(self._clients, self._feed, self._settings, self._keys, self._counts)
+        session = Session(self._clients, self._feed, self._settings, self._allowed, self._counts)
         self._strangers[writer] = None
         if len(self._strangers) > self._settings.max_clients:
             # A peer that only connects keeps nobody else away.

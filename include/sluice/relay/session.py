@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hmac
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sluice.config.relay import Relay
 from sluice.errors import SluiceError
 from sluice.log import event
-from sluice.relay.clients import Clients, TooManyClients
+from sluice.relay.clients import Clients
 from sluice.relay.counts import ServerCounts
 from sluice.relay.feed import Feed
 from sluice.relay.frames import POLLS, VERSION, Command, MalformedFrame, Reply, Request, Result
 from sluice.relay.payloads import Accepted, Filter, Login
 from sluice.relay.queue import ClientQueue, wish_of
+from sluice.relay.readers import Reader, nobody
 
 _PONG = Reply(Result.OK, b"PONG\0").encoded()
 _OK = Reply(Result.OK).encoded()
@@ -35,17 +36,18 @@ class Session:
     """See the module.
 
     Args:
-        keys: what clients may prove with that they know the secret.
+        readers: the clients that may connect, by name.
     """
 
     def __init__(
-        self, clients: Clients, feed: Feed, settings: Relay, keys: tuple[int, ...], counts: ServerCounts
+        self, clients: Clients, feed: Feed, settings: Relay, readers: Mapping[str, Reader], counts: ServerCounts
     ) -> None:
         self._counts = counts
         self._clients = clients
         self._feed = feed
         self._settings = settings
-        self._keys = keys
+        self._readers = readers
+        self._reader = nobody()
         self._ids: frozenset[tuple[int, int]] = frozenset()
         self.queue: ClientQueue | None = None
 
@@ -90,23 +92,18 @@ class Session:
             login = Login.decoded(payload)
         except MalformedFrame as error:
             return _refused(str(error), last=True)
-        given = login.auth_key.to_bytes(8, "little")
-        fits = [hmac.compare_digest(given, key.to_bytes(8, "little")) for key in self._keys]
-        if not any(fits):
+        reader = self._readers.get(login.name, self._reader)
+        if not reader.is_proved(login.auth_key):
             self._counts.wrong_secrets += 1
             # A peer that guesses fills no log.
             if self._counts.wrong_secrets.bit_count() == 1:
-                event("WARNING login refused", why="wrong secret", times=self._counts.wrong_secrets)
-            return _refused("the secret is wrong", last=True)
-        if not (login.name.isprintable() and 0 < len(login.name.encode()) <= _MOST_OF_A_NAME):
-            return _refused(f"a client's name has 1 to {_MOST_OF_A_NAME} printable bytes", last=True)
+                event("WARNING login refused", why="wrong name or secret", times=self._counts.wrong_secrets)
+            return _refused("the name or the secret is wrong", last=True)
         again = login.name in self._clients.connected
         if not again and len(self._clients.connected) >= self._settings.max_clients:
             return _refused(f"{self._settings.max_clients} clients are connected already", last=True)
-        try:
-            self.queue = self._clients.connect(login.name)
-        except TooManyClients:
-            return _refused(f"the relay keeps no more than {self._settings.max_known} queues", last=True)
+        self._reader = reader
+        self.queue = self._clients.connect(login.name, reader.may_read)
         self._feed.ask()
         accepted = Accepted(login.auth_key, 1 + secrets.randbelow(2**32 - 1), 1 + secrets.randbelow(2**32 - 1))
         # Clients that read the reply as the id and the token alone find the halves of the key there.
@@ -124,6 +121,8 @@ class Session:
             return _refused("a filter names a schema and a table")
         if max(len(added.schema), len(added.table)) > _MOST_OF_A_NAME:
             return _refused(f"the name of a schema or a table has {_MOST_OF_A_NAME} characters at most")
+        if not self._reader.may_read(wish_of(added)[0]):
+            return _refused("this client may not read that table")
         known = queue.filters.get(wish_of(added))
         if known is None and added.kinds and len(queue.filters) >= self._settings.max_filters:
             return _refused(f"a client has {self._settings.max_filters} filters at most")

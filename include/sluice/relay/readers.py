@@ -1,0 +1,70 @@
+"""Who may connect to the relay, and what they may read."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from secrets import randbits
+
+from sluice import shell
+from sluice.config.relay import Relay
+from sluice.context import Context
+from sluice.errors import ConfigError
+from sluice.model.names import TableName
+from sluice.model.watched import Pattern, chosen
+from sluice.relay.secret_hash import auth_keys
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A client that the configuration names; `keys` are what it may prove with that it knows its secret."""
+
+    keys: tuple[int, ...]
+    tables: Collection[Pattern] = ()
+
+    def is_proved(self, key: int) -> bool:
+        """Whether a key is one of its own; in a time that says nothing of them."""
+        given = key.to_bytes(8, "little")
+        return sum(hmac.compare_digest(given, own.to_bytes(8, "little")) for own in self.keys) > 0
+
+    def may_read(self, table: TableName) -> bool:
+        """Whether it may have events of a table."""
+        return chosen(self.tables, table) is not None
+
+
+def nobody() -> Reader:
+    """A client that is not known, whom no key proves: guessing names takes as long as guessing secrets."""
+    return Reader(tuple(randbits(64) for _ in range(4)))
+
+
+def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], str | None]:
+    """The clients, by name, and the secret of the figures if there is one.
+
+    Raises:
+        ConfigError: SLC-014 or SLC-410, one has no secret; SLC-694, two have the same.
+    """
+    found: dict[str, Reader] = {}
+    owners: dict[str, str] = {}
+    for name, client in settings.clients.items():
+        own = _secret(context, client.connection)
+        if (other := owners.setdefault(own, name)) != name:
+            raise ConfigError(
+                694,
+                f"the clients {other!r} and {name!r} of the relay have the same secret, so each could take the other's "
+                "name and its events",
+                f"give {name!r} one of its own: {shell.connect(client.connection)}",
+            )
+        found[name] = Reader(auth_keys(own), client.patterns)
+    return found, _secret(context, settings.admin) if settings.admin else None
+
+
+def _secret(context: Context, conn_id: str) -> str:
+    """A secret of the relay. Raises ConfigError SLC-014 or SLC-410."""
+    if found := context.connection(conn_id).password:
+        return found
+    raise ConfigError(
+        410,
+        f"a secret of the relay is the password of the Airflow connection {conn_id!r}, and that has none",
+        f"type: {shell.connect(conn_id)}",
+    )
