@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import re
 
+from sluice.outside_text import shortened, visible
+
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
 
 # If this is set, errors say values of rows, too.
 VALUES_ENV = "SLUICE_LOG_VALUES"
 _MOST_OF_A_VALUE = 40
-# These characters would hide or rearrange what stands around them in a terminal or a page, or cannot be stored.
-_HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 # A line of its own, such as a HINT.
 _LINE = re.compile(r"\n(?=\S)")
-MOST_SAID = 20_000
 
 
 class SluiceError(Exception):
@@ -78,19 +77,6 @@ def said(text: str) -> str:
 def shown_value(text: str) -> str:
     """A row's value as an error says it, which people read who may not read rows: dots, or its beginning if asked."""
     return repr(text[:_MOST_OF_A_VALUE]) if os.environ.get(VALUES_ENV) else "'...'"
-
-
-def visible(text: str) -> str:
-    """A text of others without characters that hide or rearrange what stands around them."""
-    return _HIDING.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-def shortened(text: str) -> str:
-    """As much of a text as anybody reads, and how much more there is."""
-    if len(text) <= MOST_SAID:
-        return text
-    more = f" ... ({len(text) - MOST_SAID:,} more characters)"
-    return text[: MOST_SAID - len(more)] + more
 
 
 class TransientError(SluiceError):

@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from sluice.outside_text import in_log
+
 _LOG = "sluice"
 # Of what a process says for another one.
 _MOST_LINES = 1_000
@@ -15,7 +17,7 @@ _MOST_LINES = 1_000
 
 def event(what: str, **facts: object) -> None:
     """Log one event with its facts."""
-    logging.getLogger(_LOG).info("%s", " ".join([what, *(f"{key}={_plain(value)}" for key, value in facts.items())]))
+    logging.getLogger(_LOG).info("%s", " ".join([what, *(f"{key}={in_log(value)}" for key, value in facts.items())]))
 
 
 def to_stderr() -> None:
@@ -48,8 +50,3 @@ def replay(lines: Iterable[tuple[float, str]]) -> None:
         record = logging.makeLogRecord({"name": _LOG, "levelno": logging.INFO, "levelname": "INFO", "msg": line})
         record.created = created
         logging.getLogger(_LOG).handle(record)
-
-
-def _plain(value: object) -> str:
-    text = f"{value:.3f}" if isinstance(value, float) else str(value)
-    return text if text and text.isprintable() and " " not in text else repr(text)

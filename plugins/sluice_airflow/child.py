@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from sluice.outside_text import visible
 from sluice.process_group import ProcessGroup
 
 # Airflow's supervisor sends SIGKILL to the task five seconds after SIGTERM: we must be through before.
@@ -157,7 +158,7 @@ class Child:
         for line in lines:
             if self.output.take(line):
                 level = _LEVEL.search(line)
-                self._log.log(getattr(logging, level.group(1).upper()) if level else logging.INFO, "%s", line)
+                self._log.log(getattr(logging, level.group(1).upper()) if level else logging.INFO, "%s", visible(line))
 
 
 class _Lines:

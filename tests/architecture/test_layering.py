@@ -15,6 +15,7 @@ CORE = PROJECT / "include" / "sluice"
 # From the ground up. A module imports from lower layers, and from its own package. Packages of one layer do not know
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
+    ("outside_text",),
     ("errors", "log", "crash", "paths", "spark_environment"),
     ("library_errors",),
     (
@@ -149,7 +150,7 @@ def test_no_module_imports_itself_over_others():
 def test_model_and_state_know_the_standard_library_and_each_other_alone():
     files = modules("include/sluice/model", "include/sluice/state")
     assert files
-    own = ("sluice.model", "sluice.state")
+    own = ("sluice.model", "sluice.state", "sluice.outside_text")
     assert not [
         f"{file.stem} imports {name}"
         for file in files
@@ -202,6 +203,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
         "sluice.errors",
         "sluice.model",
         "sluice.pages",
+        "sluice.outside_text",
         "sluice.paths",
         "sluice.shell",
         "sluice.spark_environment",

@@ -81,7 +81,7 @@ def test_all_that_would_be_lost_is_told_at_once_and_nothing_is_touched(world):
 def test_what_somebody_allows_is_rounded_and_cut_everywhere_until_a_column_changes(world):
     world.reader("zurich").execute("ALTER TABLE codes ALTER stamp TYPE timestamp")
     shown = result(world.job("losses", "--slave=zurich"))
-    assert "| public.prices | title | text | character varying(4) | what is longer than 4 |" in shown["body"]
+    assert "| `public.prices` | `title` | `text` | `character varying(4)` | `what is longer than 4` |" in shown["body"]
     with pytest.raises(SluiceError, match="SLC-222"):
         column_losses.allow(world.context, world.pair("zurich"), "what somebody else was shown", "eva")
     told = ("--slave=zurich", f"--shown={shown['shown']}", "--who=eva")

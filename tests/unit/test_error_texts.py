@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import pickle
+import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+from markdown_it import MarkdownIt
 
-from sluice.errors import MOST_SAID, VALUES_ENV, SluiceError
+from sluice import outside_text
+from sluice.errors import VALUES_ENV, SluiceError
+from sluice.model import loss
 from sluice.model.layout import Column
+from sluice.model.loss import Loss
 from sluice.model.names import TableName
+from sluice.outside_text import MOST_SAID
+from sluice.pages import html
 from sluice.vendors.mariadb import types as maria_types
 from sluice.vendors.oracle import slave_columns
 from sluice_airflow.child import Output
@@ -82,3 +92,66 @@ def test_a_value_that_a_column_cannot_hold_is_said_only_on_request(monkeypatch, 
     assert "canary" not in said()
     monkeypatch.setenv(VALUES_ENV, "1")
     assert said().count("canary") == 6
+
+
+HOSTILE = {
+    **{kind: name for kind, name in FORGED.items() if kind != "very much"},
+    "a link": "[x](http://evil.example)",
+    "a picture": "![x](http://evil.example/x.png)",
+    "a bare URL": "see http://evil.example and www.evil.example or eva@evil.example",
+    "a link in brackets": "<http://evil.example>",
+    "a script": "<script>alert(1)</script><img src=x onerror=alert(1)>",
+    "a table's cells": r"a | b \| [x](http://evil.example) \\| c",
+    "backticks": "`` ` [x](http://evil.example) ```",
+    "a backtick at its end": "[x](http://evil.example)`",
+    "lines": "x\n\n# title\n\n[x](http://evil.example)\n> quoted",
+    "a reference": "[x][y]\n\n[y]: http://evil.example",
+    "hidden characters": "ad\u200bmin\u2060\ufeff\U000e0041",
+    "a formula": "=cmd()",
+    "a formula behind a hidden character": "\u202e=cmd()",
+    "a dynamic formula": "@SUM(1+1)*cmd|' /C calc'!A0",
+    "a sum": "+1+cmd()",
+    "a difference": "-1+cmd()",
+    "a formula behind a tab": "\t=cmd()",
+    "a formula behind a return": "\r=cmd()",
+    "nothing": "",
+    "a blank": " ",
+}
+LOSS = Loss(TableName("public", "t"), "c", "text", "varchar(5)", "what is longer than 5", '"c"')
+# As Airflow shows notes and questions, at its worst: with tags, tables and bare URLs.
+MARKDOWN = MarkdownIt("gfm-like", {"html": True, "linkify": True})
+
+
+def meant(rendered: str) -> set[str]:
+    """The kinds of what Markdown makes of a text, beside plain parts."""
+    tokens = [one for block in MARKDOWN.parse(rendered) for one in (block, *(block.children or ()))]
+    return {one.type for one in tokens} & {"link_open", "image", "html_inline", "html_block", "heading_open"}
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+def test_names_of_others_are_letters_and_nothing_else_in_every_medium(name):
+    lost = replace(LOSS, table=TableName(name, name), column=name, master_type=name, slave_type=name, cast=name)
+    page = loss.page([lost])
+    assert len(page.split("\n")) == 3
+    row = [one for one in MARKDOWN.parse(page) if one.type == "td_open"]
+    for shown in (page, outside_text.in_note(f"SLC-001: {name}"), f"a {outside_text.in_markdown(name)} b",
+                  "\n".join(["a", "", *outside_text.in_markdown_block(name)])):  # fmt: skip
+        assert (shown, meant(shown)) == (shown, set())
+        assert all(one.isprintable() or one == "\n" for one in shown.replace("\t", " "))
+    assert len(row) == 6
+    assert outside_text.of_note(outside_text.in_note(name)) == outside_text.visible(name)
+    _, cells = csv.reader(io.StringIO(loss.report([lost])))
+    assert not any(cell.startswith(tuple("=+-@\t\r\n")) for cell in cells)
+    assert "\n" not in outside_text.in_log(name)
+    for shown in (outside_text.in_log(name), outside_text.in_one_line(name)):
+        assert shown.isprintable()
+    template = html._TEMPLATES.from_string("<p title='{{ name }}'>{{ name }}</p>").render(name=name)
+    assert re.fullmatch(r"<p title='[^<>']*'>[^<>]*</p>", template)
+    assert template.replace("\n", "").replace("\t", "").isprintable()
+
+
+def test_a_name_that_is_plain_is_read_as_it_is():
+    assert loss.page([LOSS]).split("\n")[2] == (
+        '| `public.t` | `c` | `text` | `varchar(5)` | `what is longer than 5` | `"c"` |'
+    )
+    assert outside_text.in_note("success: 1,000 rows, (a) https.") == "success: 1,000 rows, (a) https."

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.errors import MOST_SAID
 from sluice.model.names import TableName
 from sluice.model.row_difference import KINDS, RowDifference
+from sluice.outside_text import MOST_SAID
 from sluice.repair.plan import statement
 
 TABLE = TableName("public", "t")

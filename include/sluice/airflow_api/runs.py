@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 from sluice.airflow_api.client import AirflowApi
 from sluice.log import event
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair
+from sluice.outside_text import in_note
 
 _QUEUED = "queued"
 _AT_WORK = (_QUEUED, "running")
@@ -83,7 +84,7 @@ class Runs:
         if self._api is None or "/" not in run:
             return
         with suppress(OSError, KeyError, ValueError):
-            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shortened(text)})
+            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shortened(in_note(text))})
 
     def alive(self, dag: str) -> set[str]:
         """The ids of a DAG's runs that have not ended. Raises OSError, Airflow does not answer."""

@@ -20,6 +20,7 @@ from sluice.initial_update.cancel import cancel
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
 from sluice.monitor import status
+from sluice.outside_text import visible
 from sluice.runtime.up import running
 from sluice.state.ddl_question import Decision
 from sluice.statements import issue
@@ -77,7 +78,7 @@ def _answers(source: str, number: int, found: Sequence[statement_results.NodeAns
         print("  ".join(filter(None, [one.slave or f"{source} (master)", one.status, one.detail])))
         if one.answer.columns and one.status is not statement_results.StatementStatus.WAITING:
             for row in (one.answer.columns, *one.answer.rows):
-                print("\t".join("NULL" if value is None else value for value in row))
+                print("\t".join("NULL" if value is None else visible(value) for value in row))
         if (
             not one.detail
             and one.status is statement_results.StatementStatus.OK
@@ -101,15 +102,16 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
             change.conflict
             or f"{Action(change.action).name}, removed{' as the master wrote it' if change.unseen else ''}"
         )
-        print(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}")
+        print(visible(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}"))
         if change.action in COMMANDS:
-            print(f"  {''.join(filter(None, change.new or ()))}")
+            print(f"  {visible(''.join(filter(None, change.new or ())))}")
             continue
         for sign, image in (("-", change.old), ("+", change.new)):
             if image is not None and change.layout:
                 names = (column.name for column in change.layout.columns)
                 pairs = zip(names, image, strict=True)
-                print(f"  {sign} " + "  ".join(f"{name}={'NULL' if value is None else value}" for name, value in pairs))
+                shown = (f"{name}={'NULL' if value is None else value}" for name, value in pairs)
+                print(visible(f"  {sign} {'  '.join(shown)}"))
     return 1 if found else 0
 
 

@@ -12,8 +12,9 @@ from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
+from sluice.outside_text import in_one_line
 from sluice.repair import chosen_rows, rule_choice
-from sluice.repair.plan import in_one_line, plan
+from sluice.repair.plan import plan
 from sluice.store import comparisons
 
 

@@ -10,6 +10,7 @@ from dataclasses import astuple, dataclass, fields, replace
 
 from sluice.model.layout import Column
 from sluice.model.names import TableName
+from sluice.outside_text import in_csv, in_markdown
 
 _NAME = re.compile(r'"(?:[^"]|"")+"')
 
@@ -71,14 +72,14 @@ def report(losses: Sequence[Loss]) -> str:
     written = io.StringIO()
     lines = csv.writer(written, lineterminator="\n")
     lines.writerow(one.name for one in fields(Loss))
-    lines.writerows([loss.table, *astuple(loss)[1:]] for loss in losses)
+    lines.writerows([in_csv(str(cell or "")) for cell in (loss.table, *astuple(loss)[1:])] for loss in losses)
     return written.getvalue()
 
 
 def page(losses: Sequence[Loss]) -> str:
     """The losses as a table in Markdown."""
     rows = (
-        (str(one.table), one.column, one.master_type, one.slave_type, one.lost, one.cast or "none: alter the table")
+        [*map(in_markdown, (str(one.table), one.column, one.master_type, one.slave_type, one.lost)), _cast(one)]
         for one in losses
     )
     titles = (
@@ -90,4 +91,8 @@ def page(losses: Sequence[Loss]) -> str:
         "what the slave gets if allowed",
     )
     lines = [titles, ("---",) * len(titles), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _cast(loss: Loss) -> str:
+    return in_markdown(loss.cast) if loss.cast else "none: alter the table"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from sluice import errors
+from sluice import outside_text
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def visible(value: object) -> object:
     """A value of a template; in a text, control characters can be seen."""
     if isinstance(value, Markup):
         return value
-    return errors.visible(str(value))
+    return outside_text.visible(str(value))
 
 
 def age(seconds: float) -> str:

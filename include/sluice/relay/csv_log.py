@@ -19,6 +19,7 @@ from sluice.config.relay import CsvLog
 from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import TableName
+from sluice.outside_text import in_csv
 from sluice.relay.log_reader import LogSlice, gone
 from sluice.relay.payloads import Event, Kind
 from sluice.storage import private_files
@@ -61,9 +62,8 @@ class CsvLogger:
         writer = csv.writer(text)
         for packed in mine:
             one = Event.decoded(packed.payload(0))
-            writer.writerow(
-                [now.isoformat(), source, one.position, one.kind.name, one.schema, one.table, *_images(one)]
-            )
+            named = map(in_csv, (one.schema, one.table))
+            writer.writerow([now.isoformat(), source, one.position, one.kind.name, *named, *_images(one)])
         try:
             if mine:
                 self._write(_NAME.format(now), text.getvalue(), now)

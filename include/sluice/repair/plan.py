@@ -11,11 +11,12 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.drain import shared_tables
-from sluice.errors import MOST_SAID, FencedError, SluiceError, shortened
+from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
 from sluice.model.row_numbers import RowNumbers
+from sluice.outside_text import MOST_SAID, in_one_line, shortened
 from sluice.repair import chosen_rows
 from sluice.state.replication import Status
 from sluice.store import blocked, comparisons, replications
@@ -66,11 +67,6 @@ def statement(table: TableName, key: Sequence[str], row: RowDifference) -> str:
     if shown == text and "\\" not in text and len(text) <= MOST_SAID:
         return text
     return shortened(f"-- {shown}")
-
-
-def in_one_line(text: str) -> str:
-    """A text of others behind which a line goes on; the same if all of it is printable."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
 
 
 def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:

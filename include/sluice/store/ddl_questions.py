@@ -8,10 +8,11 @@ from sqlalchemy import Row, and_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import shell
-from sluice.errors import SluiceError, said, shortened, visible
+from sluice.errors import SluiceError, said
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import DECIDE, Pair
 from sluice.model.row_conflict import RejectedChange
+from sluice.outside_text import in_markdown_block, in_one_line, shortened
 from sluice.state.ddl_question import TRANSITIONS, Decision, QuestionState
 from sluice.store import pending_runs, rejected_changes, replications
 from sluice.store.engine import Store
@@ -44,19 +45,14 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
         row = connection.execute(select(question).where(for_pair(question, pair), question.c.key == key)).one_or_none()
     asking = replications.asked(_open(row, pair, key, Decision.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
-    lines += _verbatim("\n".join(asking.lost) or "nothing")
+    lines += in_markdown_block("\n".join(asking.lost) or "nothing")
     if asking.doubts:
         lines += ["", "What the slave does not make by itself, since it may execute a text or reach outside:", ""]
-        lines += _verbatim("\n".join(asking.doubts))
+        lines += in_markdown_block("\n".join(asking.doubts))
     if asking.statement:
-        lines += ["", "What the master was sent:", "", *_verbatim(asking.statement)]
-    subject = f"{asking.action.name} of {shortened(visible(asking.table))} on {pair.slave}"
+        lines += ["", "What the master was sent:", "", *in_markdown_block(asking.statement)]
+    subject = f"{asking.action.name} of {shortened(in_one_line(asking.table))} on {pair.slave}"
     return {"subject": subject, "body": "\n".join(lines)}
-
-
-def _verbatim(text: str) -> list[str]:
-    """The lines of a block of code: owners of tables wrote that, and would have pictures and links in it."""
-    return [f"    {line}" for line in shortened(visible(text)).splitlines()]
 
 
 def waiting(store: Store, pair: Pair) -> tuple[DdlQuestion, str] | None:

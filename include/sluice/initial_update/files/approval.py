@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from sluice.changelog import initial_data
 from sluice.context import Context
+from sluice.outside_text import in_markdown
 from sluice.paths import at_home
 from sluice.storage.directory import Directory
 from sluice.store import replications
@@ -30,7 +31,8 @@ def question(context: Context, loaded: Transfer) -> dict[str, object]:
     body = [
         f"All initial data of the slave **{pair.slave}** of {pair.source} is loaded. Its gate is still shut.",
         "",
-        f"* directory: `{Directory(at_home(location)).within(loaded.name).url}`, stored as `{loaded.url}`",
+        f"* directory: {in_markdown(Directory(at_home(location)).within(loaded.name).url)}, stored as "
+        f"{in_markdown(loaded.url)}",
         f"* rows: {loaded.rows:,}",
         f"* position from which changes follow: {replications.get(context.store, pair).position}",
         f"* changes that wait in the change log: {waiting:,} transactions{age}",

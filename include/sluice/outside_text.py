@@ -1,0 +1,75 @@
+"""Texts of others as we say them: names, types, and what servers, clients and files tell. One function per medium.
+
+An error says them by `sluice.errors.said`, and a page by `visible`: its templates escape all else.
+"""
+
+from __future__ import annotations
+
+import re
+
+# These would hide or rearrange what stands around them in a terminal or on a page, or hide themselves.
+_HIDING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+# Marks of Markdown, and what makes a link of a URL that stands for itself. Lists do no harm.
+_MARKS = re.compile(r"[\\`*_\[\]<>|~&!@#]|(?<=:)//|(?<=\bwww)\.", re.IGNORECASE)
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_BACKTICKS = re.compile("`+")
+# A spreadsheet takes what begins so for a formula.
+_FORMULA = re.compile("[=+@\t\r\n\uff1d\uff0b\uff20\uff0d-]")
+MOST_SAID = 20_000
+
+
+def visible(text: str) -> str:
+    """A text without characters that hide or rearrange what stands around them; lines and tabs stay."""
+    return _HIDING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def in_one_line(text: str) -> str:
+    """A text behind which a line goes on; the same if all of it is printable."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+
+
+def in_log(value: object) -> str:
+    """A value of an event, without a blank or a line of its own."""
+    text = f"{value:.3f}" if isinstance(value, float) else str(value)
+    return text if text and text.isprintable() and " " not in text else repr(text)
+
+
+def in_markdown(text: str) -> str:
+    """A name within a sentence or a table of Markdown, letter by letter: no link, no picture, no tag."""
+    # A table's row is split at each | that stands in it, whatever is around that.
+    shown = shortened(in_one_line(text)).replace("|", "\\x7c")
+    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
+    edge = " " if not shown or "`" in (shown[0], shown[-1]) or shown[0] == shown[-1] == " " else ""
+    return f"{fence}{edge}{shown}{edge}{fence}"
+
+
+def in_markdown_block(text: str) -> list[str]:
+    """Lines of a block of code in Markdown."""
+    return [f"    {line}" for line in shortened(visible(text)).splitlines()]
+
+
+def in_note(text: str) -> str:
+    """A note of a run, which Airflow shows as Markdown: none of it is a mark."""
+    return _MARKS.sub(lambda found: f"\\{found[0]}", visible(text))
+
+
+def of_note(note: str) -> str:
+    """The text of `in_note`."""
+    return _ESCAPED.sub(r"\1", note)
+
+
+def in_csv(cell: str) -> str:
+    """A cell of CSV, which no spreadsheet takes for a formula."""
+    shown = visible(cell)
+    return f"'{shown}" if _FORMULA.match(shown) else shown
+
+
+def shortened(text: str) -> str:
+    """As much of a text as anybody reads, and how much more there is."""
+    if len(text) <= MOST_SAID:
+        return text
+    more = f" ... ({len(text) - MOST_SAID:,} more characters)"
+    return text[: MOST_SAID - len(more)] + more
