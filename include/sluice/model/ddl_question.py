@@ -31,7 +31,7 @@ class DdlQuestion:
 
     @property
     def statement(self) -> str:
-        """The statement that the client sent to the master; empty if it was not captured."""
+        """The statement that was executed on the master; empty if its text is not known for certain."""
         return TableChange.from_json(self.text).statement or ""
 
     @property

@@ -73,6 +73,7 @@ RESOURCES = (
     "described",
     "partitions",
     "clones",
+    "own_text",
     "command",
     "follow",
     "forget",

@@ -7,6 +7,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $alte
 DECLARE
     touched record;
     begun   boolean := false;
+    said    text;
 BEGIN
     IF {noted}('installing'::text) <> '{{ }}' THEN
         RETURN;
@@ -54,13 +55,15 @@ BEGIN
         IF NOT begun THEN
             PERFORM {note}('installing'::text, '{{0}}'::oid[]);
             begun := true;
+            GET DIAGNOSTICS said = PG_CONTEXT;
+            said := {own_text}(current_query()::text, TG_TAG::text, said::text);
         END IF;
         BEGIN
             -- Perhaps no more: it may have become a partition of the one before.
             IF EXISTS (SELECT FROM {tables} AS entry WHERE entry.relid = touched.relid) THEN
-                PERFORM {follow}(touched.relid::oid, current_query()::text);
+                PERFORM {follow}(touched.relid::oid, said::text);
             ELSE
-                PERFORM {adopt}(touched.relid::oid, current_query()::text);
+                PERFORM {adopt}(touched.relid::oid, said::text);
             END IF;
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a change of % could not be recorded for replication: %', touched.relid::regclass, SQLERRM;

@@ -6,6 +6,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $drop
 DECLARE
     gone  record;
     begun boolean := false;
+    said  text;
 BEGIN
     IF {noted}('installing'::text) <> '{{ }}' THEN
         RETURN;
@@ -29,12 +30,14 @@ BEGIN
         IF NOT begun THEN
             PERFORM {note}('installing'::text, '{{0}}'::oid[]);
             begun := true;
+            GET DIAGNOSTICS said = PG_CONTEXT;
+            said := {own_text}(current_query()::text, TG_TAG::text, said::text);
         END IF;
         BEGIN
             IF gone.whole THEN
-                PERFORM {forget}(gone.relid::oid, current_query()::text);
+                PERFORM {forget}(gone.relid::oid, said::text);
             ELSE
-                PERFORM {follow}(gone.relid::oid, current_query()::text);
+                PERFORM {follow}(gone.relid::oid, said::text);
             END IF;
         EXCEPTION WHEN OTHERS THEN
             RAISE WARNING 'a drop could not be recorded for replication: %', SQLERRM;
