@@ -155,6 +155,22 @@ def test_heartbeats_are_read_wherever_they_come(format, batched, end):
             assert refused(reader, wrong).code == 420
 
 
+@pytest.mark.parametrize("decoder", [TextDecoder, JsonDecoder])
+@pytest.mark.parametrize(
+    "line",
+    [
+        'prefix: deparse, lsn: 0/2816A28, relid 0, cmdtype: Simple, size: 9, content: {"fmt":1}\ndecode to: TABLE t',
+        "message: prefix deparse, relid 16384, cmdtype: Drop Table, sz: 3 content: \\x00",
+        "decode to : CREATE TABLE public.t (id integer), [owner none]",
+    ],
+)
+def test_a_message_about_ddl_is_passed_over(decoder, line):
+    reader = decoder()
+    for one in ("BEGIN CSN: 2014 first_lsn: 0/2816A28", line, "COMMIT XID: 15504"):
+        reader.feed(one.encode())
+    assert [type(one).__name__ for one in reader.taken().marks] == ["Begin", "Commit"]
+
+
 def test_a_message_of_a_transaction_comes_within_it():
     reader = decoding.decoder("t", False)
     reader.feed("message: transactional: 0 prefix: a, b, sz: 2 content:é".encode())

@@ -25,6 +25,9 @@ _COMMIT = re.compile(
 )
 _MESSAGE = re.compile(rb"message: transactional: ([01]) prefix: ")
 _SIZE = re.compile(rb", sz: ([0-9]{1,10}) content:")
+# DDL as a text, and what it is made of: openGauss prints it for every slot once a publication has `ddl`, in whatever
+# database. What becomes of watched tables is noticed otherwise.
+_DDL = re.compile(rb"(?:message: )?prefix:? |decode to ?: ")
 _LARGEST = (1 << 64) - 1
 
 
@@ -64,9 +67,13 @@ def boundary(format: str, text: str, lsn: int | None, offset: int, records: Reco
 def message(format: str, raw: bytes, offset: int, records: Records) -> bool:
     """Take a line that is a message, which anybody may write, of any bytes, under any prefix; whether it is one.
 
+    A message about DDL is passed over.
+
     Raises:
         SluiceError: SLC-420, the line begins like one and goes on otherwise; SLC-421, it comes at a wrong place.
     """
+    if _DDL.match(raw):
+        return True
     if not raw.startswith(b"message: "):
         return False
     if head := _MESSAGE.match(raw):
