@@ -305,10 +305,9 @@ def test_a_table_that_the_log_does_not_tell_all_of_is_refused(build, ddl, code):
     ],
 )
 def test_a_table_with_rows_that_the_log_does_not_tell_of_is_left_out_alone(build, harm):
-    partitioned = (
-        "CREATE TABLE t (id int) PARTITION BY RANGE (id); CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10)"
-    )
-    world = by_log(build, f"{partitioned}; CREATE TABLE u (id int PRIMARY KEY)", ["public.t", "public.u"])
+    ddl = "CREATE TABLE t (id int) PARTITION BY RANGE (id); CREATE TABLE u (id int PRIMARY KEY);"
+    ddl += "CREATE TABLE low PARTITION OF t FOR VALUES FROM (0) TO (10)"
+    world = by_log(build, ddl, ["public.t", "public.u"])
     for statement in harm.split("; "):
         world.master.execute(statement)
     world.catch_up()
