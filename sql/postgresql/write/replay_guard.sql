@@ -1,7 +1,7 @@
--- An error if one of these tables was altered since we looked, or got a trigger. Last in its transaction, which locks what it
--- wrote to against that until it ends (R7).
+-- An error if one of these tables was altered since we looked, got a trigger, or is gone. Last in its transaction, which
+-- locks what it wrote to against that until it ends (R7).
 SELECT 1 / (
-    sum(stamp) = $2
+    coalesce(sum(stamp), 0) = $2
     AND NOT EXISTS (SELECT FROM pg_constraint WHERE conrelid = ANY ($1) AND condeferrable AND contype IN ('p', 'u', 'x'))
 )::integer
 FROM (
