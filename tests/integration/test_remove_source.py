@@ -249,7 +249,7 @@ CREATE TABLE child (id int PRIMARY KEY, parent int); ALTER TABLE child OWNER TO 
 def restricted(updating, server):
     world = updating(DDL, TABLES, {}, slaves=["zurich"], source={"capture": "log"})
     cleanup(world.context, SOURCE)
-    world.configure(lambda settings: settings["slaves"]["zurich"].update(schema="for sluice"))
+    world.configure(lambda settings: settings["slaves"]["zurich"].update(schema="for sluice", adopt=["public.child"]))
     master, slave = world.infos["master"], world.infos["zurich"]
     names = {
         "owner": f"Owner {master.database}",
