@@ -178,3 +178,25 @@ def test_a_check_that_refuses_a_row_on_a_slave_alone_is_told_with_its_table_and_
     skip(world.context, world.pair("zurich"), "public.t")
     world.drain()
     assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 1)
+
+
+def test_a_row_that_takes_too_long_on_a_slave_is_told_with_its_table_and_holds_up_no_other(world):
+    slave = world.reader("zurich")
+    slave.execute(
+        "CREATE FUNCTION slow(text) RETURNS boolean LANGUAGE sql AS 'SELECT pg_sleep(30) IS NOT NULL';"
+        "ALTER TABLE t ADD CHECK (slow(v))"
+    )
+    world.master.execute("INSERT INTO u VALUES (1)")
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    world.infos["zurich"] = replace(world.infos["zurich"], extra={"write_timeout": "1"})
+    world.configure(lambda plain: None)
+    with pytest.raises(SluiceError, match=r"SLC-688: writing to public\.t: .*longer than 1 s") as caught:
+        world.drain()
+    assert "--skip public.t" in caught.value.hint
+    assert world.position().ordinal == 1, "what stands before it is delivered"
+    skip(world.context, world.pair("zurich"), "public.t")
+    world.master.execute("INSERT INTO u VALUES (2)")
+    world.publish()
+    world.drain()
+    assert slave.execute("SELECT (SELECT count(*) FROM t), (SELECT count(*) FROM u)").fetchone() == (0, 2)

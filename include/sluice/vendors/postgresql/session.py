@@ -214,10 +214,15 @@ def keep(connection: Connection, **settings: str) -> None:
     _kept.setdefault(connection, {}).update(settings)
 
 
-def let_go(connection: Connection, *names: str) -> None:
-    """Take back what `keep` has set, and restore the rest."""
-    for name in names:
-        _kept[connection].pop(name, None)
+@contextmanager
+def kept(connection: Connection, **settings: str) -> Iterator[None]:
+    """Keep something until the block ends."""
+    keep(connection, **settings)
+    try:
+        yield
+    finally:
+        for name in settings:
+            _kept[connection].pop(name)
     restore(connection)
 
 

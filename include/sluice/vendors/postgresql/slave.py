@@ -386,7 +386,7 @@ class PostgresSlave(AtPosition):
                 with suppress(psycopg.errors.InsufficientPrivilege):
                     keep(session, session_replication_role="replica")
                 self._silent = is_silent(session)
-                self._writer, self._one_to_one = TableWriter(session, self.mapper), None
+                self._writer, self._one_to_one = TableWriter(session, self.mapper, self.info), None
             self._session = session
         return self._session
 

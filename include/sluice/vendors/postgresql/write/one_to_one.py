@@ -20,7 +20,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.vendors.postgresql.session import Connection, composed, keep, let_go, mark_of, translated
+from sluice.vendors.postgresql.session import Connection, composed, kept, mark_of, translated
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -68,9 +68,9 @@ class OneToOne:
         """
         tables = self._opened(changes, layouts)
         passed, mark = [begin], mark_of(self._connection).encode()
-        keep(self._connection, plan_cache_mode="force_generic_plan", enable_seqscan="off")
         until = time.monotonic() + _PATIENCE_S
-        with Pipeline(self._connection) as pipeline:
+        generic = kept(self._connection, plan_cache_mode="force_generic_plan", enable_seqscan="off")
+        with generic, Pipeline(self._connection) as pipeline:
             for group in groups(changes, collected):
                 if pipeline.failed or not _can_be(group, tables) or time.monotonic() > until:
                     break
@@ -89,7 +89,6 @@ class OneToOne:
                     pipeline.send(_advance(who, mark, passed[-1], end))
                     pipeline.sync()
                     passed.append(end)
-        let_go(self._connection, "plan_cache_mode", "enable_seqscan")
         if pipeline.failed and pipeline.failed[1] == 0:
             pipeline.expect_done()
         return Replayed(passed[pipeline.synced], pipeline.tolerated)

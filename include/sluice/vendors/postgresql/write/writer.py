@@ -17,6 +17,7 @@ from sluice.apply.net.effects import Effect, Run
 from sluice.apply.row_changes import Image, RowChange, row_changes
 from sluice.apply.table_order import parents_first
 from sluice.config.mapper import Mapper
+from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.layout import Layout
@@ -29,6 +30,7 @@ from sluice.vendors.postgresql.write import merge
 from sluice.vendors.postgresql.write.merge import StagedCounts
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, replay
 from sluice.vendors.postgresql.write.staging import StagedTable, Stages
+from sluice.vendors.postgresql.write.statement_limit import limit_of, limited
 
 _PLAIN = WritePolicy()
 # What an index or an exclusion constraint says of values that another row has.
@@ -54,7 +56,8 @@ class _Part:
 class TableWriter:
     """The tables of a slave, as one session writes them."""
 
-    def __init__(self, connection: Connection, mapper: Mapper) -> None:
+    def __init__(self, connection: Connection, mapper: Mapper, info: ConnectionInfo) -> None:
+        self._limit_s = limit_of(info)
         self.stages = Stages(connection, mapper)
         self._connection = connection
         self._prepared: dict[str, PreparedStatements] = {}
@@ -76,7 +79,7 @@ class TableWriter:
         return self._prepared[target.stage]
 
     def write(self, run: Run, policies: WritePolicies, *, first: bool) -> Tolerated:
-        """Write one run. Returns which rows were not as expected.
+        """Write one run within a transaction. Returns which rows were not as expected.
 
         Args:
             manners: how changes of some tables are carried out.
@@ -84,8 +87,13 @@ class TableWriter:
 
         Raises:
             KeyConflict: SLC-072, a row of the slave, or of a later transaction, bears a key of this run.
-            SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected.
+            SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected; SLC-688,
+                a statement takes too long.
         """
+        with limited(self._connection, self._limit_s):
+            return self._write(run, policies, first=first)
+
+    def _write(self, run: Run, policies: WritePolicies, *, first: bool) -> Tolerated:
         parts: dict[TableName, _Part] = {}
         self.stages.lock([effect.layout.name for effect in run])
         for effect in run:
