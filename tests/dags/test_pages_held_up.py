@@ -123,6 +123,19 @@ def test_senders_that_are_slow_or_say_too_much_keep_nobody_out(world, visit, peo
             assert one.recv(100).startswith(b"HTTP/1.1 413 ")
 
 
+def test_people_without_a_role_who_wait_for_the_store_keep_nobody_out(world, visit):
+    stranger, client = visit("vera"), visit("eva")
+    session = world.session("control")
+    with session.transaction(), ThreadPoolExecutor(VISITS) as pool:
+        # A refusal of a command is written down, and waits for that.
+        session.execute("LOCK TABLE audit")
+        asked = [pool.submit(stranger.post, "/api/v1/initial-updates", json={}) for _ in range(VISITS)]
+        until(lambda: sum(not one.done() for one in asked) <= 1, "others wait as well", seconds=50)
+        assert visited(client) == (200, "")
+        session.execute("ROLLBACK")
+    assert {one.result().status_code for one in asked} == {403, 503}
+
+
 @pytest.mark.full
 def test_a_table_of_the_store_that_is_locked_is_not_waited_for(world, visit):
     client = visit("eva")

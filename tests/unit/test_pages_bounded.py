@@ -43,22 +43,22 @@ class Reader:
             self.took.append(body)
             await self.goes_on.wait()
 
-    def ask(self, app: Bounded) -> asyncio.Task[None]:
-        return asyncio.create_task(app(SCOPE, self.receive, self.send))
+    def ask(self, app: Bounded, *, has_role: bool = True) -> asyncio.Task[None]:
+        return asyncio.create_task(app({**SCOPE, "state": {"has_role": has_role}}, self.receive, self.send))
 
 
-async def answered(app: Bounded) -> list[bytes]:
+async def answered(app: Bounded, *, has_role: bool = True) -> list[bytes]:
     """What a reader takes who is not slow."""
     reader = Reader()
     reader.goes_on.set()
-    await reader.ask(app)
+    await reader.ask(app, has_role=has_role)
     return reader.took
 
 
-async def holding(app: Bounded) -> list[tuple[Reader, asyncio.Task[None]]]:
+async def holding(app: Bounded, most: int = MOST, *, has_role: bool = True) -> list[tuple[Reader, asyncio.Task[None]]]:
     """So many readers as may be, in the middle of a file."""
-    readers = [Reader() for _ in range(MOST)]
-    asked = [(one, one.ask(app)) for one in readers]
+    readers = [Reader() for _ in range(most)]
+    asked = [(one, one.ask(app, has_role=has_role)) for one in readers]
     async with asyncio.timeout(60):
         while not all(one.took for one in readers):
             await asyncio.sleep(0)
@@ -86,5 +86,19 @@ def test_a_reader_who_takes_nothing_loses_the_place_and_the_rest():
                 await task
             assert reader.took == [b"some"]
         assert await answered(app) == [b"some", b"rows"]
+
+    asyncio.run(story())
+
+
+def test_people_without_a_role_take_no_place_of_those_with_one():
+    async def story() -> None:
+        app = Bounded(file, refused)
+        asked = await holding(app, 1, has_role=False)
+        assert await answered(app, has_role=False) == [b"SLC-379"]
+        asked += await holding(app)
+        for reader, task in asked:
+            reader.goes_on.set()
+            await task
+        assert await answered(app, has_role=False) == [b"some", b"rows"]
 
     asyncio.run(story())

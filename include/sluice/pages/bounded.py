@@ -13,6 +13,8 @@ from sluice.errors import TransientError
 
 # The threads of the API server are for Airflow's own requests: ours may hold this part of them while the store is away.
 _PART = 4
+# All those together whom the pages refuse: they take no place of others.
+_OF_STRANGERS = 1
 # A reader who takes nothing of an answer for so long is gone.
 STALLED_S = 30.0
 
@@ -33,7 +35,8 @@ class Bounded:
         self._app = app
         self._refused = refused
         self._stalled_s = stalled_s
-        self._at_work = 0
+        # Of people with a role here, and of others.
+        self._at_work = {True: 0, False: 0}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def taken(message: Message) -> None:
@@ -42,15 +45,16 @@ class Bounded:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        most = max(1, int(current_default_thread_limiter().total_tokens) // _PART)
-        if self._at_work >= most:
+        known = scope.get("state", {}).get("has_role", True)
+        most = max(1, int(current_default_thread_limiter().total_tokens) // _PART) if known else _OF_STRANGERS
+        if self._at_work[known] >= most:
             await self._refused(Request(scope), _busy(most))(scope, receive, send)
             return
-        self._at_work += 1
+        self._at_work[known] += 1
         try:
             await self._app(scope, receive, taken)
         finally:
-            self._at_work -= 1
+            self._at_work[known] -= 1
 
 
 def _busy(most: int) -> TransientError:

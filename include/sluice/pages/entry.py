@@ -18,7 +18,7 @@ from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from sluice.context import Context
-from sluice.errors import Refused
+from sluice.errors import Refused, SluiceError
 from sluice.model.access import Right, Role, role_of
 from sluice.pages.airflow import Airflow, Visitor
 from sluice.pages.scraper import SCRAPER, asks_for_metrics, scraper
@@ -46,6 +46,7 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
     found = await asyncio.to_thread(scraper, request) if asks_for_metrics(request) else None
     request.state.visitor = found or await airflow(request).visitor(request)
     if request.state.visitor:
+        request.state.has_role = await asyncio.to_thread(_has_role, request)
         response = await call_next(request)
     elif asks_for_metrics(request):
         response = PlainTextResponse("not logged in\n", 401, {"WWW-Authenticate": "Bearer"})
@@ -75,6 +76,14 @@ def role(context: Context, who: Visitor) -> Role | None:
         return Role.USER
     pages = context.config.pages
     return role_of(who.user, who.roles, pages.roles, pages.users)
+
+
+def _has_role(request: Request) -> bool:
+    """Whether the visitor has a role here, before a place is taken; if that cannot be told, a route says why."""
+    try:
+        return role(airflow(request).context(), visitor(request)) is not None
+    except SluiceError:
+        return True
 
 
 def sees_values(request: Request) -> bool:
