@@ -15,7 +15,7 @@ from pathlib import Path
 TARGET = Path(__file__).resolve().parent / "secrets"
 
 
-NAMES = ("control", "airflow", "store", "master", "slave", "admin", "relay", "oracle")
+NAMES = ("control", "airflow", "store", "master_admin", "master", "slave", "admin", "relay", "oracle", "spark")
 
 
 def contents() -> dict[str, str]:
@@ -44,10 +44,12 @@ def contents() -> dict[str, str]:
         "control_password": word["control"],
         "airflow_password": word["airflow"],
         "store_password": word["store"],
+        "master_admin_password": word["master_admin"],
         "master_password": word["master"],
         "slave_password": word["slave"],
         "oracle_password": word["oracle"],
         "connect_token": token,
+        "spark_secret": word["spark"],
         "airflow_database_url": f"postgresql+psycopg://airflow:{word['airflow']}@control-db:5432/airflow",
         "airflow_users": json.dumps({"admin": word["admin"]}),
         "airflow_fernet_key": base64.urlsafe_b64encode(secrets.token_bytes(32)).decode(),

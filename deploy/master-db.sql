@@ -9,5 +9,9 @@ CREATE TABLE orders (
     amount      numeric(12, 2) NOT NULL,
     ordered_at  timestamptz NOT NULL DEFAULT now()
 );
+-- Their owner is an ordinary role, of which Sluice's own may be a member: see `./sluice grants`.
+CREATE ROLE shop NOLOGIN;
+ALTER TABLE customers OWNER TO shop;
+ALTER TABLE orders OWNER TO shop;
 INSERT INTO customers (name) VALUES ('Anna'), ('Beat'), ('Chiara');
 INSERT INTO orders (customer_id, amount) VALUES (1, 12.50), (2, 99.90), (2, 4.20);

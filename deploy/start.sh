@@ -9,7 +9,18 @@ role=$1
 place=${TMPDIR:-/tmp}/$role
 mkdir -p "$place"
 cd "$place"
-spark_class() { exec spark-class "$@"; }
+# Master, workers, driver and executors ask each other for one secret, and encrypt what they say. It is in a file of this
+# user: a command line would show it to others.
+spark_file=$place/spark.conf
+with_secret() {
+    # The master's REST server would take applications from everybody.
+    (umask 077 && printf 'spark.%s\n' 'authenticate true' 'network.crypto.enabled true' 'master.rest.enabled false' \
+        "authenticate.secret $(cat /run/secrets/spark_secret)" > "$spark_file")
+}
+spark_class() {
+    with_secret
+    exec spark-class "$1" --properties-file "$spark_file" "${@:2}"
+}
 
 case $role in
     airflow-init)
@@ -45,13 +56,16 @@ case $role in
         SPARK_CONNECT_AUTHENTICATE_TOKEN=$(cat /run/secrets/connect_token)
         export SPARK_CONNECT_AUTHENTICATE_TOKEN
         # It shares the network of the scheduler, which is where the tasks run: so it listens on the loopback, and the
-        # executors reach the driver under the scheduler's name.
+        # executors reach the driver under a name that it has in Spark's network alone.
+        read -r address _ < <(getent ahostsv4 spark-driver)
+        with_secret
         exec spark-submit \
+            --properties-file "$spark_file" \
             --master spark://spark-master:7077 \
             --conf spark.connect.grpc.binding.address=127.0.0.1 \
             --conf spark.connect.grpc.binding.port=15002 \
-            --conf spark.driver.host=airflow-scheduler \
-            --conf spark.driver.bindAddress=0.0.0.0 \
+            --conf spark.driver.host=spark-driver \
+            --conf spark.driver.bindAddress="$address" \
             --conf spark.driver.port=7078 \
             --conf spark.blockManager.port=7079 \
             --conf spark.ui.enabled=false \

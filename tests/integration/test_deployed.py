@@ -8,10 +8,12 @@ import re
 import runpy
 import subprocess
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 import yaml
 
+from sluice.capture.grants import grants
 from sluice.capture.reconcile import bootstrap
 from sluice.config import configuration
 from sluice.context import Context
@@ -22,6 +24,7 @@ pytestmark = [pytest.mark.postgres]
 SERVICES = yaml.safe_load((PROJECT / "docker-compose.yaml").read_text())["services"]
 IMAGE = dict(re.findall(r"(PATH|PYTHONPATH)=(\S+)", (PROJECT / "Dockerfile").read_text()))
 DATABASES = ("sluice_control", "sluice_master", "sluice_slave")
+MASTER_PASSWORD = "canary"
 
 
 @pytest.fixture
@@ -33,6 +36,7 @@ def deployed(server, tmp_path):
     for name, info in infos.items():
         there = {"host": info.host, "port": info.port, "schema": info.database}
         connections[name] |= {**there, "login": info.login, "password": info.password}
+    connections["sluice_master"] |= {"login": "sluice", "password": MASTER_PASSWORD}
     files["connections.json"] = json.dumps(connections)
     (tmp_path / "secrets").mkdir()
     for name, text in files.items():
@@ -50,13 +54,21 @@ def deployed(server, tmp_path):
         return {"args": words, "env": env, "cwd": PROJECT, "text": True}
 
     (tmp_path / "home").mkdir()
+    granted = (PROJECT / "deploy" / "master-grants.sql").read_text()
     with server.connect(infos["sluice_master"]) as master:
         master.execute((PROJECT / "deploy" / "master-db.sql").read_text())
+        master.execute(f"CREATE ROLE sluice LOGIN PASSWORD '{MASTER_PASSWORD}'")
+        master.execute(granted)
+    infos["sluice_master"] = replace(infos["sluice_master"], login="sluice", password=MASTER_PASSWORD)
     context = Context(configuration.load(PROJECT / "deploy" / "replication.yaml"), infos)
     with closing(context.store):
+        assert granted.partition("\n")[2] == f"{grants(context, 'shop').strip()};\n"
         bootstrap(context, "shop")
         yield process
-    server.drop_databases(infos.values())
+    server.drop_databases([infos["sluice_master"], infos["sluice_slave"]])
+    with server.connect(infos["sluice_control"]) as session:
+        session.execute("DROP ROLE sluice; DROP ROLE shop")
+    server.drop_databases([infos["sluice_control"]])
 
 
 @pytest.mark.full

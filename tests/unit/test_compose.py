@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import runpy
 import subprocess
@@ -257,6 +258,68 @@ def test_logs_are_where_housekeeping_looks_for_them(monkeypatch):
     assert logging.items() <= SERVICES["airflow-scheduler"]["environment"].items()
 
 
-def test_connect_listens_on_the_loopback_of_the_tasks():
+def test_connect_listens_on_the_loopback_of_the_tasks_and_its_driver_in_the_network_of_spark_alone():
     assert SERVICES["spark-connect"]["network_mode"] == "service:airflow-scheduler"
     assert "spark.connect.grpc.binding.address=127.0.0.1" in START
+    assert SERVICES["airflow-scheduler"]["networks"]["spark"] == {"aliases": ["spark-driver"]}
+    assert "0.0.0.0" not in START
+
+
+def test_a_service_is_in_the_networks_of_those_that_it_has_to_reach_and_in_no_other():
+    together = {
+        "airflow": {one for one in SERVICES if one.startswith("airflow-")},
+        "store": {one for one in SERVICES if one.startswith(("airflow-", "spark-worker"))} | {"control-db", "relay"},
+        "data": {
+            "master-db",
+            "slave-db",
+            "airflow-api-server",
+            "airflow-scheduler",
+            "spark-worker-1",
+            "spark-worker-2",
+        },
+        "spark": {"spark-master", "spark-worker-1", "spark-worker-2", "airflow-scheduler"},
+    }
+    assert set(COMPOSE["networks"]) == set(together)
+    for name, members in together.items():
+        assert {one for one, entry in SERVICES.items() if name in entry.get("networks", ())} == members, name
+    # The default network is one for all.
+    alone = {name for name, entry in SERVICES.items() if not ("networks" in entry or "network_mode" in entry)}
+    assert alone == set(FOR_TESTS)
+
+
+def test_each_process_of_spark_asks_the_others_for_the_secret(tmp_path):
+    spark = {name for name, entry in SERVICES.items() if name.startswith("spark-")}
+    assert {name for name in spark if "spark_secret" in SERVICES[name]["secrets"]} == spark
+    (tmp_path / "spark_secret").write_text("a secret of this test")
+    (tmp_path / "connect_token").write_text("a token")
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name, said in {"spark-class": '"$@"', "spark-submit": '"$@"', "getent": "10.1.2.3 STREAM spark-driver"}.items():
+        (programs / name).write_text(f"#!/bin/sh\necho {said}\n")
+        (programs / name).chmod(0o755)
+    script = START.replace("/run/secrets", str(tmp_path))
+    for role in ("spark-master", "spark-worker", "spark-connect"):
+        env = {"PATH": f"{programs}:{os.defpath}", "TMPDIR": str(tmp_path)}
+        said = subprocess.run(
+            ["bash", "-c", script, "start.sh", role], env=env, capture_output=True, text=True, check=True
+        )
+        file = tmp_path / role / "spark.conf"
+        assert f"--properties-file {file}" in said.stdout
+        assert "a secret of" not in said.stdout
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert dict(line.split(" ", 1) for line in file.read_text().splitlines()) == {
+            "spark.authenticate": "true",
+            "spark.network.crypto.enabled": "true",
+            "spark.master.rest.enabled": "false",
+            "spark.authenticate.secret": "a secret of this test",
+        }
+    assert "spark.driver.bindAddress=10.1.2.3 " in said.stdout
+
+
+def test_no_database_that_is_replicated_is_read_by_a_superuser():
+    master = SERVICES["master-db"]["environment"]
+    connection = json.loads(secret_files()["connections.json"])["sluice_master"]
+    assert (master["POSTGRES_USER"], connection["login"]) == ("postgres", "sluice")
+    role = (PROJECT / "deploy" / "master-role.sql").read_text()
+    assert "CREATE ROLE sluice LOGIN PASSWORD" in role
+    assert "SUPERUSER" not in role
