@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -12,7 +13,7 @@ from random import Random
 
 import pymysql
 import pytest
-from support.binlog import MASTERS, BinlogMaster
+from support.binlog import MASTERS, BinlogMaster, left_out
 from support.world import SOURCE
 
 from sluice.capture.grants import grants
@@ -23,6 +24,7 @@ from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
+from sluice.model.names import TableName
 from sluice.state.replication import Status
 from sluice.vendors.mariadb.capture.binlog.state import parts_of
 from sluice.vendors.mariadb.server import MARIADB
@@ -175,16 +177,15 @@ def test_definitions_that_take_rows_empty_the_slave_and_others_stop_the_publishe
     assert world.verify() == {"zurich": 0}
     # The log has this, and not that the table is the session's own.
     master.execute("CREATE TEMPORARY TABLE keyed (id int)", "RENAME TABLE keyed TO away")
-    with pytest.raises(SluiceError, match=r"SLC-446: rows of .*keyed .*renamed, and is there"):
-        world.publish()
+    world.publish()
+    assert re.search("SLC-446: rows of .*keyed .*renamed, and is there", left_out(world)["keyed"])
     assert world.rows("zurich", "public.keyed")
-    bootstrap(world.context, SOURCE, rebase=True)
-    master.execute("CREATE TABLE other LIKE keyed", "RENAME TABLE keyed TO old, other TO keyed")
-    with pytest.raises(SluiceError, match=r"SLC-446: rows of .*keyed"):
-        world.publish()
+    master.execute("CREATE TABLE other LIKE heap", "RENAME TABLE heap TO old, other TO heap")
+    world.publish()
+    assert left_out(world).keys() == {"keyed", "heap"}
 
 
-def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_sent_in(binlog, maria_server):
+def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_sent_in(binlog, maria_server, caplog):
     ddl = f"{DDL};\nCREATE TABLE été (id int);\nINSERT INTO été VALUES (1);\nCREATE TABLE slow (a int) ENGINE MyISAM"
     world, master = binlog(ddl, [*TABLES, "été"], slaves=("zurich",))
     master.execute("SET STATEMENT max_statement_time = 5 FOR TRUNCATE keyed", "TRUNCATE --\x01\n heap", *PART)
@@ -207,6 +208,7 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
         "CREATE TABLE parent (id int PRIMARY KEY)",
         "CREATE TABLE shelf (a int, b text) PARTITION BY LIST (a) (PARTITION p VALUES IN (0, 1), PARTITION q DEFAULT)",
     )
+    caplog.set_level("INFO")
     refused = [
         ("ALTER TABLE shelf EXCHANGE PARTITION p WITH TABLE heap", "heap .*EXCHANGE PARTITION"),
         ("ALTER TABLE shelf CONVERT TABLE heap TO PARTITION r VALUES IN (9)", "heap .*CONVERT TABLE"),
@@ -217,13 +219,16 @@ def test_definitions_are_read_in_the_form_and_the_character_set_that_they_were_s
         ("ALTER TABLE keyed ADD FOREIGN KEY (id) REFERENCES parent (id) ON DELETE CASCADE", "keyed .*a foreign key"),
     ]
     for text, match in refused:
+        caplog.clear()
         master.execute(text)
-        with pytest.raises(SluiceError, match=f"SLC-(446: rows|605: an ALTER) of .*{match}"):
-            world.publish()
+        world.publish()
+        assert re.search(f"SLC-(446: rows|605: an ALTER) of .*{match}", caplog.text), caplog.text
         if "MyISAM" in match:
             master.execute("DROP TABLE heap")
-        if "CASCADE" not in text:
-            bootstrap(world.context, SOURCE, rebase=True)
+    # Changes that the log does not tell are not taken for none when the table is filled.
+    world.inhibit("zurich", tables=[TableName(master.name, "keyed")])
+    with pytest.raises(SluiceError, match=r"SLC-444.*keyed.*foreign key"):
+        world.dump("zurich")
 
 
 def test_a_table_that_is_watched_while_the_log_is_read_is_emptied_by_a_truncate_before_its_first_row(binlog):
@@ -314,13 +319,14 @@ def test_a_log_that_was_purged_or_reset_leads_to_an_initial_update(binlog, maria
     assert world.verify(initial=True) == {"zurich": 0}
 
 
-def test_statements_in_place_of_rows_stop_the_publisher(binlog, maria_server):
+def test_statements_in_place_of_rows_leave_out_their_tables_and_an_unclear_rollback_stops(binlog, maria_server, caplog):
+    caplog.set_level("INFO")
     world, master = binlog(DDL, TABLES, slaves=("zurich",), update=False)
     with closing(maria_server.session()) as session, session.cursor() as cursor:
         for one in (f"USE {master.name}", "SET binlog_format = STATEMENT", "DELETE FROM keyed WHERE id = 1"):
             cursor.execute(one)
-    with pytest.raises(SluiceError, match=r"SLC-447.*may have changed .*keyed: DELETE FROM keyed"):
-        world.publish()
+    world.publish()
+    assert "in place of rows may have changed them: DELETE FROM keyed" in caplog.text
     bootstrap(world.context, SOURCE, rebase=True)
     # It goes back to its own savepoint, and not to that of the trigger.
     master.execute(

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from random import Random
 
 import pytest
+from support.binlog import left_out
 from support.world import SOURCE
-from test_binlog import DDL
+from test_binlog import DDL, TABLES
 
 from sluice.capture.reconcile import bootstrap
-from sluice.errors import SluiceError
+from sluice.model.names import TableName
+from sluice.state.replication import Status
 from sluice.vendors.mariadb.server import MARIADB
 
 pytestmark = [pytest.mark.postgres]
@@ -124,8 +126,192 @@ def test_a_table_that_is_altered_between_rows_is_read_by_its_columns_of_then(bin
     reader = world.reader("zurich")
     reader.execute("ALTER TABLE public.t ADD b int, ADD raw bytea, ADD renamed varchar(9)")
     # Two definitions after the rows: it is not certain any more what the binary columns in between were.
-    with pytest.raises(SluiceError, match=r"SLC-446.*altered again"):
-        world.publish()
+    world.publish()
+    assert "altered again" in left_out(world)["t"]
+
+
+# What owners do to a table with rows.
+ALTERED = "CREATE TABLE {} (id int PRIMARY KEY, a int, v varchar(20), n decimal(6,2), d date)"
+FOLLOWED = (
+    "ADD e int",
+    "ADD COLUMN {}.e int",
+    "ADD e int NOT NULL",
+    "ADD e int DEFAULT 1.6",
+    "ADD e int DEFAULT '7' COMMENT 'é' FIRST",
+    "ADD e bigint unsigned NOT NULL DEFAULT 18446744073709551615",
+    "ADD e tinyint(1) NOT NULL DEFAULT TRUE",
+    "ADD e bit(3) NOT NULL",
+    "ADD e bit(3) DEFAULT b'101'",
+    "ADD e int DEFAULT b'101'",
+    "ADD e bool DEFAULT FALSE",
+    "ADD e float NOT NULL DEFAULT 0.1",
+    "ADD e double DEFAULT -0.125",
+    "ADD e double NOT NULL DEFAULT '1e3'",
+    "ADD e float(7,3) DEFAULT 1.5",
+    "ADD e decimal(10,4) NOT NULL DEFAULT 1.6",
+    "ADD e decimal(10,1) DEFAULT 1.25",
+    "ADD e year",
+    "ADD e year NOT NULL DEFAULT 2024",
+    "ADD e year NOT NULL",
+    "ADD e time",
+    "ADD e time NOT NULL",
+    "ADD e time(3) DEFAULT '10:11:12.5'",
+    "ADD e datetime",
+    "ADD e datetime NOT NULL DEFAULT '2024-01-01'",
+    "ADD e datetime(3) DEFAULT '2024-01-01 10:11:12.5'",
+    "ADD e date NOT NULL DEFAULT '2024-02-29'",
+    "ADD e timestamp NULL",
+    "ADD e varchar(30) NOT NULL DEFAULT 'it''s' AFTER a",
+    "ADD e varchar(30) CHARACTER SET latin1 COLLATE latin1_bin NOT NULL",
+    "ADD e text",
+    "ADD e text NOT NULL",
+    "ADD e longblob",
+    "ADD e binary(4)",
+    "ADD e json",
+    "ADD e enum('x','y') NOT NULL DEFAULT 'y'",
+    "ADD e set('x','y')",
+    "ADD e set('x','y') NOT NULL DEFAULT 'x,y'",
+    "ADD e uuid",
+    "ADD e inet6",
+    "ADD e int UNIQUE",
+    "ADD e int REFERENCES other (id)",
+    "ADD (e int, f varchar(9) DEFAULT 'f')",
+    "ADD e int, ADD INDEX (e), DROP d",
+    "DROP COLUMN {}.d",
+    "DROP v, ALGORITHM = INPLACE, LOCK = NONE",
+    "RENAME COLUMN a TO b",
+    "CHANGE a b bigint NOT NULL",
+    "MODIFY COLUMN a bigint",
+    "MODIFY v varchar(200) NOT NULL DEFAULT ''",
+    "MODIFY n decimal(12,4)",
+    "ALTER a SET DEFAULT 5",
+    "ALTER COLUMN a DROP DEFAULT",
+    "ADD INDEX i (a, v(5)), ADD UNIQUE KEY u (id, a)",
+    "ADD FULLTEXT (v)",
+    "ADD CONSTRAINT c CHECK (a < 100)",
+    "DROP PRIMARY KEY, ADD PRIMARY KEY (id, a)",
+    "ORDER BY a, v DESC",
+    "COMMENT = 'a {} of them', AUTO_INCREMENT = 100",
+    "ENGINE = InnoDB",
+    "FORCE",
+    "CONVERT TO CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    "DEFAULT CHARACTER SET latin1",
+    "ROW_FORMAT = DYNAMIC",
+    "PARTITION BY HASH (id) PARTITIONS 3",
+)
+# Nobody knows from the log which values rows have behind these.
+UNCERTAIN = (
+    "ADD e int AS (a + 1) VIRTUAL",
+    "ADD e datetime NOT NULL",
+    "ADD e datetime DEFAULT now()",
+    "MODIFY v enum('a','b')",
+    "MODIFY n decimal(5,1)",
+    "DROP a, ADD a int",
+    "ENGINE = MyISAM",
+    "COMMENT 'x' /*!50101 , /* more */ ADD e int */",
+)
+
+
+@pytest.mark.slow
+def test_ordinary_alters_are_followed_and_others_leave_out_their_table_alone(binlog):
+    world, master = binlog("CREATE TABLE other (id int PRIMARY KEY)", ["*"], slaves=("zurich",))
+    uncertain = {f"t{len(FOLLOWED) + number}" for number in range(len(UNCERTAIN))}
+    sent = []
+    for number, one in enumerate((*FOLLOWED, *UNCERTAIN)):
+        name = f"t{number}"
+        sent += [
+            ALTERED.format(name),
+            f"INSERT INTO {name} VALUES (1, 1, 'b', 1.5, '2024-01-01'), (2, 2, 'a', 0, '2024-01-02')",
+            f"ALTER TABLE {name} {one.replace('{}', name)}",
+            f"UPDATE {name} SET id = 3 WHERE id = 2",
+        ]
+    master.execute(*sent, "INSERT INTO other VALUES (1)")
+    world.catch_up()
+    assert world.verify() == {"zurich": 0}
+    assert left_out(world).keys() == uncertain
+    assert world.rows("zurich", "public.other")
+
+
+# What gh-ost and pt-online-schema-change do to a table, and what else of many tables the log does not tell.
+GH_OST = (
+    "CREATE TABLE _g_gho LIKE g",
+    "ALTER TABLE _g_gho ADD e int NOT NULL DEFAULT 5, DROP v",
+    "INSERT IGNORE INTO _g_gho (id, a) SELECT id, a FROM g LOCK IN SHARE MODE",
+    "INSERT INTO g (id, a) VALUES (7, 7)",
+    "REPLACE INTO _g_gho (id, a) VALUES (7, 7)",
+    "RENAME TABLE g TO _g_del, _g_gho TO g",
+    "DROP TABLE _g_del",
+)
+PT_OSC = (
+    "CREATE TABLE _p_new LIKE p",
+    "ALTER TABLE _p_new ADD e int",
+    "CREATE TRIGGER ins AFTER INSERT ON p FOR EACH ROW REPLACE INTO _p_new (id, a, v) VALUES (NEW.id, NEW.a, NEW.v)",
+    "INSERT LOW_PRIORITY IGNORE INTO _p_new (id, a, v) SELECT id, a, v FROM p",
+    "INSERT INTO p VALUES (7, 7, 'x')",
+    "RENAME TABLE p TO _p_old, _p_new TO p",
+    "DROP TABLE IF EXISTS _p_old",
+)
+SWAPPED = ("RENAME TABLE a TO tmp, b TO a, tmp TO b",)
+XA = (
+    *("XA START 'one'", "UPDATE x SET a = 5", "XA END 'one'", "XA PREPARE 'one'", "XA COMMIT 'one'"),
+    *("XA START 'two'", "UPDATE kept SET a = 6", "XA END 'two'", "XA PREPARE 'two'", "XA ROLLBACK 'two'"),
+    *("XA START 'three'", "UPDATE y SET a = 5", "XA END 'three'", "XA COMMIT 'three' ONE PHASE"),
+)
+
+
+def test_tables_that_are_left_out_are_filled_alone_and_followed_again(binlog):
+    tables = ["g", "p", "a", "b", "x", "y", "kept"]
+    made = [f"CREATE TABLE {one} (id int PRIMARY KEY, a int, v varchar(9))" for one in tables]
+    made += [f"INSERT INTO {one} VALUES (1, 1, '{one}'), (2, 2, NULL)" for one in tables]
+    world, master = binlog(";\n".join(made), tables, slaves=("zurich",))
+    master.execute(*GH_OST, *PT_OSC, *SWAPPED, *XA, "UPDATE kept SET a = 7")
+    world.catch_up()
+    assert left_out(world).keys() == {"g", "p", "a", "b", "x"}
+    assert world.reader("zurich").execute("SELECT a FROM public.kept").fetchall() == [(7,), (7,)]
+    # They have other columns, and are made anew.
+    world.session("zurich").execute("DROP TABLE g, p")
+    world.inhibit("zurich", tables=[TableName(master.name, one) for one in left_out(world)])
+    world.dump("zurich")
+    world.release("zurich")
+    master.execute(
+        *(f"INSERT INTO {one} (id, a) VALUES (9, 9)" for one in tables),
+        *(f"ALTER TABLE {one} ADD more int DEFAULT 3" for one in tables),
+        *(f"UPDATE {one} SET more = 4 WHERE id = 9" for one in tables),
+    )
+    assert world.verify() == {"zurich": 0}
+    assert not left_out(world)
+    assert {world.status("zurich")} == {Status.NORMAL}
+
+
+def test_what_a_tenant_does_in_a_database_of_its_own_concerns_no_watched_table(binlog, maria_server):
+    world, master = binlog(DDL, TABLES, slaves=("zurich",))
+    other = maria_server.create_account()
+    mine = master.name.upper()
+    for charset, statements in (
+        ("utf8mb4", [f"CREATE TABLE x (a int /* {mine} /* */)", f"CREATE VIEW w AS SELECT 1 AS a /* {mine} /* */"]),
+        ("utf8mb4", [f"CREATE PROCEDURE p() SELECT 1 /* {mine} /* x */", f"ALTER TABLE x ADD b int /* {mine} /* */"]),
+        ("gbk", [f"CREATE TABLE g (a int COMMENT '{master.name} \u4e2d') COMMENT '{master.name} \u4e2d'"]),
+        ("gbk", [f"CREATE PROCEDURE q() SELECT '{mine}.keyed \u4e2d'", "DROP PROCEDURE q"]),
+        ("gbk", [f"ALTER TABLE g COMMENT '{master.name} \u4e2d'"]),
+    ):
+        with closing(maria_server.session()) as session, session.cursor() as cursor:
+            session.set_character_set(charset)
+            for one in (f"USE {other.database}", *statements):
+                cursor.execute(one)
+    master.execute("INSERT INTO heap VALUES (5, 'x')")
+    assert world.verify() == {"zurich": 0}
+    assert not left_out(world)
+    # Of these the log does not tell with certainty which table they are about.
+    for charset, statement in (
+        ("utf8mb4", f"TRUNCATE TABLE /*!50101 {master.name}.pairs /* x */ */"),
+        ("gbk", f"ALTER TABLE {master.name}.keyed ADD more int COMMENT '\u4e2d'"),
+    ):
+        with closing(maria_server.session()) as session, session.cursor() as cursor:
+            session.set_character_set(charset)
+            cursor.execute(f"USE {other.database}")
+            cursor.execute(statement)
+    assert world.verify() == {"zurich": 0}
+    assert left_out(world).keys() == {"pairs", "keyed"}
 
 
 REFUSED = (
@@ -139,8 +325,9 @@ CHOSEN = "CREATE TABLE chosen (id int PRIMARY KEY, e enum('a','b','it''s'))"
 COMPUTED = "CREATE TABLE computed (id int PRIMARY KEY, n decimal(6,2), g varchar(20) AS (CONCAT(n)) STORED)"
 
 
-def test_an_alter_that_is_not_certain_stops_the_publisher_and_tables_come_late_as_they_are(binlog):
+def test_an_alter_that_is_not_certain_says_why_and_tables_come_late_as_they_are(binlog, caplog):
     """A table that is taken up late is described as it is by then, behind definitions that the log has yet."""
+    caplog.set_level("INFO")
     ddl = f"{DDL};\nCREATE TABLE raw (id int) DEFAULT CHARSET binary;\n{COMPUTED};\n{CHOSEN}"
     world, master = binlog(ddl, ["keyed", "raw", "computed", "chosen"], slaves=("zurich",))
     master.execute(
@@ -157,10 +344,9 @@ def test_an_alter_that_is_not_certain_stops_the_publisher_and_tables_come_late_a
     master.execute("ALTER TABLE raw ADD v varchar(5)", "ALTER TABLE chosen MODIFY e enum('a','b','it''s','c')")
     world.publish()
     master.execute("INSERT INTO raw VALUES (1, 'x')")
-    with pytest.raises(SluiceError, match=r"SLC-446.*v bytea.*v character varying.5.. with the key .. was derived"):
-        world.publish()
+    world.publish()
+    assert re.search(r"v bytea.*v character varying.5.. with the key .. was derived", left_out(world)["raw"])
     for statement, match in REFUSED:
-        bootstrap(world.context, SOURCE, rebase=True)
         master.execute("DELETE FROM keyed WHERE note = 'x' OR note IS NOT NULL", statement)
-        with pytest.raises(SluiceError, match=match):
-            world.publish()
+        world.publish()
+        assert re.search(match, caplog.text), match

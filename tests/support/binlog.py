@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from support.mariadb import MariaServer
 from support.updating import UpdatingWorld
-from support.world import SOURCE
+from support.world import SOURCE, World
 
 from sluice.capture.grants import grants, slave_grants
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.publish.run import publish
+from sluice.store import blocked
 from sluice.vendors.mariadb.server import MYSQL
 
 # For tests whose master is on each kind of server in turn.
@@ -51,6 +52,12 @@ class BinlogMaster:
             for one in statements:
                 cursor.execute(_NUMBERED.sub(_numbers, one) if self.server.kind is MYSQL else one)
             return list(cursor.fetchall())
+
+
+def left_out(world: World, slave: str = "zurich") -> dict[str, str]:
+    """The tables that are left out for a slave, each with the reason."""
+    found = blocked.left_out(world.context.store, world.pair(slave))
+    return {name.table: one.actor for name, one in found.items()}
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Malformed, Query
 from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, may_name
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_about_a_transaction, may_name
 from sluice.vendors.mariadb.charsets import Charsets
 
 A, B = TableName("d", "a"), TableName("other", "b c")
@@ -53,6 +53,7 @@ STATEMENTS = {
     "ALTER TABLE a ENGINE=InnoDB, ADD CHECK (engine = 'diesel')": ALTERED,
     "TRUNCATE a": EMPTIED,
     "TRUNCATE .a;": EMPTIED,
+    "TRUNCATE /* c /* */ a": EMPTIED,
     "TRUNCATE --\x01\n a": EMPTIED,
     "TRUNCATE TABLE `other` . `b c` NOWAIT": [(B, Does.EMPTIED)],
     **{f"TRUNCATE {one} WAIT 5": [(TableName("d", one), Does.EMPTIED)] for one in ("online", "wait", "temporary")},
@@ -190,6 +191,47 @@ def test_names_are_read_in_the_character_set_of_the_client(raw, collation, table
             understood(query, _Latin)
 
 
+UNREAD = ((A, Does.UNREAD),)
+
+
+@pytest.mark.parametrize(
+    ("raw", "tables"),
+    [
+        (b"CREATE TABLE a (x int COMMENT '\xb0\xa1')", UNREAD),
+        (b"CREATE TABLE a (x int) /* 99999 /* */", UNREAD),
+        (b"CREATE TABLE IF NOT EXISTS d.a (x int DEFAULT '", UNREAD),
+        (b"CREATE PROCEDURE p() SELECT '\xb0\xa1' INTO @a", ()),
+        (b"CREATE VIEW v AS SELECT 1 /* 99999 /* */", ()),
+        (b"CREATE TABLE a\xb0\xa1 (x int)", None),
+        (b"ALTER TABLE a COMMENT '\xb0\xa1'", None),
+        (b"INSERT INTO c VALUES ('\xb0\xa1')", None),
+    ],
+)
+def test_a_statement_is_read_as_far_as_its_names_go(raw, tables):
+    query = Query("d", raw, 0, 28)
+    if tables is None:
+        with pytest.raises(NotUnderstood):
+            understood(query, _Latin)
+    else:
+        assert understood(query, _Latin).tables == tables
+
+
+@pytest.mark.parametrize(
+    ("schema", "raw", "is_meant"),
+    [
+        ("d", b"DROP TABLE `A` x", True),
+        ("d", b"DROP TABLE c x", False),
+        ("own", b"DROP TABLE a x", False),
+        ("own", b"DROP TABLE D. /* */ `a` x", True),
+        ("own", b"DROP DATABASE d x", True),
+        ("own", b"DROP DATABASE other x", False),
+        ("own", b"ALTER TABLE x COMMENT '\xb0\xa1'", False),
+    ],
+)
+def test_a_statement_that_is_not_understood_may_be_about_tables_that_it_writes(schema, raw, is_meant):
+    assert may_name(Query(schema, raw, 0, 28), A) is is_meant
+
+
 @pytest.mark.parametrize(
     ("raw", "collation", "bound"),
     [
@@ -207,7 +249,7 @@ def test_names_are_read_in_the_character_set_of_the_client(raw, collation, table
 def test_what_the_server_writes_about_transactions_is_in_utf_8_whatever_the_client_has(raw, collation, bound):
     query = Query("own", raw, 0, collation)
     # Whose transaction it is does not depend on the database of the session.
-    assert may_name(query, ["watched"])
+    assert is_about_a_transaction(query)
     if bound:
         found = understood(query, _Latin)
         assert (found.bound, found.savepoint) == (bound, "\u00e9" if "\u00e9".encode() in raw else found.savepoint)

@@ -14,7 +14,7 @@ from sluice.vendors.mariadb.capture.binlog.carried import of_alter
 from sluice.vendors.mariadb.capture.binlog.definitions import definition
 from sluice.vendors.mariadb.capture.binlog.derivation import Reading, altered, created
 from sluice.vendors.mariadb.capture.binlog.events import Query
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, tokens
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_read_as_written, readings
 
 T = TableName("d", "t")
 TEXT = "character varying(9)"
@@ -33,7 +33,7 @@ MORE = replace(
 
 
 def said(text):
-    return definition("d", tokens(text, 0)).rest
+    return definition("d", readings(Query("d", text.encode(), 0), dict)[0]).rest
 
 
 def changed(text, *, before=BEFORE, **how):
@@ -154,8 +154,6 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
         "ADD c varchar(9) DEFAULT 'é'",
         "ADD c varchar(9) DEFAULT 'a' 'b'",
         "ADD c varchar(9) DEFAULT x'41'",
-        "ADD c decimal(4,1) DEFAULT 1.25",
-        "ADD c float DEFAULT 0.1",
         "ADD c enum('a') DEFAULT 'A'",
         "ADD c int AS (id) STORED",
         "ADD v int",
@@ -173,7 +171,6 @@ def test_an_alter_says_what_becomes_of_columns_and_of_rows_that_are_there(text):
         "MODIFY n double",
         "ADD PERIOD FOR p (a, b)",
         "ADD SYSTEM VERSIONING",
-        "ORDER BY v",
         "MODIFY v tinytext, ADD c int DEFAULT 5. NOT NULL",
         "CONVERT TO CHARACTER SET binary",
         "DROP INDEX `PRIMARY`",

@@ -80,8 +80,9 @@ def test_a_row_with_more_text_than_is_allowed_is_withheld_and_its_table_named():
     bounded = PublishFilter(max_row_bytes=100)
     table = Layout(1, TableName("public", "t"), (Column("id", "integer"),), ())
     assert actions(bounded.filtered(batch, {})) == ["I", "C", "U", "C", "C", "C", "N", "T"]
-    assert bounded.find_long(batch, {1: table}) == {table.name}
-    assert bounded.find_long(batch.slice(2, 1), {1: table}) == bounded.find_long(batch.slice(6), {1: table}) == set()
+    assert bounded.find_lost(batch, {1: table}) == {table.name: None}
+    assert bounded.find_lost(swept(("L", ["why"], None)), {1: table}) == {table.name: "why"}
+    assert bounded.find_lost(batch.slice(2, 1), {1: table}) == bounded.find_lost(batch.slice(6), {1: table}) == {}
     assert actions(bounded.filtered(batch.slice(3, 1), {})) == ["C"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import closing
 
 from sluice.capture import unwatched
@@ -149,12 +149,16 @@ def leave_out(
                     blocked.skip(context.store, pair, table, f"the publisher, since changes of it are not known: {why}")
 
 
-def lose_rows(context: Context, source: str, tables: Collection[TableName]) -> None:
-    """Leave tables out, of which a row is too long to be published. Slaves that are being filled become INCONSISTENT,
-    too."""
+def lose_rows(context: Context, source: str, tables: Mapping[TableName, str | None]) -> None:
+    """Leave tables out, of which rows are not published. Slaves that are being filled become INCONSISTENT, too.
+
+    Args:
+        tables: each with the reason; None: a row is too long.
+    """
     most = context.config.source(source).max_row_mb
-    why = f"a row has more text than the {most} MB that `max_row_mb` of the source allows, and was not published"
-    leave_out(context, source, tables, why, whole={Status.INITIAL})
+    long = f"a row has more text than the {most} MB that `max_row_mb` of the source allows, and was not published"
+    for table, reason in tables.items():
+        leave_out(context, source, [table], reason or long, whole={Status.INITIAL})
 
 
 def make_inconsistent(context: Context, source: str, why: str, among: Collection[Status]) -> None:

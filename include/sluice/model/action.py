@@ -22,8 +22,9 @@ class Action(StrEnum):
     ALTER = "A"
     DROP = "X"
     STATEMENT = "S"
-    TOO_LONG = "L"
-    """A change of a row that its capture left out, for it is too long to be published. The log has a COMMIT for it."""
+    LOST = "L"
+    """Rows of its table are not known from here on: one is too long to be published, or `new` says why. The log has a
+    COMMIT for it."""
 
 
 class Policy(StrEnum):

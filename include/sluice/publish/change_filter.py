@@ -39,10 +39,14 @@ class PublishFilter:
     transformer: Transformer | None = None
     max_row_bytes: int | None = None
 
-    def find_long(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> set[TableName]:
-        """The tables of a swept batch that have rows which are too long."""
-        numbers = pc.unique(batch.column("layout").filter(pa.array(_are_long(batch, self.max_row_bytes))))
-        return {layouts[number].name for number in numbers.to_pylist()}
+    def find_lost(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> dict[TableName, str | None]:
+        """The tables of a swept batch of which rows are not published, each with the reason; None: one is too long."""
+        lost = batch.filter(pa.array(_are_lost(batch, self.max_row_bytes)))
+        found: dict[TableName, str | None] = {layouts[one].name: None for one in lost.column("layout").to_pylist()}
+        told = lost.filter(pc.equal(lost.column("action"), Action.LOST))
+        for number, new in zip(told.column("layout").to_pylist(), told.column("new").to_pylist(), strict=True):
+            found[layouts[number].name] = new[0] if new else None
+        return found
 
     def filtered(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
         """A swept batch as it is published: as many changes, columns as in `SENT`.
@@ -51,7 +55,7 @@ class PublishFilter:
             SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
         """
         keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
-        keep &= ~_are_long(batch, self.max_row_bytes)
+        keep &= ~_are_lost(batch, self.max_row_bytes)
         given_columns = [pa.nulls(len(batch), ATTRIBUTES)] * 2
         if self.transformer is not None:
             verdict = _asked(self.transformer, batch, layouts)
@@ -66,16 +70,16 @@ class PublishFilter:
 EVERYTHING = PublishFilter()
 
 
-def _are_long(batch: pa.RecordBatch, most: int | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """A mask of the changes of which a row has more text, or was left out for that by the capture."""
+def _are_lost(batch: pa.RecordBatch, most: int | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """A mask of the changes of which a row has more text, or that the capture left out."""
     actions = batch.column("action")
-    long: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.zeros(len(batch), bool)
-    long |= pc.equal(actions, Action.TOO_LONG).to_numpy(zero_copy_only=False)
+    lost: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.zeros(len(batch), bool)
+    lost |= pc.equal(actions, Action.LOST).to_numpy(zero_copy_only=False)
     # Of most batches no row can be too long.
     if most is not None and batch.nbytes > most:
         texts = np.maximum(*(_lengths(batch.column(name)) for name in ("new", "old")))
-        long |= (texts > most) & are(actions, OF_A_ROW).to_numpy(zero_copy_only=False)
-    return long
+        lost |= (texts > most) & are(actions, OF_A_ROW).to_numpy(zero_copy_only=False)
+    return lost
 
 
 def _lengths(images: pa.ListArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -7,7 +7,7 @@ the disk can no longer be lost by the source.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import chain
@@ -88,7 +88,7 @@ class Publisher:
 
     Args:
         logged: values of sequences that are in the log already; others are logged again.
-        lose: called before a segment is listed that lacks rows which are too long, with their tables.
+        lose: called before a segment is listed that lacks rows, with their tables and the reasons.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Publisher:
         outgoing: PublishFilter = EVERYTHING,
         genuine: QueueGuard | None = None,
         logged: Iterable[SequenceValue] = (),
-        lose: Callable[[Collection[TableName]], None] | None = None,
+        lose: Callable[[Mapping[TableName, str | None]], None] | None = None,
     ) -> None:
         self._source = source
         self._database = database
@@ -191,7 +191,7 @@ class Publisher:
         def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
                 self._genuine.expect(batch, sweep)
-            if self._lose and (tables := self._outgoing.find_long(batch, sweep.layouts())):
+            if self._lose and (tables := self._outgoing.find_lost(batch, sweep.layouts())):
                 self._lose(tables)
             return counted.number(self._outgoing.filtered(batch, sweep.layouts()))
 

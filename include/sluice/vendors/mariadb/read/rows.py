@@ -258,7 +258,7 @@ class MariaReading:
         with closing(connect_to_master(self._info, "catalog")) as beside:
             layouts = Layouts({}, [], lambda: Charsets(beside), lambda table: described(beside, table))
             wanted = {name: "IUD"}
-            stream = Stream(begin, "", layouts, wanted.get, [name.schema], end)
+            stream = Stream(begin, "", layouts, wanted.get, end)
             stream.server = beside.server
             for batch in stream.batches(read(self._info, begin, end)):
                 actions, numbers = batch.column("action").to_pylist(), batch.column("layout").to_pylist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum
 from itertools import pairwise
 
@@ -24,6 +25,7 @@ class Does(Enum):
     EMPTIED = "it has no rows"
     GONE = "it is not there any more"
     REPLACED = "it has rows of which the log does not tell"
+    UNREAD = "it is not understood what becomes of it"
     UNTOLD = "its rows may change from here on without the log"
 
 
@@ -31,6 +33,7 @@ class Does(Enum):
 UNCLEAR = {
     Does.REPLACED: "it got rows or values of which the log does not tell",
     Does.UNTOLD: "from there on a foreign key or an engine without transactions may change rows without the log",
+    Does.UNREAD: "a statement in the binary log is not understood, and may be about it",
     Does.RETYPED: "a session without a strict sql_mode gave it other types, which may have changed values",
 }
 
@@ -138,6 +141,16 @@ def _is_swapped(rest: list[Token]) -> bool:
 
 
 def parts(rest: list[Token]) -> list[list[Token]]:
-    """The parts of a statement, between commas that are in no brackets."""
+    """The parts of a statement, between commas that are in no brackets; columns without the name of their table."""
     found = [-1, *(place for place in outside(rest) if rest[place].is_sign(",")), len(rest)]
-    return [rest[begin + 1 : end] for begin, end in pairwise(found) if end > begin + 1]
+    return [list(_unqualified(rest[begin + 1 : end])) for begin, end in pairwise(found) if end > begin + 1]
+
+
+def _unqualified(part: list[Token]) -> Iterator[Token]:
+    is_dropped = False
+    for one, behind in pairwise([*part, Token("")]):
+        is_name = one.is_name and (one.is_quoted or not one.text[:1].isdigit())
+        if is_dropped or (is_name and behind.is_sign(".")):
+            is_dropped = not is_dropped
+            continue
+        yield one

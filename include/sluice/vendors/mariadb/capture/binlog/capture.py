@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from sluice.errors import ConfigError
 from sluice.model.layout import Layout
@@ -118,7 +119,7 @@ class BinlogCapture(NoSuccessors):
                 layouts[name] = found.layout(time.time_ns())
                 since[name] = here
         altered = tuple(name for name in published.altered if name not in since)
-        return Published(published.place, published.born, layouts, altered, since)
+        return replace(published, layouts=layouts, altered=altered, since=since)
 
     def upgrade(self, wanted: Wanted) -> None:
         """There is no older version."""

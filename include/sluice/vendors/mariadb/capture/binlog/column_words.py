@@ -8,31 +8,25 @@ Source: MariaDB Knowledge Base, "CREATE TABLE", "Data Types".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from sluice.model.layout import Column
+from sluice.vendors.mariadb.capture.binlog.default_values import REALS, TEXTS, implied, of_bits, of_number, of_text
 from sluice.vendors.mariadb.capture.binlog.grammar import Parser
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, Token
-from sluice.vendors.mariadb.master_types import INTEGERS, MasterColumn, float_of, real_of
+from sluice.vendors.mariadb.master_types import INTEGERS, MasterColumn
 
 _ALIASES = {"INTEGER": "int", "DEC": "decimal", "NUMERIC": "decimal", "FIXED": "decimal", "CHARACTER": "char"}
 _SIZED = {"decimal", "bit", "char", "varchar", "binary", "varbinary", "datetime", "timestamp", "time", "year"}
 _PLAIN = {"float", "double", "date", "uuid", "inet4", "inet6", "json", "enum", "set"}
-_TEXTS = {"tinytext", "text", "mediumtext", "longtext"}
 _BLOBS = {"tinyblob", "blob", "mediumblob", "longblob"}
-_KINDS = {*INTEGERS, *_SIZED, *_PLAIN, *_TEXTS, *_BLOBS}
-_OF_LETTERS = {"char", "varchar", "enum", "set", *_TEXTS}
+_KINDS = {*INTEGERS, *_SIZED, *_PLAIN, *TEXTS, *_BLOBS}
+_OF_LETTERS = {"char", "varchar", "enum", "set", *TEXTS}
 _SIGNED = {*INTEGERS, "decimal", "float", "double"}
+_FLOAT_BITS = 24
 # A longer one may become a text.
 _LONGEST = 16_383
-_WHOLE = re.compile(r"-?\d{1,20}")
-_DECIMAL = re.compile(r"(-?)(\d+)(?:\.(\d+))?")
-_DATE = re.compile(r"[1-9]\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
-_DATETIME = re.compile(_DATE.pattern + r" [0-2]\d:[0-5]\d:[0-5]\d")
 
 
 @dataclass(frozen=True)
@@ -120,14 +114,16 @@ def _type(name: str, parser: Parser) -> tuple[MasterColumn, list[str]]:
     if kind == "char" and parser.takes("VARYING"):
         kind = "varchar"
     members = list(_members(parser)) if kind in ("enum", "set") else []
-    sizes = size(parser) if kind in _SIZED or kind in INTEGERS else []
+    sizes = size(parser) if kind in _SIZED or kind in INTEGERS or kind in REALS else []
     unsigned = False
     while kind in _SIGNED and parser.peeks("UNSIGNED", "SIGNED", "ZEROFILL"):
         unsigned |= not parser.takes("SIGNED") and parser.takes("UNSIGNED", "ZEROFILL")
     if kind in _OF_LETTERS:
         _letters(parser)
     first, second = (*sizes, None, None)[:2]
-    if len(sizes) > (2 if kind == "decimal" else 1) or (kind in ("varchar", "varbinary") and first is None):
+    if len(sizes) > (2 if kind == "decimal" or kind in REALS else 1) or (
+        kind in ("varchar", "varbinary") and first is None
+    ):
         raise NotUnderstood(f"the size of {name} is not known")
     if kind in ("char", "varchar", "varbinary", "binary"):
         length = 1 if first is None else first
@@ -139,6 +135,10 @@ def _type(name: str, parser: Parser) -> tuple[MasterColumn, list[str]]:
         return _made(name, kind, precision=first or usual, scale=second or 0), members
     if kind in ("datetime", "timestamp", "time"):
         return _made(name, kind, digits=first or 0), members
+    if kind in REALS and first is not None:
+        # One number says how precise it is, two how it is rounded.
+        kind = "double" if second is None and first > _FLOAT_BITS else kind
+        return _made(name, kind, precision=first, scale=second or 0), members
     return _made(name, kind, whole="unsigned" if unsigned else kind), members
 
 
@@ -230,6 +230,8 @@ class _Options:
             if not parser.takes_sign("("):
                 raise NotUnderstood("a check has no condition")
             self._closed(parser, inside=True)
+        elif parser.takes("REFERENCES"):
+            self._referring(parser)
         elif parser.takes("FIRST"):
             self._first = True
         elif parser.takes("AFTER"):
@@ -245,7 +247,7 @@ class _Options:
         default = self._default
         is_known = self._is_known and not self._counts
         if not self._has_default and not_null:
-            default = self._implied()
+            default = implied(self._described, self._members)
             is_known = is_known and default is not None
         return SaidColumn(
             self._described.name,
@@ -263,17 +265,6 @@ class _Options:
             tuple(self._members),
         )
 
-    def _implied(self) -> str | None:
-        """The value of rows that are there already, in a column that may not be NULL and has no default."""
-        kind = self._described.kind
-        if kind in INTEGERS or kind in ("float", "double"):
-            return "0"
-        if kind == "decimal":
-            return f"{0:.{self._described.scale}f}"
-        if kind == "enum":
-            return self._members[0]
-        return "" if kind in ("char", "varchar", *_TEXTS) else None
-
     def _valued(self, parser: Parser) -> None:
         """Read a default. It is certain if it is one value; else it is stepped over."""
         if parser.takes("NULL"):
@@ -288,9 +279,7 @@ class _Options:
             self._closed(parser, inside=True)
             return
         if one.is_quoted and not one.is_name:
-            self._is_known = not sign and begun[0] == one
-            if self._is_known:
-                self._default, self._is_known = self._canonical(one)
+            self._know(of_text(one.text, self._described, self._members) if begun[0] == one else None)
             return
         if one.is_name and one.text.isascii() and one.text.isdigit() and not one.is_quoted:
             number = sign + one.text
@@ -299,14 +288,14 @@ class _Options:
                 if part.is_quoted or not part.text.isdecimal():
                     raise NotUnderstood("a number ends with its point")
                 number += f".{part.text}"
-            self._default, self._is_known = self._number(number)
+            self._know(of_number(number, self._described))
             return
         if not sign and one.is_word("TRUE", "FALSE"):
-            self._default, self._is_known = self._number("1" if one.is_word("TRUE") else "0")
+            self._know(of_number("1" if one.is_word("TRUE") else "0", self._described))
             return
         if not sign and one.is_word("B", "X") and parser.rest and parser.rest[0].is_quoted:
-            parser.step()
-            self._is_known = False
+            said = parser.step().text
+            self._know(of_bits(said, self._described) if one.is_word("B") else None)
             return
         if not one.is_word("CURRENT_TIMESTAMP", "NOW", "CURRENT_DATE", "CURDATE", "UUID", "LOCALTIMESTAMP"):
             raise NotUnderstood(f"the default {one.text!r} is not certain")
@@ -314,38 +303,19 @@ class _Options:
         if parser.takes_sign("("):
             self._closed(parser, inside=True)
 
-    def _canonical(self, one: Token) -> tuple[str | None, bool]:
-        kind = self._described.kind
-        if "\\" in one.text or not one.text.isascii():
-            return None, False
-        if kind in ("char", "varchar", "json", *_TEXTS):
-            return (one.text.rstrip(" ") if kind == "char" else one.text), True
-        if kind == "enum":
-            said = one.text.rstrip(" ")
-            return said, said in self._members
-        if kind == "date" and _DATE.fullmatch(one.text):
-            return one.text, True
-        if kind == "datetime" and _DATETIME.fullmatch(one.text):
-            return one.text, True
-        return self._number(one.text) if one.text != "-0" else (None, False)
+    def _know(self, default: str | None) -> None:
+        """A default is this value, if that is certain."""
+        self._default, self._is_known = default, default is not None
 
-    def _number(self, number: str) -> tuple[str | None, bool]:
-        kind = self._described.kind
-        if kind in INTEGERS and _WHOLE.fullmatch(number):
-            return str(int(number)), True
-        if kind == "decimal" and (found := _DECIMAL.fullmatch(number)):
-            sign, whole, part = found[1], found[2].lstrip("0") or "0", found[3] or ""
-            scale = self._described.scale
-            if len(part) > scale:
-                return None, False
-            digits = f"{whole}.{part.ljust(scale, '0')}" if scale else whole
-            return (sign if digits.strip("0.") else "") + digits, True
-        if kind in ("float", "double") and _WHOLE.fullmatch(number) and 0 < abs(int(number)) < 1 << 24:
-            return (real_of(np.float32(number)) if kind == "float" else float_of(float(number))), True
-        if kind in ("float", "double") and number in ("0", "-0"):
-            # As a number; a text would keep its sign.
-            return "0", True
-        return None, False
+    def _referring(self, parser: Parser) -> None:
+        """Step over the table of a foreign key, and over what it does."""
+        parser.name()
+        if parser.takes_sign("("):
+            self._closed(parser, inside=True)
+        while parser.takes("ON"):
+            parser.expect("DELETE", "UPDATE")
+            parser.takes("SET", "NO")
+            parser.step()
 
     @staticmethod
     def _closed(parser: Parser, *, inside: bool = False) -> None:

@@ -49,6 +49,8 @@ class Definition:
         writes: it changes rows, and the log does not tell which.
         mentioned: whatever may be a table in one that writes.
         bound: it is about a transaction.
+        unread: why it is not understood what becomes of its tables.
+        transaction: of XA: the name of the one that it begins, commits or rolls back.
         savepoint: the name of one that it sets, or goes back to.
         creates: it makes the last of its tables.
         renames: it is a RENAME TABLE, which may be about temporary tables.
@@ -63,7 +65,9 @@ class Definition:
     creates: bool = False
     renames: bool = False
     rest: tuple[Token, ...] | None = field(default=None, compare=False)
+    unread: str = field(default="", compare=False)
     savepoint: str = field(default="", compare=False)
+    transaction: str | None = field(default=None, compare=False)
 
 
 def understood(query: Query, charsets: Callable[[], Charsets]) -> Definition:
@@ -89,7 +93,8 @@ def definition(schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool
     if not tokens:
         return Definition()
     if (bound := _bound(tokens)) is not None:
-        return Definition(bound=bound, savepoint=tokens[-1].text)
+        named = _xa(tokens) if tokens[0].is_word("XA") else None
+        return Definition(bound=bound, savepoint=tokens[-1].text, transaction=named)
     first, parser = tokens[0], Parser(schema, tokens, 1)
     if first.is_word("ANALYZE"):
         writes = not parser.takes("TABLE", "TABLES", "LOCAL", "NO_WRITE_TO_BINLOG")
@@ -143,11 +148,21 @@ def _bound(tokens: list[Token]) -> Bound | None:
         if tokens[1].is_word("START", "END", "BEGIN"):
             return Bound.BEGINS
         if tokens[1].is_word("COMMIT", "ROLLBACK"):
-            return Bound.COMMITS
+            return Bound.COMMITS if tokens[1].is_word("COMMIT") else Bound.ROLLS_BACK
     return None
 
 
+def _xa(tokens: list[Token]) -> str | None:
+    """The name of a transaction of XA, as it stands: two texts and a number. None in an END, which tells nothing."""
+    if tokens[1].is_word("END"):
+        return None
+    texts = [one.text.lower() for one in tokens[2:] if one.is_quoted]
+    return " ".join([*texts, tokens[-1].text])
+
+
 def _writing(schema: str, tokens: list[Token]) -> Definition:
+    for one in tokens:
+        one.expect_read()
     names = [one.text for one in tokens if one.is_name]
     pairs = [
         TableName(one.text, other.text)
@@ -221,7 +236,12 @@ def _created(parser: Parser, *, acts: bool) -> Definition:
     name = parser.name()
     if is_temporary:
         return Definition()
-    return Definition(created(name, parser, replaces=replaces, acts=acts), creates=True, rest=tuple(parser.rest))
+    try:
+        tables = created(name, parser, replaces=replaces, acts=acts)
+    except NotUnderstood as error:
+        # Whatever follows, this is the only table that it makes.
+        return Definition(((name, Does.UNREAD),), creates=True, unread=str(error))
+    return Definition(tables, creates=True, rest=tuple(parser.rest))
 
 
 def _altered(parser: Parser, *, acts: bool) -> Definition:

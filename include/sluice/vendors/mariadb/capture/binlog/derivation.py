@@ -111,8 +111,18 @@ def altered(layout: Layout, rest: Sequence[Token], how: Reading) -> Derived:
     """The table of an ALTER, from what follows its name. Raises NotUnderstood, that is not certain."""
     made = _Columns([Kept(one, one.name) for one in layout.columns], how)
     made.key = list(layout.key_names)
+    is_order = False
     for part in parts(list(rest)):
-        _part(made, Parser("", part, 0), strict=how.strict)
+        parser = Parser("", part, 0)
+        if is_order or parser.takes("ORDER"):
+            # Rows have no order of their own here. More columns of it follow behind commas, and nothing else.
+            parser.takes("BY")
+            parser.word()
+            parser.takes("ASC", "DESC")
+            parser.ends()
+            is_order = True
+        else:
+            _part(made, parser, strict=how.strict)
     return made.derived()
 
 

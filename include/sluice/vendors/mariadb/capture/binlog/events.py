@@ -27,7 +27,7 @@ UNREAD = dict.fromkeys((*range(165, 172), 40), "compressed events") | {39: "part
 # Events that change no row that is replicated: annotations, checkpoints, variables of statements, the end of a file,
 # GTIDs of earlier files, members of a group, the begin of an encrypted part, which the server decrypts for its readers.
 IGNORED = frozenset({3, 5, 13, 14, 27, 29, 35, 36, 37, 41, 160, 161, 163, 164})
-_STANDALONE, _IN_GROUP, _XA = 1, 1 << 1, 1 << 6 | 1 << 7
+_STANDALONE, _IN_GROUP, _PREPARES, _XA = 1, 1 << 1, 1 << 6, 1 << 6 | 1 << 7
 # Of the server's option `binlog_alter_two_phase`: it begins, or is rolled back.
 _UNFINISHED = 1 << 1 | 1 << 3
 # Of rows: what foreign keys do is in the log, too.
@@ -195,6 +195,20 @@ def stands_alone(kind: int, data: bytes) -> bool | None:
     if len(data) < 13:
         raise Malformed("a GTID is cut off")
     return bool(data[12] & _STANDALONE)
+
+
+def prepares(kind: int, data: bytes) -> bool:
+    """Of a GTID: whether a transaction of XA follows that is prepared; MySQL has a statement for its beginning."""
+    return kind == GTID and bool(data[12] & _PREPARES)
+
+
+def prepared(data: bytes) -> tuple[str, bool]:
+    """Of a transaction of XA: its name as statements of the log have it, and whether it is committed by this."""
+    if len(data) < 13:
+        raise Malformed("the end of a transaction of XA is cut off")
+    form, first, second = (int.from_bytes(data[at : at + 4], "little") for at in (1, 5, 9))
+    name, rest = data[13 : 13 + first].hex(), data[13 + first : 13 + first + second].hex()
+    return f"{name} {rest} {form}", bool(data[0])
 
 
 def is_provisional(kind: int, data: bytes) -> bool:

@@ -54,6 +54,7 @@ class Parser:
     def step(self) -> Token:
         """Step over what is next. Raises NotUnderstood, nothing is left."""
         found = self._next
+        found.expect_read()
         if self._at >= len(self._tokens):
             raise NotUnderstood("it ends too early")
         self._at += 1
@@ -85,6 +86,7 @@ class Parser:
     def word(self) -> str:
         """A name of one part. Raises NotUnderstood."""
         found = self._next
+        found.expect_read()
         if not found.is_name or found.is_word(*_RESERVED) or (not found.is_quoted and found.text[:1].isdigit()):
             raise NotUnderstood(f"a name is expected where {found.text!r} is")
         self._at += 1

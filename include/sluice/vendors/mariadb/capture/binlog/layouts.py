@@ -32,6 +32,14 @@ REBASE = (
 _HIDDEN = re.compile(r"DB_ROW_HASH_\d+")
 
 
+class UnclearTable(SluiceError):
+    """The rows of one table are not known from here on."""
+
+    def __init__(self, code: int, table: TableName, fact: str, hint: str) -> None:
+        super().__init__(code, fact, hint)
+        self.table = table
+
+
 @dataclass(frozen=True)
 class Described:
     """A table as rows of it are read from here on.
@@ -119,6 +127,19 @@ class Layouts:
         self._defined.add(name)
         if gone:
             self.current.pop(name, None)
+
+    def renew(self, name: TableName) -> Layout | None:
+        """Know a table by its catalog alone, which may be ahead; None if it is not there, or cannot be read."""
+        self.defined(name, gone=True)
+        try:
+            now = self._catalog(name)
+            found = now.layout(time.time_ns()) if now else None
+        except SluiceError:
+            return None
+        if found:
+            self.current[name] = found
+            self._defined.discard(name)
+        return found
 
     def expect_told(self, name: TableName) -> None:
         """See that the log has all changes of a table that was defined. Raises SluiceError SLC-446."""
@@ -241,9 +262,9 @@ def _without(hidden: tuple[int, ...], said: TableMap) -> TableMap:
     return replace(said, columns=tuple(said.columns[place] for place in places), key=key)
 
 
-def unclear(name: TableName, why: str, first: str) -> SluiceError:
+def unclear(name: TableName, why: str, first: str) -> UnclearTable:
     """Rows of a table cannot be read with certainty."""
-    return uncertain(f"rows of {name} in the binary log cannot be read: {why}", first)
+    return UnclearTable(446, name, f"rows of {name} in the binary log cannot be read: {why}", first + REBASE)
 
 
 def another_log(file: str, published: object) -> SluiceError:
@@ -261,8 +282,7 @@ def not_rows(place: str, why: str) -> SluiceError:
     return SluiceError(
         447,
         f"the binary log has {why}; it is behind {place}",
-        "let no session set binlog_format to another value than ROW, nor use XA for these tables, and set "
-        "log_bin_compress = OFF (of MySQL: binlog_transaction_compression = OFF, binlog_row_value_options = ''). "
+        "set log_bin_compress = OFF (of MySQL: binlog_transaction_compression = OFF, binlog_row_value_options = ''). "
         f"{REBASE}",
     )
 

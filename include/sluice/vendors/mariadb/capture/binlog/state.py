@@ -6,7 +6,7 @@ The row is in the master, so that a master that is set back to an earlier moment
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -41,6 +41,7 @@ class Published:
         born: of the file of the place, as `Stream.born` has it; empty if it was not read yet.
         altered: see `Layouts`.
         since: see `Stream`.
+        prepared: see `Stream`.
     """
 
     place: LogPlace
@@ -48,6 +49,7 @@ class Published:
     layouts: Mapping[TableName, Layout] = field(default_factory=dict)
     altered: tuple[TableName, ...] = ()
     since: Mapping[TableName, LogPlace] = field(default_factory=dict)
+    prepared: Mapping[str, Collection[TableName]] = field(default_factory=dict)
 
     def beside(self, begun: Published, here: Published) -> Published:
         """This one, with the layouts that an installation wrote since a reading had begun."""
@@ -67,6 +69,7 @@ class Published:
                 for name, one in self.layouts.items()
                 if any(column.members for column in one.columns)
             ],
+            "prepared": {name: [[one.schema, one.table] for one in some] for name, some in self.prepared.items()},
             "since": [[one.schema, one.table, str(place)] for one, place in self.since.items()],
         }
         return {"place": str(self.place), "born": self.born, "layouts": json.dumps(known)}
@@ -121,7 +124,8 @@ def found(session: Connection, parts: Mapping[str, str]) -> BinlogState | None:
     current = [_with_members(Layout.from_json(one), members) for one in known.get("layouts", ())]
     altered = tuple(TableName(*one) for one in known.get("altered", ()))
     since = {TableName(*name): LogPlace.parsed(there) for *name, there in known.get("since", ())}
-    published = Published(LogPlace.parsed(place), born, {one.name: one for one in current}, altered, since)
+    prepared = {name: [TableName(*one) for one in some] for name, some in known.get("prepared", {}).items()}
+    published = Published(LogPlace.parsed(place), born, {one.name: one for one in current}, altered, since, prepared)
     return BinlogState(store, int(epoch), incarnation, server, int(segment), sha256, published, wanted)
 
 
@@ -219,4 +223,6 @@ def claimed(row: BinlogState, store: str, *, by_force: bool) -> bool:
 def as_published(stream: Stream) -> Published:
     """How far a stream came."""
     since = {name: place for name, place in stream.since.items() if place > stream.end}
-    return Published(stream.end, stream.born, dict(stream.layouts.current), tuple(stream.layouts.altered), since)
+    return Published(
+        stream.end, stream.born, dict(stream.layouts.current), tuple(stream.layouts.altered), since, stream.prepared
+    )

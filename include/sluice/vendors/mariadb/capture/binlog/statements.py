@@ -8,10 +8,11 @@ Source: MariaDB Knowledge Base, "Comment Syntax", "Identifier Names", "String Li
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.charsets import Charsets
 
@@ -29,6 +30,8 @@ _LINE = re.compile(r"(?:--(?=[\x00-\x20\x7f]|\Z)|\#)[^\n]*")
 _COMMENT = re.compile(r"/\*(?!M?!)(.*?)\*/", re.DOTALL)
 # The version has five digits or six; what follows is a part of the statement.
 _OPENING = re.compile(r"/\*M?!(?:\d{5,6})?")
+# How a comment begins that was for a newer version, as the server writes it into the log.
+_NEWER = re.compile(r"M? \d{5,6}")
 _WORD = re.compile(r"[0-9A-Za-z_$\x80-\U0010ffff]+")
 _SIGN = re.compile(r"[!%&()*+,\-./:;<=>?@\[\]^{|}~]")
 
@@ -39,18 +42,31 @@ class NotUnderstood(Exception):
 
 @dataclass(frozen=True)
 class Token:
-    """A word, a name in quotes, a text or a sign."""
+    """A word, a name in quotes, a text or a sign.
+
+    Attributes:
+        is_read: it is one of these. Else all is uncertain from here on, and the text says why; to look at it raises
+            NotUnderstood.
+    """
 
     text: str
     is_name: bool = False
     is_quoted: bool = False
+    is_read: bool = True
+
+    def expect_read(self) -> None:
+        """Raises NotUnderstood, from here on it is not certain what a statement says."""
+        if not self.is_read:
+            raise NotUnderstood(self.text)
 
     def is_word(self, *words: str) -> bool:
         """Whether it is one of these words, in capitals, without quotes."""
+        self.expect_read()
         return self.is_name and not self.is_quoted and self.text.isascii() and self.text.upper() in words
 
     def is_sign(self, sign: str) -> bool:
         """Whether it is this sign."""
+        self.expect_read()
         return not self.is_name and not self.is_quoted and self.text == sign
 
 
@@ -73,22 +89,33 @@ def readings(query: Query, charsets: Callable[[], Charsets]) -> list[list[Token]
     """Each way in which the server may have read a statement: statements that it made itself are in UTF-8."""
     if b"/*M!" in query.raw and not query.server.own_comments:
         raise NotUnderstood("a comment of it is none on another kind of server")
-    return [tokens(text, query.mode, is_unicode=is_unicode) for text, is_unicode in _decoded(query, charsets)]
-
-
-def tokens(text: str, mode: int | None, *, is_unicode: bool = True) -> list[Token]:
-    """The words of a statement. Raises NotUnderstood."""
-    if mode is None and ('"' in text or "\\" in text):
+    if query.mode is None and (b'"' in query.raw or b"\\" in query.raw):
         raise NotUnderstood("the log does not tell the sql_mode")
-    found: list[Token] = []
+    found = []
+    for text, is_unicode, cut in _decoded(query, charsets):
+        words: list[Token] = []
+        try:
+            words.extend(_tokens(text, query.mode or 0, is_unicode=is_unicode))
+            if cut:
+                raise NotUnderstood(cut)
+        except NotUnderstood as error:
+            words.append(Token(str(error), is_read=False))
+        while words and words[-1].is_read and words[-1].is_sign(";"):
+            words.pop()
+        found.append(words)
+    return found
+
+
+def _tokens(text: str, mode: int, *, is_unicode: bool) -> Iterator[Token]:
+    """The words of a statement. Raises NotUnderstood where that is not certain any more."""
     at, is_open = 0, False
-    quoted = _quoted(mode or 0)
+    quoted = _quoted(mode)
     while at < len(text):
         if one := _BLANK.match(text, at):
             pass
         elif one := _LINE.match(text, at) or _COMMENT.match(text, at):
-            # The server counts comments within comments in some places, and not in others.
-            if is_open or "/*" in (one[1] if one.re is _COMMENT else ""):
+            # The server counts comments within one for a newer version, which in the log has no other sign.
+            if is_open or (one.re is _COMMENT and "/*" in one[1] and _NEWER.match(one[1])):
                 raise NotUnderstood("there is a comment within a comment")
         elif one := _OPENING.match(text, at):
             if is_open:
@@ -101,21 +128,18 @@ def tokens(text: str, mode: int | None, *, is_unicode: bool = True) -> list[Toke
         elif one := _WORD.match(text, at):
             if not is_unicode and any(not sign.isascii() and not sign.isalpha() for sign in one[0]):
                 raise NotUnderstood(f"{one[0]!r} may be a name or not")
-            found.append(Token(one[0], is_name=True))
+            yield Token(one[0], is_name=True)
         elif one := quoted.match(text, at):
             sign = one[0][0]
-            is_name = sign == "`" or (sign == '"' and bool((mode or 0) & _ANSI_QUOTES))
-            found.append(Token(one[0][1:-1].replace(sign * 2, sign), is_name=is_name, is_quoted=True))
+            is_name = sign == "`" or (sign == '"' and bool(mode & _ANSI_QUOTES))
+            yield Token(one[0][1:-1].replace(sign * 2, sign), is_name=is_name, is_quoted=True)
         elif one := None if text.startswith(("--", "/*", "*/"), at) else _SIGN.match(text, at):
-            found.append(Token(one[0]))
+            yield Token(one[0])
         else:
             raise NotUnderstood(f"there is no sense in {text[at : at + 20]!r}")
         at = one.end()
     if is_open:
         raise NotUnderstood("a comment has no end")
-    while found and found[-1].is_sign(";"):
-        found.pop()
-    return found
 
 
 @cache
@@ -132,40 +156,55 @@ def _quoted(mode: int) -> re.Pattern[str]:
     return re.compile("|".join(texts), re.DOTALL)
 
 
-def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, bool]]:
+def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, bool, str]]:
+    """The texts that a statement may be, whether they are Unicode, and why no more of them is certain."""
     raw = query.raw
     if raw.startswith(_OF_TRANSACTIONS):
         try:
-            return [(raw.decode(), True)]
+            return [(raw.decode(), True, "")]
         except UnicodeDecodeError:
             raise NotUnderstood("it is not UTF-8, as all that the server writes itself") from None
     if query.collation in _SWE7:
         raise NotUnderstood("the client's character set is swe7")
     if raw.isascii():
-        return [(raw.decode(), True)]
+        return [(raw.decode(), True, "")]
     if query.collation is None:
-        raise NotUnderstood("the log does not tell its character set")
+        return _begun(raw, "the log does not tell its character set")
     known = charsets()
     name = known.name(query.collation)
     try:
-        unicode = [(raw.decode(), True)]
+        unicode = [(raw.decode(), True, "")]
     except UnicodeDecodeError:
         unicode = []
     if name in _UNICODE:
-        if not unicode:
-            raise NotUnderstood(f"it is not {name}, which it should be")
-        return unicode
+        return unicode or _begun(raw, f"it is not {name}, which it should be")
     decode = None if name.startswith("number") or known.width(query.collation) > 1 else known.decoder(query.collation)
     if decode is None:
-        raise NotUnderstood(f"the client's character set is {name}")
-    return [(decode(raw), False), *unicode]
+        return _begun(raw, f"the client's character set is {name}")
+    return [(decode(raw), False, ""), *unicode]
 
 
-def may_name(query: Query, schemas: Collection[str]) -> bool:
-    """Whether a table of these databases may be named, or its rows be meant: one is the session's, or is written."""
+def _begun(raw: bytes, why: str) -> list[tuple[str, bool, str]]:
+    """The words in front of the first sign beyond ASCII, which are the same in each character set of a client."""
+    begun = re.match(rb"[\x00-\x7f]*[ \t\n\v\f\r]", raw)
+    return [(begun[0].decode() if begun else "", True, why)]
+
+
+def is_about_a_transaction(query: Query) -> bool:
+    """Whether it says where a transaction begins or ends."""
+    return query.raw.startswith(_OF_TRANSACTIONS)
+
+
+def may_name(query: Query, name: TableName) -> bool:
+    """Whether a statement that is not understood may be about a table: it is written, or a database is meant."""
     text = query.raw.replace(b"``", b"`").lower()
-    return (
-        query.raw.startswith(_OF_TRANSACTIONS)
-        or query.schema in schemas
-        or any(one.lower().encode() in text or not (one.isascii() or text.isascii()) for one in schemas)
+    is_of_all = b"database" in text or b"schema" in text
+    return (query.schema == name.schema or _is_written(name.schema, text)) and (
+        is_of_all or _is_written(name.table, text)
     )
+
+
+def _is_written(name: str, text: bytes) -> bool:
+    # The number of a version may stand before it.
+    written = rb"(?<![a-z_$])" + re.escape(name.lower().encode()) + rb"(?![0-9a-z_$])"
+    return re.search(written, text) is not None or not (name.isascii() or text.isascii())

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
 
 import pyarrow as pa
 
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.errors import SluiceError
-from sluice.log import event
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -17,19 +15,14 @@ from sluice.vendors import table_commands
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
-from sluice.vendors.mariadb.capture.binlog.carried import (
-    created_by,
-    derived_behind,
-    not_followed,
-    number_behind,
-    of_alter,
-)
+from sluice.vendors.mariadb.capture.binlog.carried import expect_values_kept, followed
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
 from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
 from sluice.vendors.mariadb.capture.binlog.issued import Issued, begun_by
 from sluice.vendors.mariadb.capture.binlog.layouts import (
     Described,
     Layouts,
+    UnclearTable,
     another_log,
     not_rows,
     uncertain,
@@ -38,7 +31,12 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
 )
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
 from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
-from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_strict, may_name
+from sluice.vendors.mariadb.capture.binlog.statements import (
+    NotUnderstood,
+    is_about_a_transaction,
+    is_strict,
+    may_name,
+)
 from sluice.vendors.mariadb.capture.binlog.values import Image
 from sluice.vendors.mariadb.server import MARIADB, server_of
 
@@ -56,14 +54,15 @@ class Stream:
         used: the layouts of changes that are given, by id.
         more: it ended at its bound.
         transactions: the numbers of those that changed something.
+        prepared: tables of which a transaction of XA has rows that is not committed yet, by its name.
         since: the place up to which a table's layout has all definitions already, since a catalog told it.
         server: which writes the log.
         records: the table with records of statements, whose transactions are given as these; None: as rows.
 
     Args:
         wanted: the actions that are wanted of a table; None if it is not watched.
-        schemas: the databases of which something may be watched.
         until: nothing behind this place is read.
+        ending: where the log ends now. None: nothing is left out, and a table that cannot be read is an error.
         most: after so many changes it ends with the transaction that it is in; None: with what `until` says.
         born: the file of the first place, if that is known.
     """
@@ -74,16 +73,16 @@ class Stream:
         born: str,
         layouts: Layouts,
         wanted: Callable[[TableName], str | None],
-        schemas: Collection[str],
         until: LogPlace,
         most: int | None = None,
+        ending: Callable[[], LogPlace] | None = None,
     ) -> None:
         self.end = self._file = begin
         self.born = born
         self._layouts, self._wanted = layouts, wanted
-        self._schemas = schemas
         self._until = until
         self._most = most
+        self._ending = ending
         self._maps: dict[int, tuple[TableMap, Described] | None] = {}
         self._rows = BatchRows()
         # Of the transaction that is read: its number, whether one event is all of it, and where its changes begin.
@@ -92,6 +91,9 @@ class Stream:
         self._is_provisional = False
         self._begun = self._begun_total = self._key = 0
         self.since: dict[TableName, LogPlace] = {}
+        self.prepared: dict[str, Collection[TableName]] = {}
+        # Its tables, if it is one of XA.
+        self._of_xa: set[TableName] | None = None
         self.records: TableName | None = None
         self.server = MARIADB
         self._issued: Issued | None = None
@@ -191,6 +193,7 @@ class Stream:
         self._is_alone, self._is_provisional = events.stands_alone(kind, data), events.is_provisional(kind, data)
         self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
         self._issued, self._saved = None, Savepoints()
+        self._of_xa = set() if events.prepares(kind, data) else None
 
     @property
     def _has_changes(self) -> bool:
@@ -223,14 +226,16 @@ class Stream:
         try:
             said = understood(query, self._layouts.charsets)
         except NotUnderstood as error:
-            if may_name(query, self._schemas):
-                raise uncertain(
-                    f"a statement in the binary log is not understood, and may be about watched tables: {error}: "
-                    f"{query.short}"
-                ) from None
-            said = Definition()
+            if is_about_a_transaction(query):
+                raise uncertain(f"a statement in the binary log is not understood: {error}: {query.short}") from None
+            named = [name for name in self._layouts.current if may_name(query, name)]
+            said = Definition(tuple((name, Does.UNREAD) for name in named), unread=str(error))
         if self._is_alone is None:
             self._is_alone = said.bound is None
+        if said.transaction is not None:
+            self._of_xa = set() if said.bound is Bound.BEGINS else None
+            tables = self.prepared.pop(said.transaction, ())
+            self._lose_prepared(tables if said.bound is Bound.COMMITS else (), query.short)
         if self._is_alone:
             # The server commits it by itself; no word of its own does.
             if not self._is_provisional:
@@ -250,27 +255,51 @@ class Stream:
         for name, does in (*said.tables, *dropped):
             if self._wanted(name) is None:
                 continue
-            if said.renames and does is Does.GONE:
-                self._layouts.expect_gone(name, query.short)
-            if does in (Does.REPLACED, Does.UNTOLD) or (does is Does.RETYPED and not is_strict(query)):
-                raise unclear(name, f"{UNCLEAR[does]}: {query.short}", "")
-            if self._is_early(name):
-                self._emptied(name, does)
-                continue
-            layout = self._layouts.current.get(name)
-            if does is Does.GONE and layout and self._layouts.carried:
-                self._put(layout, Action.DROP, [table_commands.drop(layout)], None)
-            else:
-                self._emptied(name, does)
-            if does is Does.RETYPED:
-                self._layouts.expect_kept(name)
-                if layout and not self._layouts.carried:
-                    self._expect_values_kept(layout, said, query)
-            becomes = self._followed(name, does, said, query) if self._layouts.carried else None
-            self._layouts.defined(name, gone=does is Does.GONE, becomes=becomes)
-            self._layouts.expect_told(name)
-        if said.writes and (met := [str(name) for name in dict.fromkeys(said.mentioned) if self._wanted(name)]):
-            raise self._no_rows(f"a statement in place of rows, which may have changed {', '.join(met)}: {query.short}")
+            try:
+                self._becomes(name, does, said, query)
+            except UnclearTable as error:
+                self._lose(error)
+        for name in dict.fromkeys(said.mentioned) if said.writes else ():
+            if self._wanted(name):
+                self._lose(unclear(name, f"a statement in place of rows may have changed them: {query.short}", ""))
+
+    def _becomes(self, name: TableName, does: Does, said: Definition, query: Query) -> None:
+        """Follow what a statement makes of a watched table. Raises UnclearTable, that is not certain."""
+        if self._is_early(name):
+            self._emptied(name, does)
+            return
+        if said.renames and does is Does.GONE:
+            self._layouts.expect_gone(name, query.short)
+        if does in (Does.REPLACED, Does.UNTOLD, Does.UNREAD) or (does is Does.RETYPED and not is_strict(query)):
+            raise unclear(name, f"{UNCLEAR[does]}{said.unread and ': '}{said.unread}: {query.short}", "")
+        layout = self._layouts.current.get(name)
+        if does is Does.GONE and layout and self._layouts.carried:
+            self._put(layout, Action.DROP, [table_commands.drop(layout)], None)
+        else:
+            self._emptied(name, does)
+        if does is Does.RETYPED:
+            self._layouts.expect_kept(name)
+            if layout and not self._layouts.carried:
+                expect_values_kept(self._layouts, layout, said, query)
+        becomes, command = followed(self._layouts, name, does, said, query)
+        if command:
+            self._put(becomes, command.action, [command.text], None)
+        self._layouts.defined(name, gone=does is Does.GONE, becomes=becomes)
+        self._layouts.expect_told(name)
+
+    def _lose(self, error: UnclearTable) -> None:
+        """Leave a table out, until slaves are filled with it again: as it is where the log ends now, or later."""
+        if self._ending is None:
+            raise error
+        name = error.table
+        if self._is_early(name):
+            return
+        here, before = self._ending(), self._layouts.current.get(name)
+        now = self._layouts.renew(name)
+        if now:
+            self.since[name] = here
+        if layout := before or now:
+            self._put(layout, Action.LOST, [f"SLC-{error.code}: {error.fact}"], None)
 
     def _is_early(self, name: TableName) -> bool:
         """Whether what is known of a table is how it is later."""
@@ -281,55 +310,17 @@ class Stream:
         if does in (Does.EMPTIED, Does.GONE) and (layout := self._layouts.current.get(name)):
             self._put(layout, Action.TRUNCATE, None, None)
 
-    def _followed(self, name: TableName, does: Does, said: Definition, query: Query) -> Layout | None:
-        """How a table is behind a definition, which goes into the stream; None if it has no rows and that is not known.
-
-        Raises:
-            SluiceError: SLC-605, rows that are there already would have values that are not known.
-        """
-        layout = self._layouts.current.get(name)
-        if layout is not None and (does is Does.EMPTIED or (said.creates and does is Does.ALTERED)):
-            # Its columns are as they were.
-            return None if name in self._layouts.altered else layout
-        if said.creates:
-            return self._created(name, said, query)
-        if layout is None or does is Does.GONE:
-            return None
-        try:
-            derived = derived_behind(layout, said, query, is_known=name not in self._layouts.altered)
-        except NotUnderstood as error:
-            raise not_followed(layout, str(error), query.short) from None
-        after = derived.layout(number_behind(layout), name)
-        if (after.columns, after.key) == (layout.columns, layout.key):
-            return replace(layout, columns=after.columns)
-        self._put(after, Action.ALTER, [of_alter(layout, after, derived)], None)
-        return after
-
-    def _expect_values_kept(self, layout: Layout, said: Definition, query: Query) -> None:
-        """Raises SluiceError SLC-446, the values of rows may be others behind this, without a word in the log."""
-        try:
-            derived_behind(layout, said, query, is_known=layout.name not in self._layouts.altered)
-        except NotUnderstood as error:
-            raise unclear(layout.name, f"an ALTER may have changed values: {error}: {query.short}", "") from None
-
-    def _created(self, name: TableName, said: Definition, query: Query) -> Layout | None:
-        try:
-            made = created_by(said, query).layout(number_behind(self._layouts.current.get(name)), name)
-        except NotUnderstood as error:
-            event("a table is not made on slaves", table=name, why=error)
-            return None
-        if not self._layouts.is_table(name):
-            return None
-        self._put(made, Action.CREATE, [table_commands.create(made)], None)
-        return made
-
     def _described(self, said: TableMap) -> None:
         name = TableName(said.schema, said.table)
         if name == self.records:
             self._maps[said.number] = (said, self._layouts.aside(said))
             return
-        is_watched = self._wanted(name) is not None and self._layouts.is_table(name)
-        self._maps[said.number] = (said, self._layouts.at(said, early=self._is_early(name))) if is_watched else None
+        self._maps[said.number] = None
+        if self._wanted(name) is not None and self._layouts.is_table(name):
+            try:
+                self._maps[said.number] = (said, self._layouts.at(said, early=self._is_early(name)))
+            except UnclearTable as error:
+                self._lose(error)
 
     def _changes(self, found: Event) -> None:
         if self._number is None:
@@ -344,17 +335,17 @@ class Stream:
             return
         said, described = known
         if not rows.is_whole or rows.columns != len(said.columns):
-            raise unclear(
-                described.layout.name,
-                "the log does not have all of their columns",
-                "SET GLOBAL binlog_row_image = FULL; let no session set it otherwise. Then: ",
-            )
+            remedy = "SET GLOBAL binlog_row_image = FULL; let no session set it otherwise. Then: "
+            self._lose(unclear(described.layout.name, "the log does not have all of their columns", remedy))
+            self._maps[rows.table] = None
+            return
         action = Action(rows.action)
         if described.layout.name == self.records:
             self._recorded(action, described.images(bytes(rows.data), paired=action is Action.UPDATE))
             return
-        if self._issued is not None:
-            self._issued.touched.add(described.layout.name)
+        touched = self._of_xa if self._issued is None else self._issued.touched
+        if touched is not None:
+            touched.add(described.layout.name)
             return
         if action not in (self._wanted(described.layout.name) or ""):
             return
@@ -366,10 +357,8 @@ class Stream:
                 self._put(described.layout, action, new, old)
         else:
             for image in found_images:
-                if action is Action.INSERT:
-                    self._put(described.layout, action, image, None)
-                else:
-                    self._put(described.layout, action, None, image)
+                sides = (image, None) if action is Action.INSERT else (None, image)
+                self._put(described.layout, action, *sides)
         self._rows.bytes += len(data)
 
     def _recorded(self, action: Action, found: list[Image]) -> None:
@@ -390,10 +379,20 @@ class Stream:
             self.used[layout.id] = layout
 
     def _prepared(self, found: Event) -> None:
-        """A transaction of XA, which may be committed or not: that is told later."""
-        if self._has_changes or self._issued is not None:
-            raise self._no_rows("a transaction of XA, whose commit comes later than its changes")
+        """The end of a transaction of XA; whether it is committed may be told later."""
+        name, is_committed = events.prepared(found.data)
+        if self._issued is not None or self._of_xa is None:
+            raise Malformed("a transaction of XA does not begin as one")
+        self._stands_at(found)
+        if is_committed:
+            self._lose_prepared(self._of_xa, "XA COMMIT ONE PHASE")
+        elif self._of_xa:
+            self.prepared[name] = sorted(self._of_xa)
         self._committed(found)
+
+    def _lose_prepared(self, tables: Collection[TableName], statement: str) -> None:
+        for name in sorted(tables):
+            self._lose(unclear(name, f"a transaction of XA changed them: {statement}", ""))
 
     def _no_rows(self, why: str) -> SluiceError:
         return not_rows(str(self.end), why)

@@ -42,8 +42,9 @@ def stream_of(
         lambda name: expect_capturable(session, name),
         carried=watched.carries,
     )
-    stream = Stream(published.place, published.born, layouts, watched.actions, watched.schemas, until, most)
+    stream = Stream(published.place, published.born, layouts, watched.actions, until, most, lambda: end_of_log(session))
     stream.since.update(published.since)
+    stream.prepared.update(published.prepared)
     stream.records = state.records_of(resources)
     stream.server = session.server
     return stream

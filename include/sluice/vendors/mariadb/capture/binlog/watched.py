@@ -27,7 +27,6 @@ class Watched:
 
     Attributes:
         entries: the actions that are wanted of what a pattern takes.
-        schemas: the databases of which something may be watched.
         carries: definitions go into the stream.
     """
 
@@ -37,7 +36,6 @@ class Watched:
         # An older version wrote the patterns alone.
         entries, self.carries = (known, False) if isinstance(known, list) else (known["entries"], known["carries"])
         self.entries = {Pattern(*plain): actions for *plain, actions in entries}
-        self.schemas = frozenset(one.schema for one in self.entries if not one.excluded)
         self._resources = resources
         self.actions = cache(self._actions)
 

@@ -223,7 +223,7 @@ class Stream:
         layout, wanted = found
         if (action := _ACTIONS[kind]) in wanted:
             if pgoutput.is_left_out(data):
-                action = Action.TOO_LONG
+                action = Action.LOST
                 self._rows.queued[len(self._rows.last)] = NO_LAYOUT, [None, None]
             else:
                 self._rows.changes.append((place, data))
