@@ -16,7 +16,7 @@ from sluice.errors import FencedError, LogBehind, LogTrimmed, SluiceError, Trans
 from sluice.model.names import Pair
 from sluice.state.replication import Event
 from sluice.store import replications
-from sluice.vendors.postgresql.session import _STATES
+from sluice.vendors.postgresql.errors import _STATES
 
 PROJECT = Path(__file__).resolve().parents[2]
 PLACES = ("include", "plugins", "dags", "spark_jobs")

@@ -17,7 +17,7 @@ from sluice.errors import VALUES_ENV, SluiceError, TransientError
 from sluice.monitor import status
 from sluice.state.condition import Condition
 from sluice.store import blocked, leases, rejected_changes, replications
-from sluice.vendors.postgresql.session import explained
+from sluice.vendors.postgresql.errors import explained
 
 pytestmark = [pytest.mark.postgres]
 

@@ -19,7 +19,7 @@ from sluice.vendors.gaussdb.read.snapshot import GaussSnapshot, exported, read_a
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.gaussdb.source_session import SourceSession
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
-from sluice.vendors.postgresql.session import translated
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.protocol.load import At
 
 

@@ -9,7 +9,8 @@ from sluice import libpq, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.libpq import PORT, parameters, state_of_refusal
-from sluice.vendors.postgresql.session import PRINTED, Connection, explained
+from sluice.vendors.postgresql.errors import explained
+from sluice.vendors.postgresql.session import PRINTED, Connection
 
 # Every text that leaves the database is written under these, and what we send is read under them. Settings that came
 # later than 9.2 are not among them: a server refuses who names what it does not know.

@@ -13,7 +13,8 @@ from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError
 from sluice.libpq import parameters
 from sluice.model.names import Pair
-from sluice.vendors.postgresql.session import Connection, composed, restore, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed, restore
 
 # Begins a transaction, which the end of its block commits.
 Transactions = Callable[[], AbstractContextManager[Connection]]

@@ -12,7 +12,8 @@ from sluice.model.leftover import Leftover
 from sluice.model.names import RESOURCES, Resources, TableName
 from sluice.vendors.postgresql.capture.event_triggers import keeper_of
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed, connect
 
 # The first version in which a role can be given the right to set a parameter.
 _PARAMETERS = 150000

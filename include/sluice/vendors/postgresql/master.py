@@ -15,9 +15,10 @@ from sluice.vendors.postgresql import planned_code, sequences
 from sluice.vendors.postgresql.capture import event_triggers, registry
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.read.compare import shape
 from sluice.vendors.postgresql.read.snapshot import PostgresSnapshot
-from sluice.vendors.postgresql.session import Connection, connect, exported, translated
+from sluice.vendors.postgresql.session import Connection, connect, exported
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.protocol.load import At
 

@@ -13,8 +13,9 @@ from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import RESOURCES, Resources
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.migrations import IN_SLAVE
-from sluice.vendors.postgresql.session import Connection, composed, connect, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect
 
 # Where the DbResources were before they had a schema of their own. Others may often make things there.
 SHARED = "public"

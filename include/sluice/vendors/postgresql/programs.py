@@ -11,7 +11,8 @@ from sluice.connections import ConnectionInfo
 from sluice.libpq import parameters
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import composed, connect, plain_id, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import composed, connect, plain_id
 from sluice.vendors.protocol.load import Programs
 
 _SETTINGS = ["statement_timeout=0", "idle_in_transaction_session_timeout=0"]

@@ -11,7 +11,8 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import fence, migrations, ownership
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
-from sluice.vendors.postgresql.session import composed, limit_lock_waits, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import composed, limit_lock_waits
 
 # Those of our tables that say which replication a row is of.
 _OF_ONE = ("loaded", "ranges", "position")

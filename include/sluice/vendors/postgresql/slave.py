@@ -36,6 +36,7 @@ from sluice.vendors.postgresql.ddl import apply
 from sluice.vendors.postgresql.ddl.compatibility import expect_lasting, fitting, losses, other_types
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.trust import Judged
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load import deferred_indexes, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys, writing
 from sluice.vendors.postgresql.load.tables import PostgresTables
@@ -50,7 +51,6 @@ from sluice.vendors.postgresql.session import (
     limit_lock_waits,
     refuse_read_only,
     restore,
-    translated,
 )
 from sluice.vendors.postgresql.write import commands
 from sluice.vendors.postgresql.write.one_to_one import OneToOne

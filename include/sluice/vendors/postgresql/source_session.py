@@ -10,7 +10,8 @@ from sluice.connections import ConnectionInfo
 from sluice.vendors.postgresql import migrations, ownership
 from sluice.vendors.postgresql.capture import install
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
-from sluice.vendors.postgresql.session import Connection, connect, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, connect
 
 
 class SourceSession:

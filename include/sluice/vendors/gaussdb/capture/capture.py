@@ -25,7 +25,8 @@ from sluice.vendors.gaussdb.capture.slot.sweep import SlotSweep
 from sluice.vendors.gaussdb.catalog.tables import described, tables
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.gaussdb.source_session import SourceSession
-from sluice.vendors.postgresql.session import Connection, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.protocol.absent_features import NoStatements, NoSuccessors
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed

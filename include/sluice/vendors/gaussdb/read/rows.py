@@ -16,8 +16,9 @@ from sluice.vendors.gaussdb.read.shown import expect_shown, keep_shape
 from sluice.vendors.gaussdb.read.snapshot import read_as_of
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.catalog.definition import listed
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
-from sluice.vendors.postgresql.session import Connection, plain_id, translated
+from sluice.vendors.postgresql.session import Connection, plain_id
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat
 
 

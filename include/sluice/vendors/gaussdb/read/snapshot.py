@@ -19,7 +19,8 @@ from sluice.vendors.gaussdb.read.shown import expect_shown
 from sluice.vendors.gaussdb.session import composed, connect
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
-from sluice.vendors.postgresql.session import Connection, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.protocol.absent_features import WholeTables
 from sluice.vendors.protocol.read import KeyRange, Leaf
 

@@ -14,7 +14,7 @@ from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSwe
 from sluice.vendors.postgresql.capture.log import slot
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
-from sluice.vendors.postgresql.session import translated
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.sweep import Purge, Sweep

@@ -26,8 +26,9 @@ from sluice.vendors.postgresql.ddl.constraints import open_to_all, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.slave_definition import mapped
 from sluice.vendors.postgresql.ddl.trust import Judged
+from sluice.vendors.postgresql.errors import explained
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
-from sluice.vendors.postgresql.session import Connection, explained, limit_lock_waits
+from sluice.vendors.postgresql.session import Connection, limit_lock_waits
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.ddl_errors import failed, more_to_be_seen, name_taken, not_the_one, there_already

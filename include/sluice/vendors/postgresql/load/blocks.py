@@ -26,11 +26,12 @@ from sluice.vendors.postgresql.catalog.neutral import as_ours
 from sluice.vendors.postgresql.catalog.row_identity import is_unfinished
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load import deferred_indexes
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import between
-from sluice.vendors.postgresql.session import Connection, composed, keep, limit_lock_waits, restore, translated
+from sluice.vendors.postgresql.session import Connection, composed, keep, limit_lock_waits, restore
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.protocol.load import Sorted, TableDefinition

@@ -13,9 +13,10 @@ from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable, identifier
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.fence import Sessions
 from sluice.vendors.postgresql.load import deferred_indexes
-from sluice.vendors.postgresql.session import Connection, translated
+from sluice.vendors.postgresql.session import Connection
 
 Step = Callable[[Connection], None]
 

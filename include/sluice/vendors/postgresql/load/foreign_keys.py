@@ -18,7 +18,8 @@ from sluice.log import event
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import Reference, foreign_key, identifier, verbatim
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed
 
 # What `explained` calls an error that is in no class of its own.
 # What is gone, or was made by hand meanwhile.

@@ -24,10 +24,11 @@ from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.ddl.compatibility import fitting
 from sluice.vendors.postgresql.ddl.names import names_of
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load.key_spelling import respelling
 from sluice.vendors.postgresql.load.receiver import loader, merge
 from sluice.vendors.postgresql.read.key_range import among
-from sluice.vendors.postgresql.session import composed, keep, restore, translated
+from sluice.vendors.postgresql.session import composed, keep, restore
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.staging import missing
 from sluice.vendors.postgresql.write.writer import TAKEN

@@ -28,9 +28,10 @@ from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import expect_makeable, to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load.foreign_keys import expect_droppable
 from sluice.vendors.postgresql.load.wipe_schema import expect_wipeable
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.load import TableFit
 from sluice.vendors.protocol.read import TakenFormats

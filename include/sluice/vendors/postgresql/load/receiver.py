@@ -18,9 +18,10 @@ from sluice.vendors.postgresql import fence
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
 from sluice.vendors.postgresql.copy_formats import copy_format
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load import hint_bits
 from sluice.vendors.postgresql.ownership import session_on_slave
-from sluice.vendors.postgresql.session import Connection, composed, keep, restore, translated
+from sluice.vendors.postgresql.session import Connection, composed, keep, restore
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.read import RowFormat
 from sluice.vendors.protocol.tasks import LoadJob, SlaveLoad

@@ -32,10 +32,11 @@ from sluice.vendors.postgresql.ddl.compatibility import fitting, other_types
 from sluice.vendors.postgresql.ddl.constraints import to_make, understood
 from sluice.vendors.postgresql.ddl.names import names_of
 from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load import deferred_indexes, finish, preflight
 from sluice.vendors.postgresql.load.foreign_keys import WaitingForeignKeys
 from sluice.vendors.postgresql.load.wipe_schema import wipe_out
-from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits, restore, translated
+from sluice.vendors.postgresql.session import Connection, composed, limit_lock_waits, restore
 from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.load import Expected, TableDefinition, importing

@@ -14,10 +14,11 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.changelog.points import PointWait
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import listed
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.load.keys import LOOK_S, PostgresRepair
 from sluice.vendors.postgresql.load.receiver import merge
 from sluice.vendors.postgresql.read.key_range import among, texts
-from sluice.vendors.postgresql.session import composed, restore, translated
+from sluice.vendors.postgresql.session import composed, restore
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.repair import RowsRepaired, VersionedRow
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from sluice import shell
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.vendors.postgresql.session import composed, connect, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import composed, connect
 
 
 def active(info: ConnectionInfo) -> int:

@@ -25,6 +25,7 @@ from sluice.values.copy_text import columns_of, lines_of
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column, sampled
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
@@ -41,7 +42,6 @@ from sluice.vendors.postgresql.session import (
     plain_id,
     read_as_of,
     read_tables_alone,
-    translated,
 )
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange, key_choice, not_by_keys, sorted_otherwise
 from sluice.vendors.protocol.digests import BucketSum, Digested

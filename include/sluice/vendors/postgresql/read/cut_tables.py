@@ -12,12 +12,13 @@ from sluice.model.key_sample import KeySample
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, ranged_column
 from sluice.vendors.postgresql.read.compare import keep_shape, overtaken, reading
 from sluice.vendors.postgresql.read.given_keys import tells_alike
 from sluice.vendors.postgresql.read.key_range import keys
 from sluice.vendors.postgresql.read.typed_ranges import typed
-from sluice.vendors.postgresql.session import Connection, composed, read_tables_alone, translated
+from sluice.vendors.postgresql.session import Connection, composed, read_tables_alone
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 from sluice.vendors.text_compare import whole
 

@@ -9,8 +9,9 @@ from psycopg import sql
 from sluice.connections import ConnectionInfo
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import relations
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.read.key_range import between
-from sluice.vendors.postgresql.session import Connection, composed, connect, read_tables_alone, translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, read_tables_alone
 from sluice.vendors.protocol.read import Foreseen, KeyRange
 
 # An estimate is not worth the wait for a locked table.

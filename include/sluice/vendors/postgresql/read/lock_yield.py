@@ -14,7 +14,8 @@ import psycopg
 from sluice.connections import ConnectionInfo
 from sluice.errors import VALUES_ENV, LockTimeout, SluiceError, TransientError
 from sluice.log import event
-from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id
 
 # The server is asked this often, or ten times in the time that a statement may wait.
 _LOOK_S = 1.0

@@ -15,18 +15,11 @@ from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
 from sluice.vendors.postgresql.copy_formats import copy_format
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.read.compare import UNKNOWN, expect_shown, keep_shape, others
 from sluice.vendors.postgresql.read.copy_out import BUFFER_BYTES, CopyOut
 from sluice.vendors.postgresql.read.key_range import among, between, keys
-from sluice.vendors.postgresql.session import (
-    Connection,
-    composed,
-    connect,
-    plain_id,
-    read_as_of,
-    read_tables_alone,
-    translated,
-)
+from sluice.vendors.postgresql.session import Connection, composed, connect, plain_id, read_as_of, read_tables_alone
 from sluice.vendors.protocol.read import Chunk, Key, KeyRange, RowFormat, another_key
 
 LOCK_TIMEOUT = "3s"

@@ -8,7 +8,8 @@ from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.model.table_size import TableSize
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import composed, connect, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import composed, connect
 
 # An estimate is not worth a long wait.
 _PATIENCE = ("SET lock_timeout = '500ms'", "SET statement_timeout = '5s'")

@@ -21,18 +21,11 @@ from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
 from sluice.vendors.postgresql.capture.unwatched import changing
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import PostgresTable
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.read.key_range import between, keys
 from sluice.vendors.postgresql.read.lock_yield import LockYield
 from sluice.vendors.postgresql.read.table_locks import TableLocks
-from sluice.vendors.postgresql.session import (
-    Connection,
-    composed,
-    connect,
-    exported,
-    read_as_of,
-    read_tables_alone,
-    translated,
-)
+from sluice.vendors.postgresql.session import Connection, composed, connect, exported, read_as_of, read_tables_alone
 from sluice.vendors.postgresql.statements.transaction_fate import beside, flush
 from sluice.vendors.protocol.read import Key, KeyRange, Leaf
 

@@ -10,7 +10,8 @@ from psycopg import sql
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.catalog import definition
 from sluice.vendors.postgresql.catalog.definition import identifier
-from sluice.vendors.postgresql.session import Connection, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection
 
 # Tables that are locked by one message.
 _AT_ONCE = 500

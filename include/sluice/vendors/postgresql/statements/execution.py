@@ -19,13 +19,13 @@ from sluice.model.statement import Answer, NodeOutcome, Statement, compared
 from sluice.vendors.postgresql.capture import own_ddl
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import regclass
+from sluice.vendors.postgresql.errors import explained
 from sluice.vendors.postgresql.session import (
     ALL_CHECKED,
     PINNED,
     PURGE,
     Connection,
     composed,
-    explained,
     limit_lock_waits,
     restore,
 )

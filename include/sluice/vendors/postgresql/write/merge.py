@@ -17,7 +17,8 @@ from pyarrow import csv
 
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, Net, cells
 from sluice.model.row_conflict import Tolerated, conflict_counts
-from sluice.vendors.postgresql.session import Connection, composed, restore, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed, restore
 from sluice.vendors.postgresql.write.staging import StagedTable
 
 

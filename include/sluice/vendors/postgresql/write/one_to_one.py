@@ -20,7 +20,8 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.vendors.postgresql.session import Connection, composed, kept, mark_of, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed, kept, mark_of
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
 from sluice.vendors.postgresql.write.writer import TableWriter

@@ -17,7 +17,8 @@ from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.row_conflict import ConflictAction, RowConflict, Tolerated
 from sluice.model.write_policy import WritePolicy
-from sluice.vendors.postgresql.session import Connection, composed, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.staging import StagedTable
 

@@ -25,7 +25,8 @@ from sluice.model.names import TableName
 from sluice.model.row_conflict import ConflictAction, RejectedChange, RowConflict, Tolerated
 from sluice.model.write_policy import WritePolicies, WritePolicy
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.session import Connection, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection
 from sluice.vendors.postgresql.write import merge
 from sluice.vendors.postgresql.write.merge import StagedCounts
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, replay

@@ -22,7 +22,7 @@ from sluice.vendors.gaussdb.capture.protocol.frames import Alive, Data, frame, s
 from sluice.vendors.gaussdb.capture.slot.lsn import number
 from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions
 from sluice.vendors.gaussdb.session import options as pinned
-from sluice.vendors.postgresql.session import explained
+from sluice.vendors.postgresql.errors import explained
 
 # So long nothing at all may come, although we ask.
 _SILENCE_S = 60.0

@@ -29,7 +29,8 @@ from sluice.vendors.postgresql.capture.log.unprinted import expect_printed
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
 from sluice.vendors.postgresql.capture.queue.sweep import record_purge
 from sluice.vendors.postgresql.catalog.definition import regclass
-from sluice.vendors.postgresql.session import PURGE, composed, translated
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import PURGE, composed
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.protocol.capabilities import Capabilities
 from sluice.vendors.protocol.capture import Installed

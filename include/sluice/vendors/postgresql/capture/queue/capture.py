@@ -31,15 +31,9 @@ from sluice.vendors.postgresql.capture.queue.backlog import Backlog
 from sluice.vendors.postgresql.capture.queue.sweep import PostgresSweep, purged_by_name, reclaim, record_purge
 from sluice.vendors.postgresql.capture.server_state import server_state
 from sluice.vendors.postgresql.catalog.change_stamp import CatalogStamp
+from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.fence import raised
-from sluice.vendors.postgresql.session import (
-    PURGE,
-    Connection,
-    composed,
-    connect,
-    refuse_read_only,
-    translated,
-)
+from sluice.vendors.postgresql.session import PURGE, Connection, composed, connect, refuse_read_only
 from sluice.vendors.postgresql.source_session import SourceSession
 from sluice.vendors.postgresql.statements import transaction_fate
 from sluice.vendors.protocol.capabilities import Capabilities
