@@ -276,3 +276,13 @@ def test_rows_of_a_slave_that_has_no_repair_are_shown_without_one(world, visit, 
     refused = admin.post(f"/api/v1{REPORT}/repair", json={}, headers=ours(admin, address))
     assert (refused.status_code, refused.json()["code"]) == (409, 468)
     assert "SLC-468" in admin.get(f"{REPORT}/repair").text
+
+
+def test_the_form_of_a_repair_ticks_no_table_without_a_key_and_says_why(world, visit):
+    compared(world, "zurich", 4712, rows=ODD, key=[])
+    forms = {
+        number: visit("admin").get(f"/comparisons/{SOURCE}/zurich/{number}/repair").text for number in (4711, 4712)
+    }
+    for number, state in ((4711, "checked"), (4712, "disabled")):
+        assert f'value="public.t" {state}>' in forms[number]
+        assert ("its rows have no key, so it is left out" in forms[number]) == (state == "disabled")

@@ -208,12 +208,16 @@ def test_what_cannot_be_repaired_is_refused_before_anything_is_changed(world):
     slave = world.reader("geneva")
     slave.execute("INSERT INTO branch.heap VALUES (2, 'b'); DELETE FROM branch.planes WHERE id = 7")
     with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.heap .* have no key") as told:
-        mend(world)
+        mend(world, HEAP)
     assert "public.heap" in told.value.hint
+    found = mend(world, report=report_of(world, HEAP, PLANES))
+    assert (found["written"], found["left_out"], "; SLC-467" in found["note"]) == (1, [told.value.fact], True)
+    with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.heap"):
+        mend(world, report=report_of(world, HEAP))
     with pytest.raises(SluiceError, match=r"SLC-466: report 99999 is none of slave geneva"):
         mend(world, report=99999)
     slave.execute("ALTER TABLE branch.legs DROP CONSTRAINT legs_pkey, ALTER nr DROP NOT NULL, ADD UNIQUE (day, nr)")
-    slave.execute("INSERT INTO branch.legs VALUES ('2013-01-01', NULL, 'x', 0)")
+    slave.execute("INSERT INTO branch.legs VALUES ('2013-01-01', NULL, 'x', 0); DELETE FROM branch.planes WHERE id = 7")
     with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.legs .* has NULL in its key"):
         mend(world, LEGS)
     report = report_of(world, PLANES)

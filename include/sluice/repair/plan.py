@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sluice import shell
 from sluice.apply.mapping.slave_key import masters_columns
@@ -11,6 +12,7 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.drain import shared_tables
+from sluice.drain.common_origins import expect_arriving
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
@@ -25,6 +27,9 @@ from sluice.store.replications import ReplicationState
 from sluice.values.keyed_rows import spelled_alike
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.registry import vendor
+
+T = TypeVar("T")
+U = TypeVar("U")
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,27 @@ def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:
     return f"UPDATE {name} SET {values} WHERE {where};"
 
 
+class Unrepairable(SluiceError):
+    """Rows of one table cannot be repaired one by one; those of others can."""
+
+
+def sifted(tables: Iterable[T], repair: Callable[[T], U], left_out: list[Unrepairable] | None) -> list[U]:
+    """What `repair` gives for the tables that it does not refuse.
+
+    Args:
+        left_out: is given the reasons of the others. None: the first of them is raised, for somebody named the table.
+    """
+    done = []
+    for one in tables:
+        try:
+            done.append(repair(one))
+        except Unrepairable as error:
+            if left_out is None:
+                raise
+            left_out.append(error)
+    return done
+
+
 def unfit(context: Context, pair: Pair) -> SluiceError | None:
     """The error of a slave of a kind whose rows are never repaired; None if they can be."""
     slave = context.config.slave(pair.slave)
@@ -123,12 +149,14 @@ def plan(
     tables: Collection[TableName] = (),
     kinds: Collection[str] = KINDS,
     rows: RowNumbers | None = None,
+    left_out: list[Unrepairable] | None = None,
 ) -> list[TablePlan]:
     """The rows of a report that are to be repaired, table by table.
 
     Args:
         tables: of the master; all of the report if none is named.
         rows: of one table, these alone.
+        left_out: see `sifted`.
 
     Raises:
         SluiceError: SLC-465, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
@@ -144,7 +172,7 @@ def plan(
     _expect_recent(context, pair, report, chosen, known)
     if rows is not None:
         chosen_rows.one_table(chosen)
-    return [_table(context, pair, one, kinds, rows) for one in chosen]
+    return sifted(chosen, lambda one: _table(context, pair, one, kinds, rows), left_out)
 
 
 def expect_given(context: Context, pair: Pair, table: TableName) -> None:
@@ -176,6 +204,13 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
             f"{pair.slave}, and compare again"
         )
         raise error
+
+
+def alone(context: Context, pair: Pair, planned: TablePlan) -> TablePlan:
+    """The same, if the rows of its table come from this master alone. Raises SluiceError SLC-467, SLC-603, SLC-604."""
+    expect_no_others(context, pair, planned.report.table)
+    expect_arriving(context, pair, planned.report.on_slave)
+    return planned
 
 
 def expect_unchanged(context: Context, pair: Pair, began: ReplicationState) -> None:
@@ -222,10 +257,10 @@ def expect_spelled_alike(pair: Pair, view: TableView, types: Sequence[str]) -> N
             raise unrepairable(pair, view.master.name, why)
 
 
-def unrepairable(pair: Pair, table: TableName, why: str) -> SluiceError:
+def unrepairable(pair: Pair, table: TableName, why: str) -> Unrepairable:
     """Rows of a table cannot be repaired one by one."""
     fill = shell.update(pair.source, [pair.slave], tables=[str(table)])
-    return SluiceError(
+    return Unrepairable(
         467,
         f"rows of {table} on slave {pair.slave} cannot be repaired one by one: {why}",
         "nothing was changed in it; name other tables, or fill this one as a whole, which makes the rows of "

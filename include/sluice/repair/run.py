@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.drain.common_origins import expect_arriving, held_together
+from sluice.drain.common_origins import held_together
 from sluice.errors import FencedError, KeyConflict, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
@@ -26,14 +26,16 @@ from sluice.repair import chosen_rows, opposite
 from sluice.repair.both_sides import BothSides, Directions
 from sluice.repair.plan import (
     TablePlan,
+    Unrepairable,
+    alone,
     expect_given,
     expect_keyed,
-    expect_no_others,
     expect_spelled_alike,
     expect_unchanged,
     outdated,
     plan,
     ready,
+    sifted,
 )
 from sluice.repair.rule_choice import RuleChoice
 from sluice.store import comparisons, replications
@@ -127,18 +129,19 @@ def repair(
     report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
-    planned = plan(context, pair, report, request.tables, request.kinds, request.rows)
+    left_out: list[Unrepairable] | None = None if request.tables or request.rows else []
+    planned = plan(context, pair, report, request.tables, request.kinds, request.rows, left_out)
     # Nothing is on its way from the slave in a table that no source there watches.
     by_rule = [one for one in planned if both and (both.strict or both.carries(one.report))]
-    rest = [one for one in planned if one not in by_rule]
-    for one in rest:
-        expect_no_others(context, pair, one.report.table)
-        expect_arriving(context, pair, one.report.on_slave)
+    rest = sifted((one for one in planned if one not in by_rule), lambda one: alone(context, pair, one), left_out)
+    if left_out and not (by_rule or rest):
+        raise left_out[0]
     found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
     if rest or not found:
-        found.append(_one_way(context, request, report, rest, began, compare_all, patience_s))
-    note = "; ".join(str(one["note"]) for one in found)
-    return {name: value for one in found for name, value in one.items()} | {"note": note}
+        found.append(_one_way(context, request, report, rest, began, compare_all, patience_s, left_out))
+    note = "; ".join([*(str(one["note"]) for one in found), *(one.message for one in left_out or ())])
+    facts = {"left_out": [one.fact for one in left_out]} if left_out else {}
+    return {name: value for one in found for name, value in one.items()} | {"note": note} | facts
 
 
 def _one_way(
@@ -149,6 +152,7 @@ def _one_way(
     began: ReplicationState,
     compare_all: CompareAll,
     patience_s: float,
+    left_out: list[Unrepairable] | None,
 ) -> dict[str, object]:
     """Make rows of the slave the source's, and compare the tables again."""
     pair = request.pair
@@ -160,8 +164,7 @@ def _one_way(
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
     done = _Done()
     with _audited(context, request, done):
-        for one in planned:
-            _repair(context, pair, one, began, done, patience_s)
+        planned = sifted(planned, lambda one: _repair(context, pair, one, began, done, patience_s), left_out)
     event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
     others = _differing_otherwise(context, request, planned, compare_all, patience_s)
     which = "that were not chosen" if request.rows else "of other kinds"
@@ -224,7 +227,7 @@ def _compared(context: Context, request: RepairRequest, compare_all: CompareAll,
 
 def _repair(
     context: Context, pair: Pair, planned: TablePlan, began: ReplicationState, done: _Done, patience_s: float
-) -> None:
+) -> TablePlan:
     """Repair the rows of one table, so many at a point."""
     batches = [planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)]
     tries = 0
@@ -251,6 +254,7 @@ def _repair(
             if tries >= _TRIES:
                 raise
             event("repair put off", slave=pair.slave, table=planned.report.table, why=error.fact)
+    return planned
 
 
 def _round(
