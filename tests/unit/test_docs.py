@@ -19,7 +19,7 @@ from sluice.config import models as config_models
 from sluice.config import relay as config_relay
 from sluice.config.pages import Pages
 from sluice.store.known_differences import metadata
-from sluice.vendors.postgresql import session
+from sluice.vendors.postgresql import errors as postgresql_errors
 
 PROJECT = Path(__file__).resolve().parents[2]
 DOCS = PROJECT / "include" / "docs"
@@ -107,7 +107,7 @@ CODED = re.compile(rf"\b(?:{'|'.join(ERRORS)}|__init__)\((?:\s|#.*\n)*(\d+)\s*[,
 @cache
 def used_codes() -> set[str]:
     """Of the code and of the launcher, which stands alone."""
-    numbers = {code for code, _, _ in session._STATES.values()}
+    numbers = {code for code, _, _ in postgresql_errors._STATES.values()}
     for name in tracked():
         if name.endswith(".py") and name.startswith(("include/", "plugins/", "spark_jobs/", "dags/")):
             numbers |= set(map(int, CODED.findall((PROJECT / name).read_text(encoding="utf-8"))))
