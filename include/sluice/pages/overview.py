@@ -33,10 +33,14 @@ class Sort(StrEnum):
     CONNECTION = "connection"
 
 
+def _urgency(one: ReplicationStatus) -> int:
+    return list(Condition).index(one.condition)
+
+
 _KEYS = {
     Sort.HOLDBACK: lambda one: one.holdback,
     Sort.COUNTER: lambda one: tuple(map(int, one.position.split("/"))),
-    Sort.STATUS: lambda one: (list(Condition).index(one.condition), one.status),
+    Sort.STATUS: lambda one: (_urgency(one), one.status),
     Sort.DISPATCHER: lambda one: one.dispatcher,
     Sort.CONNECTION: lambda one: one.answers,
 }
@@ -54,7 +58,7 @@ class View:
     def of(
         self, rows: Sequence[ReplicationStatus], names: Mapping[str, str] = MappingProxyType({})
     ) -> dict[str, list[ReplicationStatus]]:
-        """The rows to show, by source.
+        """The rows to show, by source. Without a column to sort by, what needs attention comes first.
 
         Args:
             names: what sources and slaves are called, if not by their own names.
@@ -65,8 +69,10 @@ class View:
             chosen.sort(key=lambda one: names.get(one.slave, one.slave).lower(), reverse=self.down)
         elif self.sort:
             chosen.sort(key=_KEYS[self.sort], reverse=self.down)
+        else:
+            chosen.sort(key=_urgency)
         found: dict[str, list[ReplicationStatus]] = {}
-        for name in dict.fromkeys(one.source for one in rows):
+        for name in dict.fromkeys(one.source for one in (rows if self.sort else chosen)):
             if mine := [one for one in chosen if one.source == name]:
                 found[name] = mine
         return found
