@@ -87,6 +87,10 @@ class Refused(SluiceError):
     """A person may not do that, or did not ask for it."""
 
 
+class Unrepairable(SluiceError):
+    """Rows of one table cannot be repaired one by one; those of others can."""
+
+
 class RowsDiffer(SluiceError):
     """A comparison found rows of slaves that are not the master's.
 

@@ -14,7 +14,7 @@ from sluice.model.row_difference import KINDS
 from sluice.model.watched import split_table
 from sluice.outside_text import in_one_line
 from sluice.repair import chosen_rows, rule_choice
-from sluice.repair.plan import Unrepairable, plan
+from sluice.repair.plan import LeftOut, plan
 from sluice.store import comparisons
 
 
@@ -65,7 +65,7 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     if number is None:
         raise SluiceError(471, f"there is no report of slave {slave}", "trigger verify first; nothing was changed")
     tables = [TableName(*split_table(name)) for name in rows.tables]
-    left_out: list[Unrepairable] | None = None if tables or numbers else []
+    left_out: LeftOut = None if tables or numbers else []
     planned = plan(context, pair, number, tables, rows.kinds or KINDS, numbers, left_out)
     for error in left_out or ():
         print(f"left out: {error}", file=sys.stderr)

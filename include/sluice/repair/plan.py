@@ -13,7 +13,7 @@ from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.drain.common_origins import expect_arriving
-from sluice.errors import FencedError, SluiceError
+from sluice.errors import FencedError, SluiceError, Unrepairable
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
@@ -30,6 +30,8 @@ from sluice.vendors.registry import vendor
 
 T = TypeVar("T")
 U = TypeVar("U")
+# The reasons of tables that are left out; None: nothing may be, for somebody named the table.
+LeftOut = list[Unrepairable] | None
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,11 @@ def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:
     return f"UPDATE {name} SET {values} WHERE {where};"
 
 
-class Unrepairable(SluiceError):
-    """Rows of one table cannot be repaired one by one; those of others can."""
-
-
-def sifted(tables: Iterable[T], repair: Callable[[T], U], left_out: list[Unrepairable] | None) -> list[U]:
+def sifted(tables: Iterable[T], repair: Callable[[T], U], left_out: LeftOut) -> list[U]:
     """What `repair` gives for the tables that it does not refuse.
 
     Args:
-        left_out: is given the reasons of the others. None: the first of them is raised, for somebody named the table.
+        left_out: is given the reasons of the others; if it is None, the first of them is raised.
     """
     done = []
     for one in tables:
@@ -149,7 +147,7 @@ def plan(
     tables: Collection[TableName] = (),
     kinds: Collection[str] = KINDS,
     rows: RowNumbers | None = None,
-    left_out: list[Unrepairable] | None = None,
+    left_out: LeftOut = None,
 ) -> list[TablePlan]:
     """The rows of a report that are to be repaired, table by table.
 

@@ -25,8 +25,8 @@ from sluice.model.row_numbers import RowNumbers
 from sluice.repair import chosen_rows, opposite
 from sluice.repair.both_sides import BothSides, Directions
 from sluice.repair.plan import (
+    LeftOut,
     TablePlan,
-    Unrepairable,
     alone,
     expect_given,
     expect_keyed,
@@ -129,7 +129,7 @@ def repair(
     report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
-    left_out: list[Unrepairable] | None = None if request.tables or request.rows else []
+    left_out: LeftOut = None if request.tables or request.rows else []
     planned = plan(context, pair, report, request.tables, request.kinds, request.rows, left_out)
     # Nothing is on its way from the slave in a table that no source there watches.
     by_rule = [one for one in planned if both and (both.strict or both.carries(one.report))]
@@ -152,7 +152,7 @@ def _one_way(
     began: ReplicationState,
     compare_all: CompareAll,
     patience_s: float,
-    left_out: list[Unrepairable] | None,
+    left_out: LeftOut,
 ) -> dict[str, object]:
     """Make rows of the slave the source's, and compare the tables again."""
     pair = request.pair
