@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing, nullcontext
 
 import pytest
-from support.binlog import MASTERS
+from support.binlog import MASTERS, left_out
 from support.mariadb import MariaServer
 from support.places import server_directory
 
@@ -136,3 +136,36 @@ def master_server(request, tmp_path_factory):
         made.start(*plugin, "--encrypt-binlog")
         yield made
         made.stop()
+
+
+def test_a_table_that_is_lost_stays_so_whatever_becomes_of_its_transaction(binlog, maria_server):
+    tables = ["o", "p", "q"]
+    ddl = [f"CREATE TABLE {one} (id int PRIMARY KEY, a int);\nINSERT INTO {one} VALUES (1, 1)" for one in tables]
+    world, master = binlog(";\n".join(ddl), tables, slaves=("zurich",), detect_ddl=False)
+    undone = "CREATE TEMPORARY TABLE aside (a int); DROP TEMPORARY TABLE aside; ROLLBACK"
+    with closing(maria_server.session()) as session, closing(maria_server.session()) as another:
+        for statement in (
+            f"SET binlog_row_image = MINIMAL; BEGIN; UPDATE o SET a = 5; {undone}; SET binlog_row_image = FULL; "
+            "UPDATE o SET a = 6; DROP TABLE q; CREATE TABLE `n\u00e9` (id int PRIMARY KEY, a int); "
+            "INSERT INTO `n\u00e9` VALUES (7, 7); RENAME TABLE `n\u00e9` TO q; INSERT INTO q VALUES (8, 8)"
+        ).split("; "):
+            run(session, f"USE {master.name}", statement)
+        run(another, f"USE {master.name}", "SET binlog_row_image = MINIMAL", "XA START 'x'", "UPDATE p SET a = 5")
+        run(another, "XA END 'x'", "XA PREPARE 'x'")
+        world.catch_up()
+        assert left_out(world).keys() == {"o", "p", "q"}
+        world.inhibit("zurich", tables=[TableName(master.name, one) for one in tables])
+        with world.running():
+            world.dump("zurich")
+            world.release("zurich")
+        assert world.verify(initial=True) == {"zurich": 0}
+        assert not left_out(world)
+        run(another, "XA COMMIT 'x'")
+    world.catch_up()
+    assert left_out(world).keys() == {"p"}, "what was prepared was in no dump"
+
+
+def run(session, *statements):
+    with session.cursor() as cursor:
+        for one in statements:
+            cursor.execute(one)

@@ -101,7 +101,7 @@ def test_every_model_of_the_configuration_has_its_part():
 
 
 # The first argument of a call of an error, or of the base class's; a comment may come before it.
-CODED = re.compile(rf"\b(?:{'|'.join(ERRORS)}|UnclearTable|Unrepairable|__init__)\((?:\s|#.*\n)*(\d+)\s*[,)]")
+CODED = re.compile(rf"\b(?:{'|'.join(ERRORS)}|__init__)\((?:\s|#.*\n)*(\d+)\s*[,)]")
 
 
 @cache

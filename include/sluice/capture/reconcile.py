@@ -58,9 +58,9 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
     """Install or reconcile the DbResources, for this control store alone.
 
     If columns of a watched table changed unseen (SLC-043), what is queued of it cannot be read any more and is
-    forgotten; first the table is left out for slaves that lived on it. Those that are about to be loaded get it all
-    anyway. The same goes for tables whose triggers were dropped or disabled by hand (R9). If nothing is installed any
-    more, the slaves become INCONSISTENT.
+    forgotten; first the table is left out for slaves that lived on it, until they are filled with it. The same goes for
+    tables whose triggers were dropped or disabled by hand (R9). If nothing is installed any more, the slaves become
+    INCONSISTENT.
 
     Raises:
         SluiceError: SLC-547, another server took the place of this one; what it has is in no log.
@@ -143,7 +143,8 @@ def leave_out(
     make_inconsistent(context, source, f"changes of {names} are not known: {why}", whole)
     for slave in context.config.slaves_of(source):
         pair, mapper = Pair(source, slave), context.config.slave(slave).mapper
-        if replications.get(context.store, pair).status in DELIVERING:
+        # One that is being filled may get other tables alone.
+        if replications.get(context.store, pair).status in DELIVERING | {Status.INITIAL}:
             for table in tables:
                 if not mapper.excludes(table):
                     blocked.skip(context.store, pair, table, f"the publisher, since changes of it are not known: {why}")

@@ -45,17 +45,18 @@ def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], st
         ConfigError: SLC-014 or SLC-410, one has no secret; SLC-694, two have the same.
     """
     found: dict[str, Reader] = {}
-    owners: dict[str, str] = {}
+    owners: dict[int, str] = {}
     for name, client in settings.clients.items():
-        own = _secret(context, client.connection)
-        if (other := owners.setdefault(own, name)) != name:
+        keys = auth_keys(_secret(context, client.connection))
+        # One of the keys leaves the last character out.
+        for other in {owners.setdefault(key, name) for key in keys} - {name}:
             raise ConfigError(
                 694,
-                f"the clients {other!r} and {name!r} of the relay have the same secret, so each could take the other's "
-                "name and its events",
+                f"the clients {other!r} and {name!r} of the relay have secrets that differ in their last character at "
+                "most, so each could take the other's name and its events",
                 f"give {name!r} one of its own: {shell.connect(client.connection)}",
             )
-        found[name] = Reader(auth_keys(own), client.patterns)
+        found[name] = Reader(keys, client.patterns)
     return found, _secret(context, settings.admin) if settings.admin else None
 
 

@@ -24,7 +24,11 @@ SELECT namespace.nspname, class.relname, md5(concat_ws(' ', class.oid, class.rel
         JOIN pg_depend AS named ON named.classid = part.class AND named.objid = part.object
         WHERE named.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass, 'pg_type'::regclass)
           -- The first number that the server gives to what users make. Source: PostgreSQL, access/transam.h.
-          AND named.refobjid >= 16384)
+          AND named.refobjid >= 16384
+          -- Labels of an enum run nothing.
+          AND NOT (named.refclassid = 'pg_type'::regclass AND EXISTS (
+              SELECT FROM pg_type AS type LEFT JOIN pg_type AS element ON element.oid = type.typelem
+              WHERE type.oid = named.refobjid AND 'e' IN (type.typtype, element.typtype))))
 FROM unnest(%(schemas)s::text[], %(tables)s::text[]) AS wanted (nspname, relname)
 JOIN pg_namespace AS namespace USING (nspname)
 JOIN pg_class AS class ON class.relnamespace = namespace.oid AND class.relname = wanted.relname

@@ -149,9 +149,10 @@ class PostgresReceiver:
     def end(self, chunk: int, rows: int) -> None:
         """Close the COPY, and commit it with the claim."""
         self._copying.close()
+        restore(self._session)
         if self._merge:
             rows = self._session.execute(self._merge).rowcount
-        restore(self._session)
+            restore(self._session)
         self._loop_filter.remove()
         if self._hint_bits:
             self._hint_bits.expect_commit()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from sluice.changelog.schema import SWEPT, images_of
+from sluice.model.action import Action
 from sluice.vendors.mariadb.capture.binlog.values import Image
 
 
@@ -45,5 +47,8 @@ class BatchRows:
         self.old.append(old)
 
     def cut(self, count: int) -> None:
-        for one in (self.last, self.keys, self.layouts, self.actions, self.new, self.old):
-            del one[count:]
+        """Take back what is behind so many changes, but not that a table is lost: it stays so."""
+        kept = [place for place in range(count, len(self.actions)) if self.actions[place] == Action.LOST]
+        columns: tuple[list[Any], ...] = (self.last, self.keys, self.layouts, self.actions, self.new, self.old)
+        for one in columns:
+            one[count:] = [one[place] for place in kept]

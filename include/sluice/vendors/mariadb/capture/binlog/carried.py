@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 from typing import NamedTuple
 
+from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.action import Action
 from sluice.model.layout import Layout
@@ -109,9 +110,9 @@ def of_alter(before: Layout, after: Layout, derived: Derived) -> str:
 
 def _not_followed(layout: Layout, why: str, statement: str) -> UnclearTable:
     """An ALTER whose effect on rows that are there already is not certain."""
-    return UnclearTable(
+    error = SluiceError(
         605,
-        layout.name,
         f"an ALTER of {layout.name} in the binary log cannot be carried out on slaves: {why}: {statement}",
         f"{REBASE}. With `detect_ddl: false` for the source no ALTER is carried out, and you alter the slaves by hand",
     )
+    return UnclearTable(layout.name, error)

@@ -137,6 +137,8 @@ def _type(name: str, parser: Parser) -> tuple[MasterColumn, list[str]]:
         return _made(name, kind, digits=first or 0), members
     if kind in REALS and first is not None:
         # One number says how precise it is, two how it is rounded.
+        if second == 0:
+            raise NotUnderstood(f"{name} rounds to whole numbers")
         kind = "double" if second is None and first > _FLOAT_BITS else kind
         return _made(name, kind, precision=first, scale=second or 0), members
     return _made(name, kind, whole="unsigned" if unsigned else kind), members

@@ -35,8 +35,8 @@ _HIDDEN = re.compile(r"DB_ROW_HASH_\d+")
 class UnclearTable(SluiceError):
     """The rows of one table are not known from here on."""
 
-    def __init__(self, code: int, table: TableName, fact: str, hint: str) -> None:
-        super().__init__(code, fact, hint)
+    def __init__(self, table: TableName, error: SluiceError) -> None:
+        super().__init__(error.code, error.fact, error.hint)
         self.table = table
 
 
@@ -264,7 +264,7 @@ def _without(hidden: tuple[int, ...], said: TableMap) -> TableMap:
 
 def unclear(name: TableName, why: str, first: str) -> UnclearTable:
     """Rows of a table cannot be read with certainty."""
-    return UnclearTable(446, name, f"rows of {name} in the binary log cannot be read: {why}", first + REBASE)
+    return UnclearTable(name, uncertain(f"rows of {name} in the binary log cannot be read: {why}", first))
 
 
 def another_log(file: str, published: object) -> SluiceError:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator
 import pyarrow as pa
 
 from sluice.changelog.schema import NO_LAYOUT
-from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -166,9 +165,9 @@ class Stream:
         elif kind == events.XA_PREPARE:
             self._prepared(found)
         elif kind in events.UNREAD:
-            raise self._no_rows(events.UNREAD[kind])
+            raise not_rows(str(self.end), events.UNREAD[kind])
         elif kind not in events.IGNORED:
-            raise self._no_rows(f"an event of the kind {kind}, which is not known")
+            raise not_rows(str(self.end), f"an event of the kind {kind}, which is not known")
 
     def _opened(self, one: Read) -> None:
         """A file of the log begins, or goes on."""
@@ -228,13 +227,14 @@ class Stream:
         except NotUnderstood as error:
             if is_about_a_transaction(query):
                 raise uncertain(f"a statement in the binary log is not understood: {error}: {query.short}") from None
-            named = [name for name in self._layouts.current if may_name(query, name)]
+            named = [name for name in {*self._layouts.current, *self._layouts.altered} if may_name(query, name)]
             said = Definition(tuple((name, Does.UNREAD) for name in named), unread=str(error))
         if self._is_alone is None:
             self._is_alone = said.bound is None
         if said.transaction is not None:
             self._of_xa = set() if said.bound is Bound.BEGINS else None
-            tables = self.prepared.pop(said.transaction, ())
+            # Of one that was prepared before this was read nobody knows what it changed.
+            tables = self.prepared.pop(said.transaction, self._layouts.current)
             self._lose_prepared(tables if said.bound is Bound.COMMITS else (), query.short)
         if self._is_alone:
             # The server commits it by itself; no word of its own does.
@@ -261,7 +261,8 @@ class Stream:
                 self._lose(error)
         for name in dict.fromkeys(said.mentioned) if said.writes else ():
             if self._wanted(name):
-                self._lose(unclear(name, f"a statement in place of rows may have changed them: {query.short}", ""))
+                why = f"a statement in place of rows may have changed them: {query.short}"
+                self._lose(unclear(name, why, "set binlog_format = ROW for every session. Then: "))
 
     def _becomes(self, name: TableName, does: Does, said: Definition, query: Query) -> None:
         """Follow what a statement makes of a watched table. Raises UnclearTable, that is not certain."""
@@ -292,6 +293,8 @@ class Stream:
         if self._ending is None:
             raise error
         name = error.table
+        if self._of_xa is not None:
+            self._of_xa.add(name)
         if self._is_early(name):
             return
         here, before = self._ending(), self._layouts.current.get(name)
@@ -327,7 +330,8 @@ class Stream:
             raise Malformed("rows are in no transaction")
         rows = events.rows(found.kind, found.data)
         if self.server.logs_actions and not rows.tells_actions:
-            raise self._no_rows("changes without what foreign keys did by them (innodb_native_foreign_keys)")
+            without = "changes without what foreign keys did by them (innodb_native_foreign_keys)"
+            raise not_rows(str(self.end), without)
         if rows.table not in self._maps:
             raise Malformed("rows are of a table that nothing described")
         known = self._maps[rows.table]
@@ -386,13 +390,10 @@ class Stream:
         self._stands_at(found)
         if is_committed:
             self._lose_prepared(self._of_xa, "XA COMMIT ONE PHASE")
-        elif self._of_xa:
+        else:
             self.prepared[name] = sorted(self._of_xa)
         self._committed(found)
 
     def _lose_prepared(self, tables: Collection[TableName], statement: str) -> None:
-        for name in sorted(tables):
-            self._lose(unclear(name, f"a transaction of XA changed them: {statement}", ""))
-
-    def _no_rows(self, why: str) -> SluiceError:
-        return not_rows(str(self.end), why)
+        for name in filter(self._wanted, sorted(tables)):
+            self._lose(unclear(name, f"a transaction of XA may have changed them: {statement}", ""))
