@@ -36,7 +36,7 @@ _PATIENCE_S = 120.0
 
 def secret_of(name: str) -> str:
     """The secret of a client."""
-    return f"{SECRET} of {name}"
+    return f"{SECRET} of {name}."
 
 
 def keys_of(name: str) -> tuple[int, int]:
