@@ -49,11 +49,11 @@ def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], st
     for name, client in settings.clients.items():
         keys = auth_keys(_secret(context, client.connection))
         # One of the keys leaves the last character out.
-        for other in {owners.setdefault(key, name) for key in keys} - {name}:
+        if others := {owners.setdefault(key, name) for key in keys} - {name}:
             raise ConfigError(
                 694,
-                f"the clients {other!r} and {name!r} of the relay have secrets that differ in their last character at "
-                "most, so each could take the other's name and its events",
+                f"the clients {min(others)!r} and {name!r} of the relay have secrets that differ in their last "
+                "character at most, so each could take the other's name and its events",
                 f"give {name!r} one of its own: {shell.connect(client.connection)}",
             )
         found[name] = Reader(keys, client.patterns)

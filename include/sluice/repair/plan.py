@@ -88,7 +88,7 @@ def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:
     return f"UPDATE {name} SET {values} WHERE {where};"
 
 
-def sifted(tables: Iterable[T], repair: Callable[[T], U], left_out: LeftOut) -> list[U]:
+def sift(tables: Iterable[T], repair: Callable[[T], U], left_out: LeftOut) -> list[U]:
     """What `repair` gives for the tables that it does not refuse.
 
     Args:
@@ -154,7 +154,7 @@ def plan(
     Args:
         tables: of the master; all of the report if none is named.
         rows: of one table, these alone.
-        left_out: see `sifted`.
+        left_out: see `sift`.
 
     Raises:
         SluiceError: SLC-465, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
@@ -170,7 +170,7 @@ def plan(
     _expect_recent(context, pair, report, chosen, known)
     if rows is not None:
         chosen_rows.one_table(chosen)
-    return sifted(chosen, lambda one: _table(context, pair, one, kinds, rows), left_out)
+    return sift(chosen, lambda one: _table(context, pair, one, kinds, rows), left_out)
 
 
 def expect_given(context: Context, pair: Pair, table: TableName) -> None:

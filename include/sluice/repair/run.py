@@ -35,7 +35,7 @@ from sluice.repair.plan import (
     outdated,
     plan,
     ready,
-    sifted,
+    sift,
 )
 from sluice.repair.rule_choice import RuleChoice
 from sluice.store import comparisons, replications
@@ -133,7 +133,7 @@ def repair(
     planned = plan(context, pair, report, request.tables, request.kinds, request.rows, left_out)
     # Nothing is on its way from the slave in a table that no source there watches.
     by_rule = [one for one in planned if both and (both.strict or both.carries(one.report))]
-    rest = sifted((one for one in planned if one not in by_rule), lambda one: alone(context, pair, one), left_out)
+    rest = sift((one for one in planned if one not in by_rule), lambda one: alone(context, pair, one), left_out)
     if left_out and not (by_rule or rest):
         raise left_out[0]
     found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
@@ -164,7 +164,7 @@ def _one_way(
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
     done = _Done()
     with _audited(context, request, done):
-        planned = sifted(planned, lambda one: _repair(context, pair, one, began, done, patience_s), left_out)
+        planned = sift(planned, lambda one: _repair(context, pair, one, began, done, patience_s), left_out)
     event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
     others = _differing_otherwise(context, request, planned, compare_all, patience_s)
     which = "that were not chosen" if request.rows else "of other kinds"

@@ -160,7 +160,7 @@ def kept(connection: Connection, **settings: str) -> Iterator[None]:
     restore(connection)
 
 
-def restoring(connection: Connection) -> tuple[sql.Composable, ...]:
+def compose_restore(connection: Connection) -> tuple[sql.Composable, ...]:
     """The statements that restore a session, in their order. What they name does not depend on its settings."""
     return sql.SQL("RESET ROLE"), sql.SQL("RESET ALL"), _set(_kept.get(connection, {}))
 
@@ -172,7 +172,7 @@ def restore(connection: Connection) -> None:
     Raises:
         SluiceError: SLC-373, this is not the session that was begun.
     """
-    both = sql.SQL("; ").join([sql.SQL(_LOOK), *restoring(connection)])
+    both = sql.SQL("; ").join([sql.SQL(_LOOK), *compose_restore(connection)])
     (found,) = connection.execute(both, prepare=False).fetchone() or (None,)
     expect_same(connection, found)
 

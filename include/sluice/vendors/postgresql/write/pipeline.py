@@ -19,7 +19,7 @@ from psycopg.pq.abc import PGresult
 from sluice.apply.row_changes import RowChange
 from sluice.model.names import TableName
 from sluice.model.row_conflict import RowConflict, Tolerated
-from sluice.vendors.postgresql.session import Connection, restoring
+from sluice.vendors.postgresql.session import Connection, compose_restore
 
 _MOST = 2_000
 _MOST_BYTES = 16 * 1024 * 1024
@@ -68,7 +68,7 @@ class Pipeline:
         self.failed: tuple[PGresult, int] | None = None
 
     def __enter__(self) -> Pipeline:
-        self._restoring = [statement.as_bytes(self._connection) for statement in restoring(self._connection)]
+        self._restoring = [statement.as_bytes(self._connection) for statement in compose_restore(self._connection)]
         self._pg.enter_pipeline_mode()
         return self
 

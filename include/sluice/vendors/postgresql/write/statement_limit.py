@@ -35,7 +35,7 @@ def limit_of(info: ConnectionInfo) -> int:
 
 
 @contextmanager
-def limited(session: Connection, seconds: int) -> Iterator[None]:
+def limit_statements(session: Connection, seconds: int) -> Iterator[None]:
     """Let no statement of the transaction take longer until the block ends.
 
     Raises:

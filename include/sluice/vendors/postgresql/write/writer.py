@@ -31,7 +31,7 @@ from sluice.vendors.postgresql.write import merge
 from sluice.vendors.postgresql.write.merge import StagedCounts
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, replay
 from sluice.vendors.postgresql.write.staging import StagedTable, Stages
-from sluice.vendors.postgresql.write.statement_limit import limit_of, limited
+from sluice.vendors.postgresql.write.statement_limit import limit_of, limit_statements
 
 _PLAIN = WritePolicy()
 # What an index or an exclusion constraint says of values that another row has.
@@ -91,7 +91,7 @@ class TableWriter:
             SluiceError: SLC-120, a row conflict with the action `stop`; SLC-121, conflicts cannot be detected; SLC-688,
                 a statement takes too long.
         """
-        with limited(self._connection, self._limit_s):
+        with limit_statements(self._connection, self._limit_s):
             return self._write(run, policies, first=first)
 
     def _write(self, run: Run, policies: WritePolicies, *, first: bool) -> Tolerated:
