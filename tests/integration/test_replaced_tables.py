@@ -7,6 +7,7 @@ import json
 import pytest
 from tests.support.launcher import wait_until
 
+from sluice.drain.drain import Drain
 from sluice.drain.step import deliver
 from sluice.monitor.status import as_table, statuses
 from sluice.state.condition import Condition
@@ -66,6 +67,22 @@ def test_a_drain_that_goes_on_notices_it_between_two_steps(world):
     assert condition(world)[0] is Condition.WELL
     world.reader("zurich").execute("TRUNCATE t")
     step(first=False)
+    assert condition(world)[0] is Condition.DOUBTFUL
+
+
+def test_a_table_that_is_emptied_while_a_step_is_at_work_is_to_be_compared(world, monkeypatch):
+    delivered = Drain.deliver
+
+    def emptied_behind(drain):
+        found = delivered(drain)
+        if found is None:
+            world.reader("zurich").execute("TRUNCATE t")
+        return found
+
+    monkeypatch.setattr(Drain, "deliver", emptied_behind)
+    world.master.execute("INSERT INTO t VALUES (2, 'b')")
+    world.publish()
+    world.drain()
     assert condition(world)[0] is Condition.DOUBTFUL
 
 

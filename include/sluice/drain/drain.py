@@ -123,6 +123,11 @@ class Drain:
         """Whether a batch failed, and the transaction that is the reason was not found yet."""
         return any(one > self.position.ordinal for one in self._refused)
 
+    @property
+    def remade(self) -> bool:
+        """Whether tables of the slave were emptied, made or altered."""
+        return self._pipeline.remade
+
     def deliver(self) -> Delivered | None:
         """The next batch, if there is one.
 

@@ -23,10 +23,12 @@ from functools import partial
 from itertools import chain
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from sluice.apply.mapping.table_view import mapped_and_filtered
 from sluice.apply.net.effects import Step
 from sluice.changelog.manifest import Manifest, Segment
+from sluice.changelog.schema import are
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.crash import CrashPoint, reached
 from sluice.drain.batches import MOST_BYTES, Batch, read_batches
@@ -38,6 +40,7 @@ from sluice.drain.parsed_ddl import ParsedDdl, parsed_ddl
 from sluice.drain.prepare import PreparedSteps
 from sluice.drain.reorder_ddl import with_alters_in_time
 from sluice.drain.slave_view import SlaveViews
+from sluice.model.action import COMMANDS, Action, Command
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import PartWay, Position
@@ -51,6 +54,7 @@ from sluice.vendors.protocol.visibility import Visibility
 # Changes as a slave sees them, and the layouts in them.
 Seen = tuple[pa.Table, dict[int, Layout]]
 See = Callable[[pa.Table, ParsedDdl], Seen]
+_REMAKING = frozenset({Action.TRUNCATE, *COMMANDS})
 
 
 class Pipeline:
@@ -65,6 +69,7 @@ class Pipeline:
 
     Attributes:
         views: how the slave sees tables that were met.
+        remade: whether tables of the slave were emptied, made or altered, or a command may have done so.
     """
 
     def __init__(
@@ -82,6 +87,7 @@ class Pipeline:
         self._files = files
         self._permission = permission
         self._answered = answered
+        self.remade = False
         self.views = SlaveViews(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
         self._policies = WritePolicies(self.views.tables, rejected)
 
@@ -130,7 +136,7 @@ class Pipeline:
         Args:
             then: what comes after all others, whatever the policies are.
         """
-        passed = permitted(steps, self._slave.pair, self._permission)
+        passed = self._noting(permitted(steps, self._slave.pair, self._permission))
         found = self._slave.apply(chain(passed, then), end, sequences, self._answered, self._policies)
         reached(CrashPoint.DELIVERED)
         return self._policies.counted(found)
@@ -138,10 +144,16 @@ class Pipeline:
     def replay(self, batch: Batch, begin: Position, collected: int, sequences: Sequence[SequenceValue]) -> Replayed:
         """In place of `prepare` and `write`: each transaction of the master as one of the slave's, row by row."""
         changes, layouts = self._permission.keeping(*self.see(batch.changes, batch.ddl))
+        self.remade |= bool(pc.any(are(changes["action"], _REMAKING)).as_py())
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {number: one for number, one in layouts.items() if not self._policies.for_table(one.name).by_row}
         found = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
         return replace(found, tolerated=self._policies.counted(found.tolerated))
+
+    def _noting(self, steps: Iterable[Step]) -> Iterator[Step]:
+        for step in steps:
+            self.remade |= isinstance(step, Command) or any(effect.emptied for effect in step)
+            yield step
 
 
 def _newer_and_parsed(seen: Visibility | None, part_way: PartWay | None, batch: Batch) -> Batch:

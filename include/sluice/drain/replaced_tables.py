@@ -1,6 +1,7 @@
 """Tables of a slave that somebody empties, rewrites or replaces beside its drain: nothing else says that rows are gone.
 
-Each step of a drain records the files of the tables as it leaves them, and the next one compares them.
+Each step of a drain records the files of the tables as it leaves them. The next one compares them when it begins, and
+when it ends, unless it has emptied or altered tables itself.
 """
 
 from __future__ import annotations
@@ -36,19 +37,33 @@ class ReplacedTables:
         """See which tables have other files than the last drain left, if the slave stands where that left it."""
         if was := table_files.read(self._store, self._pair, ordinal) if self._tables else {}:
             self._was = was
-            found = self._files()
-            given = {str(name) for name in self._tables}
-            if replaced := [name for name, file in was.items() if name in given and found.get(name) != file]:
-                event("tables replaced", slave=self._pair.slave, tables=",".join(replaced))
-                known_differences.doubt(self._store, self._pair, ordinal, replaced)
-                table_files.record(self._store, self._pair, ordinal, found)
-                self._was = found
-
-    def record(self, ordinal: int) -> None:
-        """Record the files as this drain leaves them."""
-        if self._tables:
             files = self._files()
-            table_files.record(self._store, self._pair, ordinal, None if files == self._was else files)
+            if self._doubt(ordinal, files):
+                table_files.record(self._store, self._pair, ordinal, files)
+                self._was = files
+
+    def record(self, ordinal: int, *, remade: bool) -> None:
+        """Record the files as this drain leaves them.
+
+        Args:
+            remade: whether the drain itself emptied or altered tables since the look. If it did not, other files are
+                the work of somebody else.
+        """
+        if not self._tables:
+            return
+        files = self._files()
+        if not remade:
+            self._doubt(ordinal, files)
+        table_files.record(self._store, self._pair, ordinal, None if files == self._was else files)
+
+    def _doubt(self, ordinal: int, files: Mapping[str, str]) -> bool:
+        """Mark the tables that have other files than before; whether there are any."""
+        given = {str(name) for name in self._tables}
+        replaced = [name for name, file in self._was.items() if name in given and files.get(name) != file]
+        if replaced:
+            event("tables replaced", slave=self._pair.slave, tables=",".join(replaced))
+            known_differences.doubt(self._store, self._pair, ordinal, replaced)
+        return bool(replaced)
 
     def _files(self) -> dict[str, str]:
         return {str(name): file for name, file in self._slave.table_files(self._tables).items()}

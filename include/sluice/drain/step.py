@@ -77,7 +77,7 @@ def deliver(
         replaced.look(drain.position.ordinal)
         done = step.deliver(seconds)
         if first or done.transactions:
-            replaced.record(drain.position.ordinal)
+            replaced.record(drain.position.ordinal, remade=drain.remade)
         return asdict(done)
     except TransientError:
         raise
