@@ -45,7 +45,7 @@ _KEYS = keys_of("fuzz")
 _NAMED = _KEYS[0] & 0xFFFFFFFF, _KEYS[0] >> 32
 _LOGIN = frame(AUTHENTICATE, struct.pack("<QII", _KEYS[0], 0, 0) + text("fuzz"))
 NAMES = [
-    *("fuzz", "slow", "silent", "not a stranger", "one more", "forgotten"),
+    *("fuzz", "slow", "silent", "not a stranger", "comes again", "one more", "forgotten"),
     *(f"limited {number}" for number in range(5)),
     *(f"good {number}" for number in range(1, 50)),
 ]
@@ -181,12 +181,21 @@ def test_a_client_that_asks_for_nothing_is_left(relay):
     assert ends(logged_in(relay, "silent"))
 
 
-@pytest.mark.full
-def test_strangers_keep_nobody_away(relay):
-    strangers = [relay.client() for _ in range(40)]
+@pytest.mark.parametrize("name", ["", "comes again"])
+def test_who_only_connects_or_comes_again_and_again_keeps_nobody_away(relay, name):
+    before = relay.figures()["server"]["connections_refused"]
+    idle = [logged_in(relay, name) if name else relay.client() for _ in range(40)]
     known = logged_in(relay, "not a stranger")
     assert known.ask(PING) == (OK, b"PONG\0")
-    for one in (known, *strangers):
+    assert relay.figures()["server"]["connections_refused"] > before, "none of them keeps its place"
+    for one in (known, *idle):
+        one.close()
+
+
+def test_who_asks_for_no_figures_keeps_nobody_away_from_them(relay):
+    silent = [socket.create_connection(("127.0.0.1", relay.admin_port)) for _ in range(20)]
+    assert relay.figures()["server"]["clients_connected"] >= 0
+    for one in silent:
         one.close()
 
 

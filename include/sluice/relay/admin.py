@@ -24,28 +24,35 @@ class AdminPage:
     def __init__(self, secret: str, figures: Figures) -> None:
         self._secret = secret.encode()
         self._figures = figures
-        self._open = 0
+        # Connections that have not shown the secret, the oldest first.
+        self._strangers: dict[asyncio.StreamWriter, None] = {}
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection, in a bounded time."""
-        self._open += 1
+        self._strangers[writer] = None
+        if len(self._strangers) > _MOST_AT_ONCE:
+            # A peer that only connects keeps nobody else away.
+            self._leave(next(iter(self._strangers)))
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                if self._open <= _MOST_AT_ONCE:
-                    writer.write(await self._answer(await reader.readuntil(b"\r\n\r\n")))
-                    await writer.drain()
+                writer.write(await self._answer(await reader.readuntil(b"\r\n\r\n"), writer))
+                await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
         finally:
-            self._open -= 1
-            writer.close()
+            self._leave(writer)
 
-    async def _answer(self, head: bytes) -> bytes:
+    def _leave(self, writer: asyncio.StreamWriter) -> None:
+        self._strangers.pop(writer, None)
+        writer.close()
+
+    async def _answer(self, head: bytes, writer: asyncio.StreamWriter) -> bytes:
         lines = head.decode("latin-1").split("\r\n")
         if not lines[0].startswith("GET / "):
             return _response("404 Not Found", {"error": "only / is here"})
         if not self._is_allowed(lines[1:]):
             return _response("401 Unauthorized", {"error": "the admin secret is needed"})
+        self._strangers.pop(writer, None)
         try:
             return _response("200 OK", await self._figures())
         except SluiceError as error:

@@ -77,8 +77,8 @@ class _Relay:
         self._allowed = readers
         self._admin_secret = admin_secret
         self._counts = ServerCounts()
-        # Connections that have not authenticated yet, the oldest first.
-        self._strangers: dict[asyncio.StreamWriter, None] = {}
+        # Of the open connections, the oldest first.
+        self._sessions: dict[asyncio.StreamWriter, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._looking = asyncio.Lock()
 
@@ -184,11 +184,12 @@ class _Relay:
         self._tasks.add(task)
         self._counts.connections += 1
         session = Session(self._clients, self._feed, self._settings, self._allowed, self._counts)
-        self._strangers[writer] = None
-        if len(self._strangers) > self._settings.max_clients:
-            # A peer that only connects keeps nobody else away.
+        self._sessions[writer] = session
+        idle = [one for one, other in self._sessions.items() if not other.is_held]
+        if len(idle) > self._settings.max_clients:
+            # A peer that only connects, or a client that comes again and again, keeps nobody else away.
             self._counts.refused += 1
-            self._leave(next(iter(self._strangers)))
+            self._leave(idle[0])
         try:
             await self._converse(session, reader, writer)
         except (TimeoutError, OSError, asyncio.IncompleteReadError):
@@ -220,8 +221,6 @@ class _Relay:
                     payload = await reader.readexactly(header.size)
             async with asyncio.timeout(_ANSWER_S):
                 answer = await session.answer(Request.decoded(header, payload, left_out))
-            if session.queue is not None:
-                self._strangers.pop(writer, None)
             writer.write(answer.frame)
             # A client that does not read has no more than one reply in memory.
             async with asyncio.timeout(self._settings.login_s if session.queue is None else self._settings.idle_s):
@@ -233,7 +232,7 @@ class _Relay:
                 await asyncio.sleep(0)
 
     def _leave(self, writer: asyncio.StreamWriter) -> None:
-        self._strangers.pop(writer, None)
+        self._sessions.pop(writer, None)
         writer.close()
         # Closing waits for a client that does not read.
         asyncio.get_running_loop().call_later(_LINGER_S, writer.transport.abort)

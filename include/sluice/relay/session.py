@@ -51,6 +51,11 @@ class Session:
         self._ids: frozenset[tuple[int, int]] = frozenset()
         self.queue: ClientQueue | None = None
 
+    @property
+    def is_held(self) -> bool:
+        """Whether a client has logged in, and has not come again by another connection."""
+        return self.queue is not None and self._clients.connected.get(self.queue.name) is self.queue
+
     async def answer(self, request: Request) -> Answer:
         """The answer to a request."""
         if not request.is_understood:
@@ -58,8 +63,7 @@ class Session:
         named = request.client_id, request.token
         if self.queue is None:
             return self._answer_stranger(request)
-        if self._clients.connected.get(self.queue.name) is not self.queue:
-            # The client came again by another connection.
+        if not self.is_held:
             return Answer(_DISCONNECTED, last=True)
         if named not in self._ids:
             return Answer(_DISCONNECTED, last=True)
