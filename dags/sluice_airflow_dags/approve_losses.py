@@ -47,7 +47,7 @@ def approve_losses(settings: Config) -> DAG:
         allow = SluiceSparkOperator(
             task_id="allow",
             job="allow",
-            arguments={**ASKED, "shown": "{{ ti.xcom_pull(task_ids='losses')['shown'] }}"},
+            arguments={**ASKED, "shown": conventions.exactly("ti.xcom_pull(task_ids='losses')['shown']")},
             command=True,
             answer_of="answer",
         )

@@ -28,8 +28,14 @@ DEFAULT_ARGS: dict[str, Any] = {"owner": "sluice", "retries": 2, "retry_delay": 
 MANY = 1_000
 ANSWERED_WITHIN = timedelta(days=365)
 
+
+def exactly(expression: str) -> str:
+    """The template of a value as it is. Else a text that looks like a number, a list or nothing would become that."""
+    return f"{{{{ ({expression}) | pprint }}}}"
+
+
 # Who triggered a run, for the audit trail.
-WHO = "{{ dag_run.triggering_user_name or 'somebody' }}"
+WHO = exactly("dag_run.triggering_user_name or 'somebody'")
 
 # Never backfilled, and never two at once. Whether a new one is paused is said by a setting of Airflow's.
 DAG_SETTINGS: dict[str, Any] = {
@@ -78,12 +84,12 @@ def change_log_asset(source: str) -> Asset:
 def passed(name: str) -> str:
     """The template of a value that another run of ours passed in `conf`; it is no field of a form."""
     assert name in CONF_OF_RUNS, name
-    return f"{{{{ (dag_run.conf or {{}}).get('{name}') }}}}"
+    return exactly(f"(dag_run.conf or {{}}).get('{name}')")
 
 
 def chosen(*names: str, **others: str) -> dict[str, str]:
     """Arguments of a job that are choices of the form; under other names if they are called otherwise there."""
-    return {name: f"{{{{ params.{param} }}}}" for name, param in ({name: name for name in names} | others).items()}
+    return {name: exactly(f"params.{param}") for name, param in ({name: name for name in names} | others).items()}
 
 
 # The policy decides; this only has to be more than it ever takes.

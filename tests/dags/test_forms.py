@@ -33,13 +33,22 @@ def test_every_choice_of_the_verify_form_reaches_the_job(bag, job_module):
     assert job_module("inhibit").parser().parse_args(words).tables == parsed["tables"]
 
 
-@pytest.mark.parametrize("kinds", [["missing", "extra"], []])
-def test_every_choice_of_the_repair_form_reaches_the_job(bag, job_module, kinds):
-    chosen = {"slave": "geneva", "report": 7, "kinds": kinds, "rows": "3, 5-9", "dry_run": True}
-    chosen |= {"rule": "newest", "column": "changed at"} if kinds else {"rule": None, "column": None}
+@pytest.mark.parametrize(
+    ("kinds", "rows", "column"),
+    [(["missing", "extra"], "3, 5-9", "changed at"), ([], "3, 5-9", None), ([], "3, 5", "1_0"), ([], "[7]", "None")],
+)
+def test_every_choice_of_the_repair_form_reaches_the_job(bag, job_module, kinds, rows, column):
+    chosen = {"slave": "geneva", "report": 7, "kinds": kinds, "rows": rows, "dry_run": True}
+    chosen |= {"rule": "newest" if column else None, "column": column}
     words = rendered(bag.dags["repair"], "repair", **chosen).command_line()
     parsed = vars(job_module("repair").parser().parse_args(words))
     assert parsed | chosen == parsed | {"slave": parsed["slave"]}
+
+
+@pytest.mark.parametrize("who", ["eva", "'otto'", "1_0", "None", "['otto', 'eva']"])
+def test_nobody_is_in_the_audit_trail_under_another_name(bag, job_module, who):
+    words = rendered(bag.dags["administer"], "administer", by=who, skip="public.t").command_line()
+    assert job_module("administer").parser().parse_args(words).who == who
 
 
 @pytest.mark.parametrize("name", ["source", "slaves"])

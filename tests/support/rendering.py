@@ -16,10 +16,11 @@ def pulled(task_ids: str | list[str], key: str = "return_value") -> object:
     return found if isinstance(task_ids, str) else [found] * len(task_ids)
 
 
-def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
+def rendered(dag, task_id: str, by: str = "eva", **params) -> SluiceSparkOperator:
     """The task, its templates filled in from the form's defaults and these choices; the first slave if none is chosen.
 
     Args:
+        by: who triggered its run.
         params: choices of the form, and what one of our runs tells another.
     """
     task = dag.get_task(task_id).prepare_for_execution()
@@ -27,7 +28,7 @@ def rendered(dag, task_id: str, **params) -> SluiceSparkOperator:
     first = {"slave": "zurich", "slaves": ["zurich"], "change": 1, "statement": 1}
     values = {name: first.get(name, param.value) for name, param in dag.params.items()} | params
     before = SimpleNamespace(xcom_pull=pulled)
-    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name="eva", conf=told)}
+    known = {"params": values, "ti": before, "dag_run": SimpleNamespace(triggering_user_name=by, conf=told)}
     task.render_template_fields(known, jinja_env=task.get_template_env())
     if task.answer_of:
         task.arguments |= {"answer": Reactivation.RELEASE if task.job == "release" else "Approve", "who": "eva"}
