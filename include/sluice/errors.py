@@ -18,6 +18,10 @@ VALUES_ENV = "SLUICE_LOG_VALUES"
 _MOST_OF_A_VALUE = 40
 # A line of its own, such as a HINT.
 _LINE = re.compile(r"\n(?=\S)")
+# The password of a URL or of a text of libpq, which somebody may have typed into another field. A port is none.
+_PASSWORD = re.compile(
+    r"(?<=://)([^\s:@/]{0,99}:)(?!\d+/)\S{0,999}(?=@)|(\bpassword\s*=\s*)(?:'(?:\\.|[^'\\])*'|\S+)", re.IGNORECASE
+)
 
 
 class SluiceError(Exception):
@@ -67,11 +71,12 @@ class SluiceError(Exception):
 
 
 def said(text: str) -> str:
-    """A text without what could pass for a line of its own, such as a HINT; the same if it is given its result.
+    """A text without what could pass for a line of its own, such as a HINT, and without the password of an address; the
+    same if it is given its result.
 
     Names of tables and files are other people's: an error says them, but they cannot speak in its place.
     """
-    return shortened(_LINE.sub("\n  ", visible(text)))
+    return _PASSWORD.sub(r"\1\2***", shortened(_LINE.sub("\n  ", visible(text))))
 
 
 def shown_value(text: str) -> str:

@@ -34,6 +34,7 @@ FORGED = {
     "text from right to left": "x\u202elive",
     "no text": "x\udcff\x00",
     "very much": "x" * 10_000_000,
+    "very many addresses": "://x:" * 5_000,
 }
 
 
@@ -53,6 +54,24 @@ def test_a_name_stays_within_the_part_of_the_error_that_says_it(name, where):
     assert (output.result, output.reason) == (None, text.partition("\n  ")[0] if where == "hint" else text)
     again = pickle.loads(pickle.dumps(error))
     assert (again.fact, again.hint, *again.args) == (error.fact, error.hint, error.fact)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("postgresql://sluice:p%40ss@w/rd@db1/shop:5432/", "postgresql://sluice:***@db1/shop:5432/"),
+        ("http://:p:ss@proxy:3128", "http://:***@proxy:3128"),
+        ("host=db1 password=p@ss user=x", "host=db1 password=*** user=x"),
+        ("host=db1 Password = 'p a\\'ss' user=x", "host=db1 Password = *** user=x"),
+        ("postgresql://db1/shop?user=x&password=p%40ss&sslmode=require", "postgresql://db1/shop?user=x&password=***"),
+        ("hdfs://namenode:8020/user/x@REALM", "hdfs://namenode:8020/user/x@REALM"),
+        ("postgresql://USER@HOST:5432/x, or a@b", "postgresql://USER@HOST:5432/x, or a@b"),
+    ],
+)
+@pytest.mark.parametrize("where", ["fact", "hint"])
+def test_a_password_that_somebody_typed_into_a_field_of_an_address_is_not_said(typed, shown, where):
+    error = SluiceError(30, **{"fact": "", "hint": "", where: f"connecting to {typed} failed"})
+    assert getattr(error, where) == f"connecting to {shown} failed"
 
 
 def test_lines_that_an_error_has_by_itself_stay():
