@@ -25,6 +25,16 @@ _UNICODE = {
 }
 
 
+def name_of(raw: bytes) -> str:
+    """A name of the server's: in UTF-8, but halves of pairs of UTF-16 may be in it."""
+    return raw.decode(errors="surrogateescape")
+
+
+def is_text(name: str) -> bool:
+    """Whether a name has no such halves, which nobody else takes."""
+    return not any("\ud800" <= sign <= "\udfff" for sign in name)
+
+
 class _Charset(NamedTuple):
     name: str
     width: int

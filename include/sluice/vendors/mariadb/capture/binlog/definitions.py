@@ -47,7 +47,6 @@ class Definition:
         tables: those that it names, and what becomes of each, in order.
         schema: the database that it drops with all that is in it.
         writes: it changes rows, and the log does not tell which.
-        mentioned: whatever may be a table in one that writes.
         bound: it is about a transaction.
         unread: why it is not understood what becomes of its tables.
         transaction: of XA: the name of the one that it begins, commits or rolls back.
@@ -60,7 +59,6 @@ class Definition:
     tables: tuple[tuple[TableName, Does], ...] = ()
     schema: str | None = None
     writes: bool = False
-    mentioned: tuple[TableName, ...] = ()
     bound: Bound | None = None
     creates: bool = False
     renames: bool = False
@@ -98,9 +96,9 @@ def definition(schema: str, tokens: list[Token], raw: bytes = b"", *, acts: bool
     first, parser = tokens[0], Parser(schema, tokens, 1)
     if first.is_word("ANALYZE"):
         writes = not parser.takes("TABLE", "TABLES", "LOCAL", "NO_WRITE_TO_BINLOG")
-        return _writing(schema, tokens) if writes else Definition()
+        return Definition(writes=writes)
     if first.is_word(*_WRITING):
-        return _writing(schema, tokens)
+        return Definition(writes=True)
     if first.is_word("TRUNCATE"):
         parser.takes("TABLE")
         return Definition(((_last(parser), Does.EMPTIED),))
@@ -160,18 +158,6 @@ def _xa(tokens: list[Token]) -> str | None:
     return " ".join([*texts, tokens[-1].text])
 
 
-def _writing(schema: str, tokens: list[Token]) -> Definition:
-    for one in tokens:
-        one.expect_read()
-    names = [one.text for one in tokens if one.is_name]
-    pairs = [
-        TableName(one.text, other.text)
-        for one, dot, other in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if one.is_name and dot.is_sign(".") and other.is_name
-    ]
-    return Definition(writes=True, mentioned=(*pairs, *(TableName(schema, name) for name in names)))
-
-
 def _last(parser: Parser) -> TableName:
     """One name, which ends the statement."""
     name = parser.name()
@@ -229,19 +215,27 @@ def _created(parser: Parser, *, acts: bool) -> Definition:
         parser.if_exists()
         return Definition(schema=parser.word()) if replaces else Definition()
     is_temporary = parser.takes("TEMPORARY")
-    if parser.takes(*_MADE):
+    # It may come in place of a table.
+    is_sequence = replaces and parser.takes("SEQUENCE")
+    if not is_sequence and parser.takes(*_MADE):
         return Definition()
-    parser.expect("TABLE")
+    if not is_sequence:
+        parser.expect("TABLE")
     parser.if_exists()
     name = parser.name()
+    # Rows that a SELECT gave are in the log as rows, unless the session had another format: then a function may have
+    # changed others.
+    writes = any(one.is_read and one.is_word("SELECT") for one in parser.rest)
     if is_temporary:
-        return Definition()
+        return Definition(writes=writes)
+    if is_sequence:
+        return Definition(((name, Does.GONE),))
     try:
         tables = created(name, parser, replaces=replaces, acts=acts)
     except NotUnderstood as error:
         # Whatever follows, this is the only table that it makes.
-        return Definition(((name, Does.UNREAD),), creates=True, unread=str(error))
-    return Definition(tables, creates=True, rest=tuple(parser.rest))
+        return Definition(((name, Does.UNREAD),), creates=True, writes=writes, unread=str(error))
+    return Definition(tables, creates=True, writes=writes, rest=tuple(parser.rest))
 
 
 def _altered(parser: Parser, *, acts: bool) -> Definition:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from struct import Struct, error
 from zlib import crc32
 
+from sluice.vendors.mariadb.charsets import name_of
 from sluice.vendors.mariadb.server import MARIADB, Server
 
 _HEADER = Struct("<IBIIIH")
@@ -230,7 +231,7 @@ def query(data: bytes, server: Server = MARIADB) -> Query:
     mode, collation = _session(_Reader(reader.take(status)))
     schema = reader.take(schema_length)
     reader.take(1)
-    return Query(schema.decode(), reader.rest().tobytes(), mode, collation, server)
+    return Query(name_of(schema), reader.rest().tobytes(), mode, collation, server)
 
 
 def _session(reader: _Reader) -> tuple[int | None, int | None]:
@@ -271,16 +272,16 @@ def table_map(data: bytes, server: Server = MARIADB) -> TableMap:
     """The table that a TABLE_MAP in the log of a server describes."""
     reader = _Reader(data)
     number, _ = reader.number(6), reader.number(2)
-    schema = reader.take(reader.number(1)).decode()
+    schema = name_of(reader.take(reader.number(1)))
     reader.take(1)
-    table = reader.take(reader.number(1)).decode()
+    table = name_of(reader.take(reader.number(1)))
     reader.take(1)
     types = list(reader.take(reader.packed()))
     meta = _Reader(reader.take(reader.packed()))
     kinds = [_described(kind, meta) for kind in types]
     nulls = int.from_bytes(reader.take(-(-len(types) // 8)), "little")
     more = dict(_fields(reader))
-    names = [part.decode() for part in _texts(more.get(4, b""))]
+    names = [name_of(part) for part in _texts(more.get(4, b""))]
     unsigned = _flags(more.get(1, b""), kinds, _NUMERIC)
     lettered = _CHARACTERS if server.lettered_shapes else _CHARACTERS - {GEOMETRY}
     collations = _collations(more.get(2), more.get(3), kinds, lettered)

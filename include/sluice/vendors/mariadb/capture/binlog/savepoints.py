@@ -8,6 +8,7 @@ from __future__ import annotations
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition
 from sluice.vendors.mariadb.capture.binlog.events import Malformed
+from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood
 
 
 class Savepoints:
@@ -30,7 +31,8 @@ class Savepoints:
             counts: rows of the transaction are changes.
 
         Raises:
-            Malformed: it is not certain which rows do not count, or they are given already.
+            NotUnderstood: it is not certain which rows do not count, or they are given already.
+            Malformed: the transaction has none that count.
         """
         # The server takes letters for the same that it knows how to compare; names that differ in blanks at their end
         # are two, and taken for one here, which is at most not certain.
@@ -40,11 +42,13 @@ class Savepoints:
             self._known.setdefault(name, set()).add(taken + len(rows.last))
             return
         places = self._known.get(name, set())
-        if len(places) != 1 or not (self._is_clear and counts):
-            raise Malformed("a part of a transaction is rolled back, and it is not certain which")
+        if not counts:
+            raise Malformed("a part of a statement is rolled back")
+        if len(places) != 1 or not self._is_clear:
+            raise NotUnderstood("a part of a transaction is rolled back, and it is not certain which")
         (kept,) = places
         if kept < taken:
-            raise Malformed("a part of a long transaction is rolled back")
+            raise NotUnderstood("a part of a long transaction is rolled back")
         rows.cut(kept - taken)
         # Those that were set behind it are gone.
         self._known = {one: {place for place in known if place <= kept} for one, known in self._known.items()}

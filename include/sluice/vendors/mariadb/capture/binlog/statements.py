@@ -87,7 +87,7 @@ def keeps_zeros(query: Query) -> bool:
 
 def readings(query: Query, charsets: Callable[[], Charsets]) -> list[list[Token]]:
     """Each way in which the server may have read a statement: statements that it made itself are in UTF-8."""
-    if b"/*M!" in query.raw and not query.server.own_comments:
+    if b"/*M!" in query.raw and not (query.server.own_comments or is_about_a_transaction(query)):
         raise NotUnderstood("a comment of it is none on another kind of server")
     if query.mode is None and (b'"' in query.raw or b"\\" in query.raw):
         raise NotUnderstood("the log does not tell the sql_mode")
@@ -160,10 +160,7 @@ def _decoded(query: Query, charsets: Callable[[], Charsets]) -> list[tuple[str, 
     """The texts that a statement may be, whether they are Unicode, and why no more of them is certain."""
     raw = query.raw
     if raw.startswith(_OF_TRANSACTIONS):
-        try:
-            return [(raw.decode(), True, "")]
-        except UnicodeDecodeError:
-            raise NotUnderstood("it is not UTF-8, as all that the server writes itself") from None
+        return [(raw.decode(errors="surrogateescape"), True, "")]
     if query.collation in _SWE7:
         raise NotUnderstood("the client's character set is swe7")
     if raw.isascii():

@@ -29,18 +29,19 @@ from sluice.vendors.mariadb.capture.binlog.layouts import (
     unreadable,
 )
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, Read
-from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
 from sluice.vendors.mariadb.capture.binlog.statements import (
     NotUnderstood,
     is_about_a_transaction,
     is_strict,
     may_name,
 )
+from sluice.vendors.mariadb.capture.binlog.transaction import Transaction
 from sluice.vendors.mariadb.capture.binlog.values import Image
 from sluice.vendors.mariadb.server import MARIADB, server_of
 
 _BATCH_ROWS = 10_000
 _BATCH_BYTES = 4 * 1024 * 1024
+_XA = "a transaction of XA may have changed them"
 
 
 class Stream:
@@ -79,24 +80,18 @@ class Stream:
         self.end = self._file = begin
         self.born = born
         self._layouts, self._wanted = layouts, wanted
-        self._until = until
-        self._most = most
-        self._ending = ending
+        self._until, self._most, self._ending = until, most, ending
         self._maps: dict[int, tuple[TableMap, Described] | None] = {}
         self._rows = BatchRows()
-        # Of the transaction that is read: its number, whether one event is all of it, and where its changes begin.
+        # Of the transaction that is read: its number, what is known of it, and where its changes begin.
         self._number: int | None = None
-        self._is_alone: bool | None = False
-        self._is_provisional = False
+        self._open = Transaction()
         self._begun = self._begun_total = self._key = 0
         self.since: dict[TableName, LogPlace] = {}
         self.prepared: dict[str, Collection[TableName]] = {}
-        # Its tables, if it is one of XA.
-        self._of_xa: set[TableName] | None = None
         self.records: TableName | None = None
         self.server = MARIADB
         self._issued: Issued | None = None
-        self._saved = Savepoints()
         self._last: int | None = None
         self.used: dict[int, Layout] = {}
         self.transactions: list[int] = []
@@ -148,8 +143,7 @@ class Stream:
         return rows.batch()
 
     def _read(self, one: Read) -> None:
-        found = one.event
-        kind = found.kind
+        found, kind = one.event, one.event.kind
         if kind in events.ROWS:
             self._changes(found)
         elif kind == events.TABLE_MAP:
@@ -188,11 +182,9 @@ class Stream:
         if self._number is not None:
             raise Malformed("a transaction begins within another one")
         self._number = LogPlace.of(one.file, one.event.end).number
-        kind, data = one.event.kind, one.event.data
-        self._is_alone, self._is_provisional = events.stands_alone(kind, data), events.is_provisional(kind, data)
+        self._open = Transaction.begun(one.event.kind, one.event.data)
         self._begun, self._begun_total = len(self._rows.last), self.taken + len(self._rows.last)
-        self._issued, self._saved = None, Savepoints()
-        self._of_xa = set() if events.prepares(kind, data) else None
+        self._issued = None
 
     @property
     def _has_changes(self) -> bool:
@@ -213,9 +205,9 @@ class Stream:
 
     def _rolled_back(self, found: Event) -> None:
         """The log has what tables without transactions keep. Of others it has nothing, if not this."""
-        if self.taken > self._begun_total:
-            raise Malformed("a long transaction is rolled back")
         self._rows.cut(self._begun)
+        if self._has_changes:
+            self._lose_all(self._open.touched, "a long transaction is rolled back")
         self._issued = None
         self._committed(found)
 
@@ -229,16 +221,16 @@ class Stream:
                 raise uncertain(f"a statement in the binary log is not understood: {error}: {query.short}") from None
             named = [name for name in {*self._layouts.current, *self._layouts.altered} if may_name(query, name)]
             said = Definition(tuple((name, Does.UNREAD) for name in named), unread=str(error))
-        if self._is_alone is None:
-            self._is_alone = said.bound is None
+        if self._open.is_alone is None:
+            self._open.is_alone = said.bound is None
         if said.transaction is not None:
-            self._of_xa = set() if said.bound is Bound.BEGINS else None
+            self._open.touched, self._open.is_xa = set(), said.bound is Bound.BEGINS
             # Of one that was prepared before this was read nobody knows what it changed.
             tables = self.prepared.pop(said.transaction, self._layouts.current)
-            self._lose_prepared(tables if said.bound is Bound.COMMITS else (), query.short)
-        if self._is_alone:
+            self._lose_all(tables if said.bound is Bound.COMMITS else (), f"{_XA}: {query.short}")
+        if self._open.is_alone:
             # The server commits it by itself; no word of its own does.
-            if not self._is_provisional:
+            if not self._open.is_provisional:
                 self._defined(said, query)
             self._committed(found)
         elif said.bound is Bound.COMMITS:
@@ -246,7 +238,10 @@ class Stream:
         elif said.bound is Bound.ROLLS_BACK:
             self._rolled_back(found)
         elif said.bound is Bound.SAVES or (said.bound is Bound.ROLLS_BACK_PART and (self._has_changes or self._issued)):
-            self._saved.meets(said, self.taken, self._rows, counts=self._issued is None)
+            try:
+                self._open.saved.meets(said, self.taken, self._rows, counts=self._issued is None)
+            except NotUnderstood as error:
+                self._lose_all(self._open.touched, f"{error}: {query.short}")
         else:
             self._defined(said, query)
 
@@ -259,10 +254,11 @@ class Stream:
                 self._becomes(name, does, said, query)
             except UnclearTable as error:
                 self._lose(error)
-        for name in dict.fromkeys(said.mentioned) if said.writes else ():
-            if self._wanted(name):
-                why = f"a statement in place of rows may have changed them: {query.short}"
-                self._lose(unclear(name, why, "set binlog_format = ROW for every session. Then: "))
+        if said.writes:
+            # By a view, a trigger or a function it changes rows of tables that it does not name.
+            why = f"a statement in place of rows may have changed them: {query.short}"
+            known = {*self._layouts.current, *self._layouts.altered}
+            self._lose_all(known, why, "set binlog_format = ROW for every session. Then: ")
 
     def _becomes(self, name: TableName, does: Does, said: Definition, query: Query) -> None:
         """Follow what a statement makes of a watched table. Raises UnclearTable, that is not certain."""
@@ -293,8 +289,7 @@ class Stream:
         if self._ending is None:
             raise error
         name = error.table
-        if self._of_xa is not None:
-            self._of_xa.add(name)
+        self._open.touched.add(name)
         if self._is_early(name):
             return
         here, before = self._ending(), self._layouts.current.get(name)
@@ -347,15 +342,20 @@ class Stream:
         if described.layout.name == self.records:
             self._recorded(action, described.images(bytes(rows.data), paired=action is Action.UPDATE))
             return
-        touched = self._of_xa if self._issued is None else self._issued.touched
-        if touched is not None:
-            touched.add(described.layout.name)
+        if self._issued is not None:
+            self._issued.touched.add(described.layout.name)
             return
-        if action not in (self._wanted(described.layout.name) or ""):
+        self._open.touched.add(described.layout.name)
+        if self._open.is_xa or action not in (self._wanted(described.layout.name) or ""):
             return
         self._stands_at(found)
         data = bytes(rows.data)
-        found_images = described.images(data, paired=action is Action.UPDATE)
+        try:
+            found_images = described.images(data, paired=action is Action.UPDATE)
+        except Malformed as error:
+            # What a table has the server takes, also texts with bytes that are no letters of their character set.
+            self._lose(unclear(described.layout.name, str(error), ""))
+            return
         if action is Action.UPDATE:
             for old, new in zip(found_images[::2], found_images[1::2], strict=True):
                 self._put(described.layout, action, new, old)
@@ -385,15 +385,15 @@ class Stream:
     def _prepared(self, found: Event) -> None:
         """The end of a transaction of XA; whether it is committed may be told later."""
         name, is_committed = events.prepared(found.data)
-        if self._issued is not None or self._of_xa is None:
+        if self._issued is not None or not self._open.is_xa:
             raise Malformed("a transaction of XA does not begin as one")
         self._stands_at(found)
         if is_committed:
-            self._lose_prepared(self._of_xa, "XA COMMIT ONE PHASE")
+            self._lose_all(self._open.touched, f"{_XA}: XA COMMIT ONE PHASE")
         else:
-            self.prepared[name] = sorted(self._of_xa)
+            self.prepared[name] = sorted(self._open.touched)
         self._committed(found)
 
-    def _lose_prepared(self, tables: Collection[TableName], statement: str) -> None:
+    def _lose_all(self, tables: Collection[TableName], why: str, first: str = "") -> None:
         for name in filter(self._wanted, sorted(tables)):
-            self._lose(unclear(name, f"a transaction of XA may have changed them: {statement}", ""))
+            self._lose(unclear(name, why, first))

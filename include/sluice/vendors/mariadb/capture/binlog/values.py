@@ -14,7 +14,7 @@ import numpy as np
 
 from sluice.vendors.mariadb.capture.binlog import events, json_text
 from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, Malformed
-from sluice.vendors.mariadb.charsets import BINARY, Charsets
+from sluice.vendors.mariadb.charsets import BINARY, Charsets, is_text
 from sluice.vendors.mariadb.master_types import (
     INTEGERS,
     NO_ZONE,
@@ -81,6 +81,8 @@ def reader(column: ColumnMap, fixed: str | None, charsets: Charsets) -> ColumnRe
         Unreadable: it cannot be.
     """
     kind, first = column.kind, column.first
+    if not is_text(column.name):
+        raise Unreadable(f"the name of {column.name.encode(errors='replace').decode()} is no text", "rename the column")
     if kind in _SIZES:
         names = UNSIGNED if column.unsigned else INTEGERS
         return ColumnReader(names[_NAMES[kind]], _integer(_SIZES[kind], signed=not column.unsigned))
@@ -278,7 +280,10 @@ def _set(size: int, members: list[str]) -> Reads:
 
 def _members(column: ColumnMap, charsets: Charsets) -> list[str]:
     decode = _text(column, charsets)
-    return [decode(one) for one in column.members]
+    try:
+        return [decode(one) for one in column.members]
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"a member of {column.name} is no text: {error}", "alter the column") from None
 
 
 def _text(column: ColumnMap, charsets: Charsets) -> Callable[[bytes], str]:

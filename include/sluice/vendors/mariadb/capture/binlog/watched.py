@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from sluice.log import event
 from sluice.model.names import Resources, TableName
 from sluice.model.watched import Pattern, Watch, chosen
+from sluice.vendors.mariadb.charsets import is_text
 
 # The DbResources here. Another table that begins with their prefix is taken by its name, and by no wildcard.
 _TABLES = ("state", "statement")
@@ -43,6 +45,9 @@ class Watched:
         """The letters of the actions that are wanted of a table; None if it is not watched."""
         is_near = name.schema == self._resources.schema and name.table.startswith(self._resources.folded)
         if is_near and name.table in map(self._resources.name, _TABLES):
+            return None
+        if not is_text(f"{name.schema}{name.table}"):
+            event("a table is not watched", table=ascii(str(name)), why="its name is no text")
             return None
         pattern = chosen(self.entries, name)
         if pattern is None or (pattern.wildcard and (is_near or name.table.startswith(_OF_SLAVES))):
