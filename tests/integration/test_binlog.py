@@ -326,7 +326,9 @@ def test_what_is_not_told_of_rows_leaves_out_the_tables_of_a_transaction_or_of_a
     # The server takes them as texts, which they are not.
     values = ("_utf8mb4 x'EDA080'", "_ucs2 x'D800'", "_utf32 x'0000D800'", "x'80'")
     for name, value in zip(names, values, strict=True):
-        master.execute(f"INSERT INTO {name} VALUES (1, 'a')", f"UPDATE {name} SET v = {value}", "DELETE FROM keyed LIMIT 1")
+        master.execute(
+            f"INSERT INTO {name} VALUES (1, 'a')", f"UPDATE {name} SET v = {value}", "DELETE FROM keyed LIMIT 1"
+        )
     assert world.verify() == {"zurich": 0}
     assert left_out(world).keys() == {*names}
     assert re.search("SLC-446: rows of .*odd_ascii.* a row cannot be read", left_out(world)["odd_ascii"])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import closing
 from random import Random
 
 import pytest
-from support.binlog import MASTERS
+from support.binlog import MASTERS, left_out
 from support.mariadb import MariaServer
+from support.world import SOURCE
 
+from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
 from sluice.vendors.mariadb.server import MARIADB
 
@@ -196,3 +199,43 @@ def test_a_value_longer_than_half_of_a_packet_of_the_server_arrives_and_is_compa
     reader.execute("UPDATE public.t SET v = NULL WHERE id = 1")
     with pytest.raises(SluiceError, match="SLC-090"):
         world.verify()
+
+
+def test_names_that_are_no_texts_concern_nobody_else_and_none_is_cut(binlog, maria_server):
+    whole = "v" * 63
+    ddl = f"CREATE TABLE {whole} (id int PRIMARY KEY);\nCREATE TABLE odd (id int PRIMARY KEY)"
+    world, master = binlog(ddl, ["*"], slaves=("zurich",))
+    other = maria_server.create_account()
+    half = b"\xed\xa0\x80"
+    with closing(maria_server.session()) as session, session.cursor() as cursor:
+        for one in (
+            f"USE {other.database}".encode(),
+            b"CREATE TABLE `x%b` (`%b` int, e enum('%b', 'a'))" % (half, half, half),
+            b"INSERT INTO `x%b` VALUES (1, 'a')" % half,
+            b"CREATE TABLE slow (a int) ENGINE MyISAM",
+            b"BEGIN",
+            b"INSERT INTO `x%b` VALUES (2, 'a')" % half,
+            b"SAVEPOINT `%b`" % half,
+            b"INSERT INTO slow VALUES (1)",
+            b"ROLLBACK TO `%b`" % half,
+            b"COMMIT",
+            f"USE {master.name}".encode(),
+            b"CREATE TABLE `x%b` (id int)" % half,
+            b"INSERT INTO `x%b` VALUES (1)" % half,
+            b"INSERT INTO odd VALUES (1)",
+            b"ALTER TABLE odd ADD `%b` int" % half,
+            b"INSERT INTO odd VALUES (2, 2)",
+            f"INSERT INTO {whole} VALUES (1)".encode(),
+        ):
+            cursor.execute(one)
+    world.catch_up()
+    assert left_out(world).keys() == {"odd"}
+    assert world.rows("zurich", f"public.{whole}") == {('{"id":1}',): 1}
+    with pytest.raises(SluiceError, match=r"SLC-445: \S+odd cannot be read"):
+        bootstrap(world.context, SOURCE)
+    # PostgreSQL would take this name for that of the other table.
+    master.execute(f"CREATE TABLE {whole}v LIKE {whole}", f"INSERT INTO {whole}v VALUES (2)")
+    world.publish()
+    with pytest.raises(SluiceError, match=r"SLC-670.*v{64}.*63 bytes"):
+        world.drain("zurich")
+    assert world.rows("zurich", f"public.{whole}") == {('{"id":1}',): 1}

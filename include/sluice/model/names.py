@@ -81,7 +81,7 @@ RESOURCES = (
     "take_up",
 )
 # The longest name that a catalog keeps whole.
-_LONGEST = 63
+LONGEST = 63
 
 
 @dataclass(frozen=True, order=True)
@@ -158,7 +158,7 @@ class Resources:
     def everywhere(self, resource: str) -> str:
         """The name of an object that is in no schema. No prefix has a dot, so the two parts are unambiguous."""
         name = f"{self.schema}.{self.name(resource)}"
-        if len(name.encode()) <= _LONGEST:
+        if len(name.encode()) <= LONGEST:
             return name
         return f"{self.name(resource)}.{_digest(name)}"
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
+from zlib import crc32
 
 import psycopg
 from psycopg import sql
@@ -13,9 +14,10 @@ from pydantic import TypeAdapter
 
 from sluice.config.mapper import Mapper
 from sluice.model.layout import Column, Layout
-from sluice.model.names import TableName
+from sluice.model.names import LONGEST, TableName
 from sluice.model.table_definition import DefinedColumn, DefinedTable, ForeignKey, UserType
 from sluice.vendors.postgresql.catalog import user_types
+from sluice.vendors.postgresql.catalog.relations import whole
 from sluice.vendors.postgresql.catalog.type_names import TypeNames
 from sluice.vendors.postgresql.copy_formats import BINARY
 from sluice.vendors.postgresql.ddl import definition_text
@@ -163,7 +165,11 @@ def carried(table: DefinedTable) -> PostgresTable:
 def key_of(name: TableName, key: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The primary key of a table of another vendor, if it has one."""
     columns = ", ".join(f'"{one.replace(chr(34), chr(34) * 2)}"' for one in key)
-    return ((f"{name.table}_pkey", f"{_PRIMARY} ({columns})"),) if key else ()
+    called = f"{name.table}_pkey"
+    if len(called.encode()) > LONGEST:
+        # Cut, it would be that of another table, or the table's own.
+        called = f"{crc32(name.table.encode()):08x}_{name.table.encode()[:48].decode(errors='ignore')}_pkey"
+    return ((called, f"{_PRIMARY} ({columns})"),) if key else ()
 
 
 def _carried(column: DefinedColumn) -> ColumnDefinition:
@@ -304,8 +310,8 @@ def verbatim(definition: str) -> sql.SQL:
 
 
 def identifier(name: TableName) -> sql.Identifier:
-    """A table's name, quoted by type."""
-    return sql.Identifier(name.schema, name.table)
+    """A table's name, quoted by type. Raises SluiceError SLC-670, the server would cut it."""
+    return sql.Identifier(*whole(name))
 
 
 def listed(columns: Iterable[str]) -> sql.Composed:
@@ -314,8 +320,8 @@ def listed(columns: Iterable[str]) -> sql.Composed:
 
 
 def regclass(name: TableName) -> str:
-    """A table's name as a text that casts to regclass."""
-    return ".".join('"' + part.replace('"', '""') + '"' for part in (name.schema, name.table))
+    """A table's name as a text that casts to regclass. Raises SluiceError SLC-670, the server would cut it."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in whole(name))
 
 
 def _constraint(name: TableName, constraint: str, definition: sql.Composable) -> sql.Composed:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from psycopg import sql
 
+from sluice.errors import SluiceError
 from sluice.model.layout import Column
-from sluice.model.names import TableName
+from sluice.model.names import LONGEST, TableName
 from sluice.vendors.postgresql.session import Connection, composed
 
 
@@ -90,6 +91,19 @@ class KeyOrder:
     sign: str
 
 
+def whole(name: TableName) -> tuple[str, str]:
+    """The schema and the name of a table. Raises SluiceError SLC-670, the server would cut one of them."""
+    for part in (name.schema, name.table):
+        if len(part.encode()) > LONGEST:
+            raise SluiceError(
+                670,
+                f"the name {part} has more than {LONGEST} bytes: PostgreSQL would cut it, and may take the table for "
+                "another one, whose name begins so",
+                "nothing of it was written. Give the table another name on the master, or take it out of `tables`",
+            )
+    return name.schema, name.table
+
+
 def among(names: Iterable[TableName]) -> dict[str, list[str]]:
     """Tables that are looked for by their names."""
     wanted = list(names)
@@ -122,7 +136,7 @@ def columnless(connection: Connection, names: Iterable[TableName]) -> set[TableN
 
 def columns(connection: Connection, name: TableName) -> list[Column]:
     """The columns in order; none if there is no such table."""
-    rows = connection.execute(composed("catalog/columns"), {"schema": name.schema, "table": name.table})
+    rows = connection.execute(composed("catalog/columns"), dict(zip(("schema", "table"), whole(name), strict=True)))
     return [Column(*row) for row in rows]
 
 
@@ -151,7 +165,7 @@ def rows_of(connection: Connection, name: TableName) -> sql.Composable:
     A partitioned table has none of its own (PostgreSQL manual, "Inheritance").
     """
     row = connection.execute(composed("catalog/partitioned"), {"schema": name.schema, "table": name.table}).fetchone()
-    table = sql.Identifier(name.schema, name.table)
+    table = sql.Identifier(*whole(name))
     return table if row and row[0] else sql.SQL("ONLY {}").format(table)
 
 
@@ -179,7 +193,7 @@ def named(connection: Connection, names: Iterable[TableName]) -> dict[TableName,
 
 def order(connection: Connection, name: TableName) -> KeyOrder | None:
     """The order of a table's rows by its primary key; None if they cannot be sorted, or the key is deferrable."""
-    relation = {"relation": sql.Identifier(name.schema, name.table).as_string(connection)}
+    relation = {"relation": sql.Identifier(*whole(name)).as_string(connection)}
     found = connection.execute(composed("read/order"), relation).fetchall()
     if not (found and all(plain for *_, plain in found)):
         return None
@@ -194,7 +208,7 @@ def called(connection: Connection, sign: str) -> TableName | None:
 
 def sorting(connection: Connection, name: TableName, columns: Sequence[str]) -> list[str | None]:
     """For each column a text that identifies its sort order on any server; None if unknown."""
-    relation = sql.Identifier(name.schema, name.table).as_string(connection)
+    relation = sql.Identifier(*whole(name)).as_string(connection)
     rows = connection.execute(composed("read/sorting"), {"relation": relation, "columns": list(columns)})
     return [sorted_by for (sorted_by,) in rows]
 
@@ -232,7 +246,7 @@ def side_effects(connection: Connection, name: TableName) -> list[SideEffect]:
 
 def reaching(connection: Connection, name: TableName) -> dict[TableName, list[SideEffect]]:
     """The foreign keys by which changed rows of a table change rows of others, by the tables of these."""
-    relation = {"relation": sql.Identifier(name.schema, name.table).as_string(connection)}
+    relation = {"relation": sql.Identifier(*whole(name)).as_string(connection)}
     found: dict[TableName, list[SideEffect]] = {}
     for schema, table, keys in connection.execute(composed("catalog/reaching"), relation):
         child = TableName(schema, table)

@@ -17,6 +17,7 @@ from sluice.vendors.portable.dialect import Dialect
 from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Arithmetic, Shown, Value
 from sluice.vendors.portable.type_check import fitted
+from sluice.vendors.postgresql.catalog.definition import identifier
 
 
 class PostgresDialect(Dialect):
@@ -28,7 +29,7 @@ class PostgresDialect(Dialect):
 
     def qualified(self, name: TableName) -> str:
         """See `Dialect`."""
-        return sql.Identifier(name.schema, name.table).as_string()
+        return identifier(name).as_string()
 
     def text(self, text: str) -> str:
         """See `Dialect`. `standard_conforming_strings` is pinned: a backslash is one."""
