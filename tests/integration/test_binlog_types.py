@@ -212,6 +212,9 @@ def test_names_that_are_no_texts_concern_nobody_else_and_none_is_cut(binlog, mar
             f"USE {other.database}".encode(),
             b"CREATE TABLE `x%b` (`%b` int, e enum('%b', 'a'))" % (half, half, half),
             b"INSERT INTO `x%b` VALUES (1, 'a')" % half,
+            # Of these the log has types of their own.
+            b"CREATE TABLE packed (v varchar(9) COMPRESSED, w varchar(9) CHARACTER SET ascii, x text COMPRESSED)",
+            b"INSERT INTO packed VALUES ('a', 'b', 'c')",
             b"CREATE TABLE slow (a int) ENGINE MyISAM",
             b"BEGIN",
             b"INSERT INTO `x%b` VALUES (2, 'a')" % half,

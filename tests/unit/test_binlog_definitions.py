@@ -10,8 +10,9 @@ from sluice.model.names import TableName
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import Does
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
-from sluice.vendors.mariadb.capture.binlog.events import Malformed, Query
+from sluice.vendors.mariadb.capture.binlog.events import Query
 from sluice.vendors.mariadb.capture.binlog.savepoints import Savepoints
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood, is_about_a_transaction, may_name
 from sluice.vendors.mariadb.charsets import Charsets

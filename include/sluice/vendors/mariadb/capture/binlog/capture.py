@@ -23,7 +23,6 @@ from sluice.vendors.mariadb.capture.binlog.watched import Watched, written
 from sluice.vendors.mariadb.catalog.master_tables import described, eligible, expect_capturable
 from sluice.vendors.mariadb.errors import translated
 from sluice.vendors.mariadb.grants import for_source
-from sluice.vendors.mariadb.server import Server
 from sluice.vendors.mariadb.session import Connection, changed, composed, transaction
 from sluice.vendors.mariadb.source_session import SourceSession
 from sluice.vendors.protocol.absent_features import NoSuccessors
@@ -216,15 +215,14 @@ class BinlogCapture(NoSuccessors):
             watched = Watched(row.wanted, self._resources)
             # Up to that end, which it is not sent at once: what is passed over here is not looked at again.
             log = read(self._session.info, begin, end)
-            if any(self._is_of_interest(one.event, watched, session.server) for one in log):
+            if any(self._is_of_interest(one.event, watched) for one in log):
                 return True
             self._looked = end
             return False
 
-    def _is_of_interest(self, found: events.Event, watched: Watched, server: Server) -> bool:
+    def _is_of_interest(self, found: events.Event, watched: Watched) -> bool:
         if found.kind == events.TABLE_MAP:
-            said = events.table_map(found.data, server)
-            name = TableName(said.schema, said.table)
+            _, name = events.mapped(found.data)
             return name == state.records_of(self._resources) or watched.actions(name) is not None
         if found.kind == events.QUERY:
             return events.query(found.data).raw.split()[:1] not in ([b"BEGIN"], [b"COMMIT"], [b"SAVEPOINT"])

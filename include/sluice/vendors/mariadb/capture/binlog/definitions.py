@@ -26,7 +26,18 @@ _WRITING = {"INSERT", "UPDATE", "DELETE", "REPLACE", "LOAD", "CALL", "WITH", "EX
 # Those of these change no row of a table.
 _HARMLESS = {"GRANT", "REVOKE", "FLUSH", "OPTIMIZE", "REPAIR", "CHECK", "INSTALL", "UNINSTALL", "XA", "SET"}
 _MADE = {"VIEW", "FUNCTION", "PROCEDURE", "PACKAGE", "TRIGGER", "EVENT", "USER", "ROLE", "SERVER", "SEQUENCE", "INDEX"}
-_MADE |= {"ALGORITHM", "DEFINER", "SQL", "AGGREGATE", "UNIQUE", "FULLTEXT", "SPATIAL", "TABLESPACE", "LOGFILE"}
+_MADE |= {
+    "LIBRARY",
+    "ALGORITHM",
+    "DEFINER",
+    "SQL",
+    "AGGREGATE",
+    "UNIQUE",
+    "FULLTEXT",
+    "SPATIAL",
+    "TABLESPACE",
+    "LOGFILE",
+}
 
 
 class Bound(Enum):

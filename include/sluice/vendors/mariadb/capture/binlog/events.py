@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from struct import Struct, error
 from zlib import crc32
 
+from sluice.model.names import TableName
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed, Reader
 from sluice.vendors.mariadb.charsets import name_of
 from sluice.vendors.mariadb.server import MARIADB, Server
 
@@ -42,15 +44,11 @@ BIT, TIMESTAMP2, DATETIME2, TIME2, DECIMAL = 16, 17, 18, 19, 246
 VARCHAR, ENUM, SET, BLOB, VAR_STRING, STRING, GEOMETRY = 15, 247, 248, 252, 253, 254, 255
 VECTOR, JSON = 242, 245
 _NUMERIC = {TINY, SHORT, INT24, LONG, LONGLONG, DECIMAL, FLOAT, DOUBLE, YEAR}
-_CHARACTERS = {STRING, VAR_STRING, VARCHAR, BLOB, GEOMETRY, VECTOR}
+_CHARACTERS = {STRING, VAR_STRING, VARCHAR, BLOB, GEOMETRY, VECTOR, 140, 141}
 # How many bytes a table map has for a column besides its type.
 _META = {VARCHAR: 2, BIT: 2, DECIMAL: 2, ENUM: 2, SET: 2, STRING: 2, VAR_STRING: 2}
 _META |= dict.fromkeys((FLOAT, DOUBLE, BLOB, GEOMETRY, VECTOR, JSON, TIMESTAMP2, DATETIME2, TIME2), 1)
 _META_OF_OLD = {140: 1, 141: 2}
-
-
-class Malformed(ValueError):
-    """Bytes are no event of the log. The text says what is wrong."""
 
 
 @dataclass(frozen=True)
@@ -225,16 +223,16 @@ def is_provisional(kind: int, data: bytes) -> bool:
 
 def query(data: bytes, server: Server = MARIADB) -> Query:
     """The statement of a QUERY in the log of a server."""
-    reader = _Reader(data)
+    reader = Reader(data)
     reader.number(8)
     schema_length, _, status = reader.number(1), reader.number(2), reader.number(2)
-    mode, collation = _session(_Reader(reader.take(status)))
+    mode, collation = _session(Reader(reader.take(status)))
     schema = reader.take(schema_length)
     reader.take(1)
     return Query(name_of(schema), reader.rest().tobytes(), mode, collation, server)
 
 
-def _session(reader: _Reader) -> tuple[int | None, int | None]:
+def _session(reader: Reader) -> tuple[int | None, int | None]:
     """The `sql_mode` and the collation of the client, as far as they are there; more is behind them."""
     mode = None
     while reader.left:
@@ -256,7 +254,7 @@ def _session(reader: _Reader) -> tuple[int | None, int | None]:
 
 def rows(kind: int, data: bytes) -> Rows:
     """The rows that an event tells of."""
-    reader = _Reader(data)
+    reader = Reader(data)
     table, flags = reader.number(6), reader.number(2)
     if kind in _V2:
         reader.take(reader.number(2) - 2)
@@ -268,16 +266,26 @@ def rows(kind: int, data: bytes) -> Rows:
     return Rows(table, action, columns, is_whole, bool(flags & _TELLS_ACTIONS), reader.rest())
 
 
-def table_map(data: bytes, server: Server = MARIADB) -> TableMap:
-    """The table that a TABLE_MAP in the log of a server describes."""
-    reader = _Reader(data)
+def mapped(data: bytes) -> tuple[int, TableName]:
+    """The number and the name of the table that a TABLE_MAP describes."""
+    return _mapped(Reader(data))
+
+
+def _mapped(reader: Reader) -> tuple[int, TableName]:
     number, _ = reader.number(6), reader.number(2)
     schema = name_of(reader.take(reader.number(1)))
     reader.take(1)
     table = name_of(reader.take(reader.number(1)))
     reader.take(1)
+    return number, TableName(schema, table)
+
+
+def table_map(data: bytes, server: Server = MARIADB) -> TableMap:
+    """The table that a TABLE_MAP in the log of a server describes. Raises ValueError, IndexError: not known."""
+    reader = Reader(data)
+    number, name = _mapped(reader)
     types = list(reader.take(reader.packed()))
-    meta = _Reader(reader.take(reader.packed()))
+    meta = Reader(reader.take(reader.packed()))
     kinds = [_described(kind, meta) for kind in types]
     nulls = int.from_bytes(reader.take(-(-len(types) // 8)), "little")
     more = dict(_fields(reader))
@@ -303,10 +311,10 @@ def table_map(data: bytes, server: Server = MARIADB) -> TableMap:
         )
         for place, (kind, first, second) in enumerate(kinds)
     )
-    return TableMap(number, schema, table, columns, tuple(key), bool(names))
+    return TableMap(number, name.schema, name.table, columns, tuple(key), bool(names))
 
 
-def _described(kind: int, meta: _Reader) -> tuple[int, int, int]:
+def _described(kind: int, meta: Reader) -> tuple[int, int, int]:
     size = _META.get(kind, _META_OF_OLD.get(kind, 0))
     data = meta.take(size)
     first, second = (data[0] if size else 0), (data[1] if size > 1 else 0)
@@ -318,20 +326,20 @@ def _described(kind: int, meta: _Reader) -> tuple[int, int, int]:
     return STRING, ((first & 0x30) ^ 0x30) << 4 | second, 0
 
 
-def _fields(reader: _Reader) -> Iterator[tuple[int, bytes]]:
+def _fields(reader: Reader) -> Iterator[tuple[int, bytes]]:
     while reader.left:
         kind = reader.number(1)
         yield kind, reader.take(reader.packed())
 
 
 def _numbers(data: bytes) -> Iterator[int]:
-    reader = _Reader(data)
+    reader = Reader(data)
     while reader.left:
         yield reader.packed()
 
 
 def _texts(data: bytes) -> Iterator[bytes]:
-    reader = _Reader(data)
+    reader = Reader(data)
     while reader.left:
         yield reader.take(reader.packed())
 
@@ -357,42 +365,9 @@ def _collations(
 
 
 def _members(data: bytes, kinds: list[tuple[int, int, int]], wanted: int) -> dict[int, tuple[bytes, ...]]:
-    reader = _Reader(data)
+    reader = Reader(data)
     found = {}
     for place, (kind, _, _) in enumerate(kinds):
         if kind == wanted and reader.left:
             found[place] = tuple(reader.take(reader.packed()) for _ in range(reader.packed()))
     return found
-
-
-class _Reader:
-    """Reads the fields of an event."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    @property
-    def left(self) -> int:
-        return len(self._data) - self._at
-
-    def take(self, size: int) -> bytes:
-        if not 0 <= size <= self.left:
-            raise Malformed(f"an event is cut off at offset {self._at}")
-        self._at += size
-        return self._data[self._at - size : self._at]
-
-    def number(self, size: int) -> int:
-        return int.from_bytes(self.take(size), "little")
-
-    def packed(self) -> int:
-        """A number whose first byte says how long it is."""
-        first = self.number(1)
-        if first < 251:
-            return first
-        if first not in (252, 253, 254):
-            raise Malformed(f"a number is missing at offset {self._at}")
-        return self.number({252: 2, 253: 3, 254: 8}[first])
-
-    def rest(self) -> memoryview:
-        return memoryview(self._data)[self._at :]

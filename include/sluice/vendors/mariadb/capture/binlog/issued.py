@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from sluice.model.action import Action
 from sluice.model.names import TableName
 from sluice.model.statement import Statement
-from sluice.vendors.mariadb.capture.binlog.events import Malformed
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
 from sluice.vendors.mariadb.capture.binlog.values import Image
 
 # The places of the columns of a record.

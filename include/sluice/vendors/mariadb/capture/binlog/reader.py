@@ -13,7 +13,8 @@ from pymysql.constants import COMMAND
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
 from sluice.vendors.mariadb.capture.binlog import events
-from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
+from sluice.vendors.mariadb.capture.binlog.events import Event
 from sluice.vendors.mariadb.errors import number_of, translated
 from sluice.vendors.mariadb.session import Connection, connect_to_master, execute
 

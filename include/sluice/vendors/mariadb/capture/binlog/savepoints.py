@@ -6,8 +6,8 @@ If it also wrote to a table without transactions, the log has what it took back,
 from __future__ import annotations
 
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition
-from sluice.vendors.mariadb.capture.binlog.events import Malformed
 from sluice.vendors.mariadb.capture.binlog.statements import NotUnderstood
 
 

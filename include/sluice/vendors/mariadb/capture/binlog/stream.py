@@ -14,9 +14,10 @@ from sluice.vendors import table_commands
 from sluice.vendors.mariadb.capture.binlog import events
 from sluice.vendors.mariadb.capture.binlog.alterations import UNCLEAR, Does
 from sluice.vendors.mariadb.capture.binlog.batch_rows import BatchRows
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
 from sluice.vendors.mariadb.capture.binlog.carried import expect_values_kept, followed
 from sluice.vendors.mariadb.capture.binlog.definitions import Bound, Definition, understood
-from sluice.vendors.mariadb.capture.binlog.events import Event, Malformed, Query, TableMap
+from sluice.vendors.mariadb.capture.binlog.events import Event, Query, TableMap
 from sluice.vendors.mariadb.capture.binlog.issued import Issued, begun_by
 from sluice.vendors.mariadb.capture.binlog.layouts import (
     Described,
@@ -50,6 +51,7 @@ class Stream:
     Attributes:
         end: behind the last whole transaction that was read.
         born: of the file of that place: when it was begun, and by which server.
+        layouts: those of where it is.
         taken: how many changes are given.
         used: the layouts of changes that are given, by id.
         more: it ended at its bound.
@@ -79,7 +81,7 @@ class Stream:
     ) -> None:
         self.end = self._file = begin
         self.born = born
-        self._layouts, self._wanted = layouts, wanted
+        self.layouts, self._wanted = layouts, wanted
         self._until, self._most, self._ending = until, most, ending
         self._maps: dict[int, tuple[TableMap, Described] | None] = {}
         self._rows = BatchRows()
@@ -97,11 +99,6 @@ class Stream:
         self.transactions: list[int] = []
         self.taken, self.more = 0, False
 
-    @property
-    def layouts(self) -> Layouts:
-        """The layouts where it is."""
-        return self._layouts
-
     def ends_with(self, transaction: int) -> None:
         """Read no further than this transaction."""
         self._last = transaction
@@ -117,8 +114,7 @@ class Stream:
             try:
                 self._read(one)
             except ValueError as error:
-                size = len(one.event.data)
-                why = f"{error}; the event is of the kind {one.event.kind}, with {size} bytes"
+                why = f"{error}; the event is of the kind {one.event.kind}, with {len(one.event.data)} bytes"
                 raise unreadable(f"{one.file}:{one.event.end}", why) from None
             if len(self._rows.last) >= _BATCH_ROWS or self._rows.bytes >= _BATCH_BYTES:
                 yield self._given()
@@ -133,8 +129,8 @@ class Stream:
     def _is_over(self) -> bool:
         if self._most is not None and self.taken + len(self._rows.last) >= self._most and self.end < self._until:
             self.more = True
-        ended = self._last is not None and self.transactions[-1:] >= [self._last]
-        return self.more or ended or self.end >= self._until
+        has_last = self._last is not None and self.transactions[-1:] >= [self._last]
+        return self.more or has_last or self.end >= self._until
 
     def _given(self) -> pa.RecordBatch:
         rows, self._rows = self._rows, BatchRows()
@@ -147,7 +143,7 @@ class Stream:
         if kind in events.ROWS:
             self._changes(found)
         elif kind == events.TABLE_MAP:
-            self._described(events.table_map(found.data, self.server))
+            self._described(found.data)
         elif kind in events.GTIDS:
             self._begin(one)
         elif kind == events.XID:
@@ -215,18 +211,18 @@ class Stream:
         query = events.query(found.data, self.server)
         self._stands_at(found)
         try:
-            said = understood(query, self._layouts.charsets)
+            said = understood(query, self.layouts.charsets)
         except NotUnderstood as error:
             if is_about_a_transaction(query):
                 raise uncertain(f"a statement in the binary log is not understood: {error}: {query.short}") from None
-            named = [name for name in {*self._layouts.current, *self._layouts.altered} if may_name(query, name)]
+            named = [name for name in {*self.layouts.current, *self.layouts.altered} if may_name(query, name)]
             said = Definition(tuple((name, Does.UNREAD) for name in named), unread=str(error))
         if self._open.is_alone is None:
             self._open.is_alone = said.bound is None
         if said.transaction is not None:
             self._open.touched, self._open.is_xa = set(), said.bound is Bound.BEGINS
             # Of one that was prepared before this was read nobody knows what it changed.
-            tables = self.prepared.pop(said.transaction, self._layouts.current)
+            tables = self.prepared.pop(said.transaction, self.layouts.current)
             self._lose_all(tables if said.bound is Bound.COMMITS else (), f"{_XA}: {query.short}")
         if self._open.is_alone:
             # The server commits it by itself; no word of its own does.
@@ -246,7 +242,7 @@ class Stream:
             self._defined(said, query)
 
     def _defined(self, said: Definition, query: Query) -> None:
-        dropped = [(name, Does.GONE) for name in self._layouts.current if name.schema == said.schema]
+        dropped = [(name, Does.GONE) for name in self.layouts.current if name.schema == said.schema]
         for name, does in (*said.tables, *dropped):
             if self._wanted(name) is None:
                 continue
@@ -257,8 +253,8 @@ class Stream:
         if said.writes:
             # By a view, a trigger or a function it changes rows of tables that it does not name.
             why = f"a statement in place of rows may have changed them: {query.short}"
-            known = {*self._layouts.current, *self._layouts.altered}
-            self._lose_all(known, why, "set binlog_format = ROW for every session. Then: ")
+            remedy = "set binlog_format = ROW for every session. Then: "
+            self._lose_all({*self.layouts.current, *self.layouts.altered}, why, remedy)
 
     def _becomes(self, name: TableName, does: Does, said: Definition, query: Query) -> None:
         """Follow what a statement makes of a watched table. Raises UnclearTable, that is not certain."""
@@ -266,23 +262,23 @@ class Stream:
             self._emptied(name, does)
             return
         if said.renames and does is Does.GONE:
-            self._layouts.expect_gone(name, query.short)
+            self.layouts.expect_gone(name, query.short)
         if does in (Does.REPLACED, Does.UNTOLD, Does.UNREAD) or (does is Does.RETYPED and not is_strict(query)):
             raise unclear(name, f"{UNCLEAR[does]}{said.unread and ': '}{said.unread}: {query.short}", "")
-        layout = self._layouts.current.get(name)
-        if does is Does.GONE and layout and self._layouts.carried:
+        layout = self.layouts.current.get(name)
+        if does is Does.GONE and layout and self.layouts.carried:
             self._put(layout, Action.DROP, [table_commands.drop(layout)], None)
         else:
             self._emptied(name, does)
         if does is Does.RETYPED:
-            self._layouts.expect_kept(name)
-            if layout and not self._layouts.carried:
-                expect_values_kept(self._layouts, layout, said, query)
-        becomes, command = followed(self._layouts, name, does, said, query)
+            self.layouts.expect_kept(name)
+            if layout and not self.layouts.carried:
+                expect_values_kept(self.layouts, layout, said, query)
+        becomes, command = followed(self.layouts, name, does, said, query)
         if command:
             self._put(becomes, command.action, [command.text], None)
-        self._layouts.defined(name, gone=does is Does.GONE, becomes=becomes)
-        self._layouts.expect_told(name)
+        self.layouts.defined(name, gone=does is Does.GONE, becomes=becomes)
+        self.layouts.expect_told(name)
 
     def _lose(self, error: UnclearTable) -> None:
         """Leave a table out, until slaves are filled with it again: as it is where the log ends now, or later."""
@@ -292,8 +288,8 @@ class Stream:
         self._open.touched.add(name)
         if self._is_early(name):
             return
-        here, before = self._ending(), self._layouts.current.get(name)
-        now = self._layouts.renew(name)
+        here, before = self._ending(), self.layouts.current.get(name)
+        now = self.layouts.renew(name)
         if now:
             self.since[name] = here
         if layout := before or now:
@@ -305,20 +301,23 @@ class Stream:
         return since is not None and number is not None and number < since.number
 
     def _emptied(self, name: TableName, does: Does) -> None:
-        if does in (Does.EMPTIED, Does.GONE) and (layout := self._layouts.current.get(name)):
+        if does in (Does.EMPTIED, Does.GONE) and (layout := self.layouts.current.get(name)):
             self._put(layout, Action.TRUNCATE, None, None)
 
-    def _described(self, said: TableMap) -> None:
-        name = TableName(said.schema, said.table)
+    def _described(self, data: bytes) -> None:
+        number, name = events.mapped(data)
+        self._maps[number] = None
         if name == self.records:
-            self._maps[said.number] = (said, self._layouts.aside(said))
-            return
-        self._maps[said.number] = None
-        if self._wanted(name) is not None and self._layouts.is_table(name):
+            said = events.table_map(data, self.server)
+            self._maps[number] = (said, self.layouts.aside(said))
+        elif self._wanted(name) is not None and self.layouts.is_table(name):
             try:
-                self._maps[said.number] = (said, self._layouts.at(said, early=self._is_early(name)))
+                said = events.table_map(data, self.server)
+                self._maps[number] = (said, self.layouts.at(said, early=self._is_early(name)))
             except UnclearTable as error:
                 self._lose(error)
+            except (ValueError, IndexError) as error:
+                self._lose(unclear(name, f"the log describes its columns in a way that is not known: {error}", ""))
 
     def _changes(self, found: Event) -> None:
         if self._number is None:
@@ -352,7 +351,7 @@ class Stream:
         data = bytes(rows.data)
         try:
             found_images = described.images(data, paired=action is Action.UPDATE)
-        except Malformed as error:
+        except ValueError as error:
             # What a table has the server takes, also texts with bytes that are no letters of their character set.
             self._lose(unclear(described.layout.name, str(error), ""))
             return

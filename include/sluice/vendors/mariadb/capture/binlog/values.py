@@ -13,7 +13,8 @@ from struct import Struct, error
 import numpy as np
 
 from sluice.vendors.mariadb.capture.binlog import events, json_text
-from sluice.vendors.mariadb.capture.binlog.events import ColumnMap, Malformed
+from sluice.vendors.mariadb.capture.binlog.byte_reader import Malformed
+from sluice.vendors.mariadb.capture.binlog.events import ColumnMap
 from sluice.vendors.mariadb.charsets import BINARY, Charsets, is_text
 from sluice.vendors.mariadb.master_types import (
     INTEGERS,
