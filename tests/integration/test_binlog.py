@@ -342,7 +342,6 @@ def test_what_is_not_told_of_rows_leaves_out_the_tables_of_a_transaction_or_of_a
     )
     assert world.verify() == {"zurich": 0}
     assert left_out(world).keys() == {*names, "pairs", "heap"}
-    # A long one is given already when it is rolled back.
     master.execute(
         *["CREATE TABLE long_one (id int PRIMARY KEY)", "BEGIN", "CREATE TEMPORARY TABLE own (a int)"],
         *["DELETE FROM heap", "INSERT INTO pairs SELECT seq, '', 1 FROM seq_1_to_15000", "INSERT slow SET a = 1"],
