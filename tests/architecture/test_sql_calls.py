@@ -36,7 +36,7 @@ def test_statements_within_the_code_cast_their_arguments_too():
 
 
 def test_sessions_of_ours_look_names_up_in_the_catalog_alone():
-    assert PINNED["search_path"] == "pg_catalog"
+    assert PINNED["search_path"] == "pg_catalog, pg_temp"
 
 
 def test_functions_look_names_up_in_the_catalog_alone_or_qualify_them():

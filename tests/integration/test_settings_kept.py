@@ -134,7 +134,8 @@ def test_a_pooler_that_changes_sessions_later_is_refused_before_anything_acts_tw
     assert world.differences() == {}
 
 
-# What a function of a slave's table leaves in the session that writes there: what stops it, and what misleads it.
+# What a function of a slave's table leaves in the session that writes there: what stops it, and what misleads it. It
+# puts statements of its own in the place of prepared ones, and tables in the place of the catalog's.
 LEAVING = """
 CREATE SCHEMA his;
 CREATE SEQUENCE his.ran;
@@ -145,7 +146,16 @@ DO $make$ DECLARE type text; BEGIN
         EXECUTE format('CREATE OPERATOR his.= (LEFTARG = %1$I, RIGHTARG = %1$I, FUNCTION = his.ran)', type);
     END LOOP;
 END $make$;
-CREATE FUNCTION his.leaves(t) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
+CREATE FUNCTION his.leaves(t) RETURNS bool LANGUAGE plpgsql AS $$ DECLARE one text; given text; BEGIN
+    FOREACH one IN ARRAY '{pg_class,pg_trigger,pg_namespace,pg_constraint,pg_index,pg_rewrite}'::text[] LOOP
+        EXECUTE pg_catalog.format(
+            'CREATE TEMP TABLE IF NOT EXISTS %1$I AS SELECT * FROM pg_catalog.%1$I LIMIT 0', one);
+    END LOOP;
+    FOR one, given IN SELECT name, pg_catalog.array_to_string(parameter_types, ',') FROM pg_catalog.pg_prepared_statements
+    LOOP
+        EXECUTE pg_catalog.format('DEALLOCATE %I', one);
+        EXECUTE pg_catalog.format('PREPARE %I%s AS SELECT 1', one, '(' || NULLIF(given, '') || ')');
+    END LOOP;
     PERFORM pg_catalog.set_config(name, value, false) FROM (VALUES
         ('default_transaction_read_only', 'on'), ('array_nulls', 'off'), ('intervalstyle', 'sql_standard'),
         ('lock_timeout', '1'), ('row_security', 'on'), ('sluice.purge', 'on'), ('transform_null_equals', 'on'),
@@ -154,15 +164,22 @@ CREATE FUNCTION his.leaves(t) RETURNS bool LANGUAGE plpgsql AS $$ BEGIN
 END $$;
 ALTER TABLE t ADD CHECK (his.leaves(t))
 """
+# The same by functions of the server.
+SETTING = """
+CREATE SCHEMA his;
+CREATE SEQUENCE his.ran;
+ALTER TABLE t ADD CHECK (set_config('default_transaction_read_only', 'on', false) || set_config('lock_timeout', '1', false)
+    || set_config('search_path', 'his', false) > '')
+"""
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text, i interval, a text[])"
 
 
-@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
-def test_what_code_of_a_slave_leaves_in_a_session_is_gone_before_its_next_statement(updating, mode):
+@pytest.mark.parametrize(("mode", "leaving"), [("batch", LEAVING), ("one_to_one", LEAVING), ("one_to_one", SETTING)])
+def test_what_code_of_a_slave_leaves_in_a_session_is_gone_before_its_next_statement(updating, mode, leaving):
     world = updating(DDL, ["public.t"], {}, slaves=("zurich",))
     world.configure(lambda settings: settings["replications"][0].update(mode=mode))
     slave = world.reader("zurich")
-    slave.execute(DDL + ";" + LEAVING)
+    slave.execute(DDL + ";" + leaving)
     world.master.execute("INSERT INTO t SELECT n, n, '-1 days 02:00', '{NULL}' FROM generate_series(1, 9) AS n")
     world.update()
     drain = world.drainer()

@@ -18,7 +18,7 @@ PINNED = {
     **PRINTED,
     # Before version 12 this adds digits, and fewer of them lose some.
     "extra_float_digits": "3",
-    "search_path": "pg_catalog",
+    "search_path": "pg_catalog, pg_temp",
     "client_encoding": "UTF8",
     "array_nulls": "on",
     "xmloption": "content",

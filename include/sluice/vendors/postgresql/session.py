@@ -33,7 +33,8 @@ PRINTED = {
 # Every text that leaves or enters a database is written under these, so that it means the same on both sides (R7).
 PINNED = {
     **PRINTED,
-    "search_path": "pg_catalog",
+    # What code of others leaves in a session as a temporary object comes last: else it would come first.
+    "search_path": "pg_catalog, pg_temp",
     "client_encoding": "UTF8",
     # How what we send is read, whatever the database says to everybody.
     "array_nulls": "on",

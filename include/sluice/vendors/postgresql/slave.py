@@ -261,10 +261,9 @@ class PostgresSlave(AtPosition):
                     session, step, self.mapper, loop_filter, references, answered, judged, silent=self._silent
                 ):
                     self._writer.look_up()
-                if step.action is Action.STATEMENT:
-                    # A function of a user may have given up what is prepared here.
-                    self._writer.forget()
-                    self._one_to_one = None
+                # A function of a user may have given up what is prepared here, or put something else in its place.
+                self._writer.forget()
+                self._one_to_one = None
                 continue
             tolerated += self._writer.write(step, policies, first=first)
             first = False
@@ -380,8 +379,6 @@ class PostgresSlave(AtPosition):
             with translated("beginning a session on the slave"):
                 # Data and position stand or fall together: a crash of the slave only makes the log deliver again (R3).
                 keep(session, synchronous_commit="off", work_mem="64MB")
-                # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too.
-                session.prepare_threshold = None
                 # Cascades of the master arrive as changes of their own; the slave's must not act a second time.
                 with suppress(psycopg.errors.InsufficientPrivilege):
                     keep(session, session_replication_role="replica")

@@ -128,6 +128,7 @@ def _doubtful(connection: Connection, names: SlaveNames, domains: Sequence[Table
         domains=sql.Literal([regclass(name) for name in domains]),
         schemas=sql.Literal([schema for schema, _ in trusted]),
         functions=sql.Literal([function for _, function in trusted]),
+        harmless=composed("catalog/harmless"),
     )
     return dict(connection.execute(query).fetchall())
 

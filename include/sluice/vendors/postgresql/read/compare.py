@@ -393,6 +393,8 @@ def _rows(
 def reading(info: ConnectionInfo, snapshot_id: str, named_after: str | None = None) -> Iterator[Connection]:
     """Read a snapshot, in a session that is named after it, or after the master's of the same point."""
     with connect(info, f"verify {plain_id(named_after or snapshot_id)}", autocommit=True) as session:
+        # Code that runs when a query of a table is planned can put something else in the place of what is prepared.
+        session.prepare_threshold = None
         session.execute("SET work_mem = '64MB'")
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         read_as_of(session, snapshot_id)

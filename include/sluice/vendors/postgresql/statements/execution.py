@@ -22,7 +22,6 @@ from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.errors import explained
 from sluice.vendors.postgresql.session import (
     ALL_CHECKED,
-    PINNED,
     PURGE,
     Connection,
     composed,
@@ -176,7 +175,7 @@ def _look_up_in(connection: Connection, schema: str) -> None:
 
 def _look_up_in_catalog(connection: Connection) -> None:
     # Names of ours must not be looked up where others may make functions.
-    connection.execute(sql.SQL("SET LOCAL search_path = {}").format(sql.Identifier(PINNED["search_path"])))
+    connection.execute("SET LOCAL search_path = DEFAULT")
 
 
 def _run(connection: Connection, text: str, max_rows: int, *, reads: bool) -> Answer:

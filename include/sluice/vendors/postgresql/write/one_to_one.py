@@ -1,7 +1,8 @@
 """Each transaction of the master as one of the slave's, sent one behind the other without waiting (R3, R4).
 
 Each moves the position on from exactly where the one before left it. So if one fails, all that were sent after it fail
-as well, and none is passed over. What cannot be replayed stops the replay in front of it.
+as well, and none is passed over. What cannot be replayed stops the replay in front of it. Each locks its tables, and
+sees that they are what they were when they were looked at, before anything is written to them.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from sluice.apply.row_changes import TransactionGroup, groups
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.session import Connection, composed, kept, mark_of
+from sluice.vendors.postgresql.write import side_effects
 from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
 from sluice.vendors.postgresql.write.row_by_row import PreparedStatements, prepare
 from sluice.vendors.postgresql.write.writer import TableWriter
@@ -29,7 +31,6 @@ from sluice.vendors.protocol.slave import MOST_REPLAYED, Replayed
 
 # The gate wants to be looked at, and the lease renewed.
 _PATIENCE_S = 1.0
-_ADVANCE, _GUARD = b"sluice_advance", b"sluice_guard"
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class _Opened:
     """A table that can be replayed, and what the guard is to find of it."""
 
     prepared: PreparedStatements
-    table: int
+    tables: tuple[int, ...]
     stamp: int
 
 
@@ -47,8 +48,9 @@ class OneToOne:
     def __init__(self, connection: Connection, writer: TableWriter, position: sql.Composable) -> None:
         self._connection = connection
         self._writer = writer
-        prepare(connection, _ADVANCE, composed("write/replay_advance", position=position))
-        prepare(connection, _GUARD, composed("write/replay_guard"))
+        self._advance = prepare(connection, b"sluice_advance", composed("write/replay_advance", position=position))
+        guard = composed("write/replay_guard", stamps=composed("write/stamps", tables=sql.SQL("$1::oid[]")))
+        self._guard = prepare(connection, b"sluice_guard", guard)
 
     def replay(
         self,
@@ -68,29 +70,36 @@ class OneToOne:
             psycopg.errors.DivisionByZero: the position is not where it should be, or epoch or session are not ours.
         """
         tables = self._opened(changes, layouts)
+        held: dict[frozenset[int], tuple[bytes, Sent]] = {}
         passed, mark = [begin], mark_of(self._connection).encode()
         until = time.monotonic() + _PATIENCE_S
         generic = kept(self._connection, plan_cache_mode="force_generic_plan", enable_seqscan="off")
-        with generic, Pipeline(self._connection) as pipeline:
+        with generic, Pipeline(self._connection, coded=self._writer.stages.coded) as pipeline:
             for group in groups(changes, collected):
                 if pipeline.failed or not _can_be(group, tables) or time.monotonic() > until:
                     break
                 to = Position(end.segment, group.last)
-                pipeline.send(_advance(who, mark, passed[-1], to))
+                pipeline.begin()
+                pipeline.send(self._moving(who, mark, passed[-1], to))
+                if (used := frozenset(group.layouts)) not in held:
+                    held[used] = self._holding([tables[number] for number in used])
+                lock, guard = held[used]
+                pipeline.say(lock)
+                pipeline.send(guard)
                 for change in group.changes:
                     for statement in tables[change.layout].prepared.statements(change):
                         pipeline.send(statement)
-                pipeline.send(_guard([tables[number] for number in group.layouts]))
-                pipeline.sync()
+                pipeline.commit()
                 passed.append(to)
                 reached(CrashPoint.REPLAYED)
             else:
                 if passed[-1] != end:
                     # What is left changes no row.
-                    pipeline.send(_advance(who, mark, passed[-1], end))
-                    pipeline.sync()
+                    pipeline.begin()
+                    pipeline.send(self._moving(who, mark, passed[-1], end))
+                    pipeline.commit()
                     passed.append(end)
-        if pipeline.failed and pipeline.failed[1] == 0:
+        if pipeline.failed and pipeline.failed[1] is self._advance:
             pipeline.expect_done()
         return Replayed(passed[pipeline.synced], pipeline.tolerated)
 
@@ -105,27 +114,35 @@ class OneToOne:
                         self._writer.stages.lock([name])
                         target = self._writer.stages.target(layouts[number])
                         if target.by_row:
-                            values = {"schema": name.schema, "table": name.table}
-                            rows = self._connection.execute(composed("position/stamp"), values).fetchall()
-                            found[number] = _Opened(self._writer.prepared(target), *rows[0])
+                            tables, stamp = self._stamped(name)
+                            found[number] = _Opened(self._writer.prepared(target), tables, stamp)
                 except TransientError:
                     raise
                 except SluiceError:
                     continue
         return found
 
+    def _stamped(self, name: TableName) -> tuple[tuple[int, ...], int]:
+        """A table with its partitions, and what the guard is to find of them."""
+        names = {"schema": name.schema, "table": name.table}
+        ((tables,),) = self._connection.execute(composed("write/partitions"), names).fetchall()
+        stamps = composed("write/stamps", tables=sql.SQL("{}::oid[]").format(sql.Literal(tables)))
+        ((stamp,),) = self._connection.execute(composed("write/stamp", stamps=stamps)).fetchall()
+        return tuple(tables), stamp
+
+    def _moving(self, who: tuple[Pair, int], mark: bytes, begin: Position, end: Position) -> Sent:
+        pair, epoch = who
+        numbers = [b"%d" % number for number in (end.segment, end.ordinal)]
+        ours = [pair.source.encode(), pair.slave.encode(), b"%d" % epoch, b"%d" % begin.ordinal, mark]
+        return Sent(self._advance, [*numbers, *ours])
+
+    def _holding(self, opened: Collection[_Opened]) -> tuple[bytes, Sent]:
+        """What locks some tables, and then sees that they are what they were."""
+        stamps = {one.tables: one.stamp for one in opened}
+        numbers = b",".join(b"%d" % table for tables in stamps for table in tables)
+        guard = Sent(self._guard, [b"{%s}" % numbers, b"%d" % sum(stamps.values())])
+        return side_effects.lock({one.prepared.target.name for one in opened}).as_bytes(self._connection), guard
+
 
 def _can_be(group: TransactionGroup, tables: Collection[int]) -> bool:
     return not group.commands and group.size <= MOST_REPLAYED and group.layouts <= set(tables)
-
-
-def _advance(who: tuple[Pair, int], mark: bytes, begin: Position, end: Position) -> Sent:
-    pair, epoch = who
-    numbers = [b"%d" % number for number in (end.segment, end.ordinal)]
-    ours = [pair.source.encode(), pair.slave.encode(), b"%d" % epoch, b"%d" % begin.ordinal, mark]
-    return Sent(_ADVANCE, [*numbers, *ours])
-
-
-def _guard(tables: Collection[_Opened]) -> Sent:
-    stamps = {one.table: one.stamp for one in tables}
-    return Sent(_GUARD, [b"{%s}" % b",".join(b"%d" % table for table in stamps), b"%d" % sum(stamps.values())])

@@ -19,7 +19,7 @@ from sluice.model.row_conflict import ConflictAction, RowConflict, Tolerated
 from sluice.model.write_policy import WritePolicy
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.session import Connection, composed
-from sluice.vendors.postgresql.write.pipeline import Pipeline, Sent
+from sluice.vendors.postgresql.write.pipeline import Pipeline, Prepared, Sent
 from sluice.vendors.postgresql.write.staging import StagedTable
 
 _REJECTING = (ConflictAction.STOP, ConflictAction.RECORD)
@@ -30,6 +30,7 @@ class PreparedStatements:
 
     def __init__(self, connection: Connection, target: StagedTable, policy: WritePolicy) -> None:
         self.target = target
+        self._statements: dict[str, Prepared] = {}
         self._policy = policy
         self._name = target.stage.encode()
         # What tells rows apart.
@@ -117,9 +118,8 @@ class PreparedStatements:
         conflict: RowConflict | None = None,
         rejects: RowChange | None = None,
     ) -> Sent:
-        name = self._name + b"_" + kind.encode()
         counted = (self.target.name, conflict) if conflict else None
-        return Sent(name, values, wanted, counted, rejects, self.target.coded)
+        return Sent(self._statements[kind], values, wanted, counted, rejects, self.target.coded)
 
     def _values(self, image: Image, indices: Sequence[int]) -> list[bytes | None]:
         return [_at(image, index) for index in indices]
@@ -165,7 +165,7 @@ class PreparedStatements:
                     ) from error
 
     def _made(self, connection: Connection, kind: str, statement: sql.Composed) -> None:
-        prepare(connection, self._name + b"_" + kind.encode(), statement)
+        self._statements[kind] = prepare(connection, self._name + b"_" + kind.encode(), statement)
 
     def _same(self, first: int) -> sql.Composable:
         """The condition for the row of an old image, whose values are the parameters from number `first` on."""
@@ -207,14 +207,18 @@ def replay(
     changes: Iterable[RowChange],
     *,
     replace: bool,
+    coded: bool,
 ) -> tuple[Tolerated, list[tuple[RowConflict, RowChange]]]:
     """Write changes of one table within the session's transaction.
+
+    Args:
+        coded: see `Pipeline`.
 
     Returns:
         which rows were not as expected; the changes that were rejected for it.
     """
     with translated(f"writing to {prepared.target.name}"):
-        with Pipeline(connection) as pipeline:
+        with Pipeline(connection, coded=coded) as pipeline:
             for change in changes:
                 for statement in prepared.statements(change, replace=replace):
                     pipeline.send(statement)
@@ -229,11 +233,13 @@ def replay(
     return pipeline.tolerated, pipeline.rejected
 
 
-def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> None:
+def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> Prepared:
     """Prepare a statement whose parameters are `$1`, `$2`, ...; their types follow from what they are used for."""
-    result = connection.pgconn.prepare(name, statement.as_bytes(connection))
+    prepared = Prepared(name, statement.as_bytes(connection))
+    result = connection.pgconn.prepare(prepared.name, prepared.text)
     if result.status != psycopg.pq.ExecStatus.COMMAND_OK:
         raise psycopg.errors.error_from_result(result)
+    return prepared
 
 
 def _ambiguous(target: StagedTable) -> SluiceError:

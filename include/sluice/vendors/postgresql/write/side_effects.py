@@ -35,9 +35,14 @@ def expect_none(session: Connection, tables: Iterable[TableName], *, silent: boo
     refuse(session, {name: relations.side_effects(session, name) for name in tables}, silent=silent)
 
 
+def lock(tables: Iterable[TableName]) -> sql.Composed:
+    """The statement that locks tables against DDL until the transaction ends, in the order of their names."""
+    return sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(sql.SQL(", ").join(map(identifier, sorted(tables))))
+
+
 def hold_without(session: Connection, table: TableName, *, silent: bool) -> None:
     """The same until the transaction ends: nobody can put a trigger, a rule or a foreign key on the table before."""
-    session.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(identifier(table)))
+    session.execute(lock([table]))
     expect_none(session, [table], silent=silent)
 
 

@@ -43,7 +43,7 @@ class StagedTable:
         by_row: changes can be written one by one: no key is checked late.
         acting: triggers or rules of the slave are to see each of them, or no stage has room for the columns.
         ruled: there are such rules.
-        coded: writing a row may run functions that are not the server's own, which may set anything in the session.
+        coded: writing a row may run code of others, which may set anything in the session.
     """
 
     name: TableName
@@ -69,7 +69,11 @@ class StagedTable:
 
 
 class Stages:
-    """The stages of one session."""
+    """The stages of one session.
+
+    Attributes:
+        coded: one of its tables is, or was: what was prepared in this session may be something else by now.
+    """
 
     def __init__(self, connection: Connection, mapper: Mapper) -> None:
         self._connection = connection
@@ -77,6 +81,7 @@ class Stages:
         self._targets: dict[Layout, StagedTable] = {}
         self._shapes: dict[TableName, tuple[str, bool]] = {}
         self._made = 0
+        self.coded = False
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -125,6 +130,7 @@ class Stages:
             raise missing(f"the slave has no table {name}")
         self._lock([name])
         self._shapes |= self._shaped([name])
+        self.coded |= self._shapes[name][1]
         fitting(self._connection, layout, self._names)
         acting = relations.side_effects(self._connection, name)
         side_effects.refuse(self._connection, {name: acting}, silent=side_effects.is_silent(self._connection))
@@ -168,14 +174,14 @@ class Stages:
         )
 
     def _lock(self, names: Sequence[TableName]) -> None:
-        tables = sql.SQL(", ").join(sql.Identifier(name.schema, name.table) for name in names)
         try:
-            self._connection.execute(sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(tables))
+            self._connection.execute(side_effects.lock(names))
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             raise missing(f"a table of the slave is gone: {error.diag.message_primary}") from None
 
     def _shaped(self, names: Sequence[TableName]) -> dict[TableName, tuple[str, bool]]:
-        rows = self._connection.execute(composed("write/shape"), relations.among(names))
+        shapes = composed("write/shape", harmless=composed("catalog/harmless"))
+        rows = self._connection.execute(shapes, relations.among(names))
         return {TableName(schema, table): (shape, coded) for schema, table, shape, coded in rows}
 
 

@@ -158,7 +158,13 @@ class TableWriter:
 
     def _replayed(self, part: _Part, policies: WritePolicies, *, anew: bool) -> Tolerated:
         changes = chain.from_iterable(map(row_changes, part.effect.changes()))
-        tolerated, found = replay(self._connection, self.prepared(part.target, part.policy), changes, replace=anew)
+        tolerated, found = replay(
+            self._connection,
+            self.prepared(part.target, part.policy),
+            changes,
+            replace=anew,
+            coded=self.stages.coded,
+        )
         rejected = [_rejected(part.effect.layout, conflict, change) for conflict, change in found]
         for (conflict, _), one in zip(found, rejected, strict=True):
             if part.policy.action_for(conflict) is ConflictAction.STOP:
