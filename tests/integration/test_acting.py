@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from support.updating import blocks_here, compare_here
 from support.world import SOURCE
@@ -14,6 +16,8 @@ from sluice.repair.run import RepairRequest, repair
 from sluice.vendors.postgresql.catalog.row_identity import UNFINISHED
 from sluice.vendors.postgresql.load.blocks import PostgresBlocks
 from sluice.vendors.postgresql.load.keys import PostgresRepair
+from sluice.vendors.postgresql.load.receiver import PostgresReceiver
+from sluice.vendors.postgresql.write.one_to_one import OneToOne
 
 pytestmark = [pytest.mark.postgres]
 
@@ -50,7 +54,8 @@ def stranger(server):
 
     yield begin
     for session, role in made:
-        session.execute(f"RESET SESSION AUTHORIZATION; DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
+        session.execute("RESET SESSION AUTHORIZATION")
+        session.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER; DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
         session.close()
 
 
@@ -61,10 +66,15 @@ def adopt(world, *names):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("mode", "moment", "on"), [("batch", "between batches", "p"), ("one_to_one", "before a run", "t")]
+    ("mode", "moment", "on"),
+    [
+        ("batch", "between batches", "p"),
+        ("one_to_one", "before a run", "t"),
+        ("one_to_one", "between a look and a run", "p"),
+    ],
 )
 def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(
-    build, weak, stranger, mode, moment, on
+    build, weak, stranger, monkeypatch, mode, moment, on
 ):
     ddl = "CREATE TABLE t (id int PRIMARY KEY, v text)" + (PARTED if on == "p" else "")
     world = build(ddl, ["public.t"], elsewhere={"zurich": weak})
@@ -74,11 +84,16 @@ def test_a_trigger_that_comes_later_stops_a_slave_whose_role_may_not_silence_it(
     drain = world.drainer()
     drain.deliver()
     eve = stranger(world, f"GRANT TRIGGER ON {on} TO {{}}")
-    eve.execute(FORGING.replace("ON t ", f"ON {on} "))
+    forging, looked = FORGING.replace("ON t ", f"ON {on} "), OneToOne._opened
     world.master.execute("INSERT INTO t VALUES (2, 'b'); UPDATE t SET v = 'c' WHERE id = 1")
     world.publish()
+    if moment == "between a look and a run":
+        monkeypatch.setattr(OneToOne, "_opened", lambda *given: (looked(*given), eve.execute(forging))[0])
+    else:
+        eve.execute(forging)
     with pytest.raises(SluiceError, match=rf"SLC-074: z on public\.{on} of the slave would act") as found:
         drain.deliver() if moment == "between batches" else world.drainer().deliver()
+    monkeypatch.undo()
     assert f'ALTER TABLE "public"."{on}" DISABLE TRIGGER z' in found.value.hint
     assert world.rows("zurich", "public.t").total() == 1
     world.reader("zurich").execute(f"ALTER TABLE {on} DISABLE TRIGGER z")
@@ -148,6 +163,14 @@ TAKEN = {
     "as if an update had made it": "CREATE TABLE t (id int, v text); GRANT ALL ON t TO PUBLIC; "
     f"COMMENT ON TABLE t IS '{UNFINISHED}'",
     "domain": "CREATE DOMAIN d AS text CHECK (current_user <> 'me')",
+    "table and domain": "CREATE TABLE t (id int PRIMARY KEY, v text); GRANT ALL ON t TO PUBLIC; "
+    "CREATE DOMAIN d AS text",
+    "partition": "RESET SESSION AUTHORIZATION; CREATE TABLE t (id int PRIMARY KEY, v text)"
+    + PARTED
+    + "; ALTER TABLE t OWNER TO {me}; ALTER TABLE p OWNER TO {eve}; GRANT ALL ON p TO {me}",
+    "table of the database's owner": "RESET SESSION AUTHORIZATION; ALTER DATABASE {base} OWNER TO {eve}; "
+    "GRANT ALL ON DATABASE {base} TO {me}; "
+    "SET SESSION AUTHORIZATION {eve}; CREATE TABLE t (id int PRIMARY KEY, v text); GRANT ALL ON t TO PUBLIC",
 }
 
 
@@ -161,9 +184,12 @@ def test_what_others_made_under_a_name_of_the_masters_is_filled_only_once_somebo
     world = updating(ddl, ["public.*"], {}, slaves=("zurich",), elsewhere={"zurich": weak})
     world.master.execute("INSERT INTO t VALUES (1, 'a'); INSERT INTO u VALUES (1, 'a')")
     eve = stranger(world, "GRANT USAGE, CREATE ON SCHEMA public TO {0}")
-    eve.execute(made)
-    with pytest.raises(SluiceError, match=r"SLC-664: .* public\.[td] of eve_") as refused:
+    slave = world.infos["zurich"]
+    eve.execute(made.format(eve=f"eve_{slave.database}", me=slave.login, base=slave.database))
+    with pytest.raises(SluiceError, match=r"SLC-664: .* public\.[tdp] of eve_") as refused:
         world.inhibit()
+    taken = ["public.d"] * ("DOMAIN d" in made) + ["public.t"] * ("TABLE t" in made)
+    assert f"adopt: {json.dumps(taken)}" in refused.value.hint
     (found,) = (one for one in findings(world.context) if one.subject == "slave zurich")
     assert not found.good
     assert "SLC-664" in found.text
@@ -172,6 +198,22 @@ def test_what_others_made_under_a_name_of_the_masters_is_filled_only_once_somebo
     eve.execute(refused.value.hint.split("execute there: ")[1].split("; or name")[0])
     world.update()
     assert world.verify(initial=True) == {"zurich": 0}
+
+
+def test_a_table_that_is_given_away_before_its_rows_come_gets_none(updating, stranger, monkeypatch):
+    ddl = "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1)"
+    world = updating(ddl, ["public.t"], {}, slaves=("zurich",))
+    admin, slave, begin = stranger(world, "SELECT"), world.infos["zurich"], PostgresReceiver.begin
+    admin.execute("RESET SESSION AUTHORIZATION")
+
+    def begun(*given):
+        admin.execute(f"ALTER TABLE t OWNER TO eve_{slave.database}; GRANT ALL ON t TO {slave.login}")
+        begin(*given)
+
+    monkeypatch.setattr(PostgresReceiver, "begin", begun)
+    with pytest.raises(SluiceError, match=r"SLC-664: .* public\.t of eve_"):
+        world.update()
+    assert world.rows("zurich", "public.t").total() == 0
 
 
 @pytest.mark.parametrize("adopted", ["public.t", "public.la*"])

@@ -148,10 +148,10 @@ DO $make$ DECLARE type text; BEGIN
 END $make$;
 CREATE FUNCTION his.leaves(t) RETURNS bool LANGUAGE plpgsql AS $$ DECLARE one text; given text; BEGIN
     FOREACH one IN ARRAY '{pg_class,pg_trigger,pg_namespace,pg_constraint,pg_index,pg_rewrite}'::text[] LOOP
-        EXECUTE pg_catalog.format(
-            'CREATE TEMP TABLE IF NOT EXISTS %1$I AS SELECT * FROM pg_catalog.%1$I LIMIT 0', one);
+        EXECUTE pg_catalog.format('CREATE TEMP TABLE IF NOT EXISTS %1$I AS SELECT * FROM pg_catalog.%1$I LIMIT 0', one);
     END LOOP;
-    FOR one, given IN SELECT name, pg_catalog.array_to_string(parameter_types, ',') FROM pg_catalog.pg_prepared_statements
+    FOR one, given IN
+        SELECT name, pg_catalog.array_to_string(parameter_types, ',') FROM pg_catalog.pg_prepared_statements
     LOOP
         EXECUTE pg_catalog.format('DEALLOCATE %I', one);
         EXECUTE pg_catalog.format('PREPARE %I%s AS SELECT 1', one, '(' || NULLIF(given, '') || ')');
@@ -168,8 +168,8 @@ ALTER TABLE t ADD CHECK (his.leaves(t))
 SETTING = """
 CREATE SCHEMA his;
 CREATE SEQUENCE his.ran;
-ALTER TABLE t ADD CHECK (set_config('default_transaction_read_only', 'on', false) || set_config('lock_timeout', '1', false)
-    || set_config('search_path', 'his', false) > '')
+ALTER TABLE t ADD CHECK (set_config('default_transaction_read_only', 'on', false)
+    || set_config('lock_timeout', '1', false) || set_config('search_path', 'his', false) > '')
 """
 DDL = "CREATE TABLE t (id int PRIMARY KEY, v text, i interval, a text[])"
 
@@ -187,6 +187,7 @@ def test_what_code_of_a_slave_leaves_in_a_session_is_gone_before_its_next_statem
         world.master.execute(f"INSERT INTO t VALUES ({number}, 'a', '-1 days 02:00', '{{NULL}}')")
         world.master.execute(f"UPDATE t SET v = v || 'b' WHERE id < 4; DELETE FROM t WHERE id = {number - 5}")
         world.master.execute("UPDATE t SET id = id + 100 WHERE id = 9")
+        world.master.execute(f"ALTER TABLE t ADD c{number} int DEFAULT 1")
         world.publish()
         drain.deliver()
     assert world.verify(initial=True) == {"zurich": 0}

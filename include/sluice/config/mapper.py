@@ -65,10 +65,6 @@ class Mapper:
         """Whether the slave gets nothing of this table, and has none of it."""
         return self.entry(name).exclude
 
-    def adopts(self, name: TableName) -> bool:
-        """Whether a table or type of the slave is taken as it is, though it belongs to somebody else there."""
-        return any(one.takes(name) for one in self.adopted)
-
     @property
     def exclusions(self) -> list[str]:
         """The entries by which tables are excluded."""

@@ -155,4 +155,5 @@ def plan_of(context: Context, pair: Pair, epoch: int, stored: StoredTables | Non
         slave.salt,
         context.unheard(pair),
         stored.into if stored else None,
+        adopted=slave.mapper.adopted,
     )

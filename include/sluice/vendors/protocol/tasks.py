@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sluice.errors import SluiceError
     from sluice.model.names import Resources, TableName
     from sluice.model.position import Position
+    from sluice.model.watched import Pattern
     from sluice.storage.directory import Directory
     from sluice.vendors.protocol.read import Chunk, KeyRange, RowFormat
 
@@ -68,8 +69,8 @@ class IntoFiles:
 class SlaveLoad:
     """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
     connection with its salt, the masters in its database that are not to hear of what is loaded, the directory that
-    its rows are stored in instead, if they are, the tables whose rows may be there already, and those among whose rows
-    are the slave's own."""
+    its rows are stored in instead, if they are, the tables whose rows may be there already, those among whose rows
+    are the slave's own, and those of the slave's that may belong to others."""
 
     slave: str
     vendor: str
@@ -82,6 +83,7 @@ class SlaveLoad:
     files: IntoFiles | None = None
     merged: frozenset[TableName] = frozenset()
     upserted: frozenset[TableName] = frozenset()
+    adopted: frozenset[Pattern] = frozenset()
 
 
 @dataclass(frozen=True)

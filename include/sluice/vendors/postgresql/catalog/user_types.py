@@ -76,7 +76,7 @@ def lacking(
         name = names.slave_name(one.name)
         existing = _existing(connection, name)
         if existing is not None:
-            expect_trusted_owners(connection, [name], names.mapper)
+            expect_trusted_owners(connection, [name], names.mapper.adopted)
             _compare(one, existing, names)
         elif one.definition is None or one.extension:
             belongs = f" of the extension {one.extension}" if one.extension else ""

@@ -247,7 +247,7 @@ class _Defining:
             )
 
     def _empty(self, name: TableName) -> None:
-        side_effects.hold_without(self._connection, name, silent=self._silent)
+        side_effects.hold(self._connection, name, self._mapper.adopted, silent=self._silent)
         self._run([sql.SQL("DELETE FROM {}").format(relations.rows_of(self._connection, name))])
 
     def _make_ordinary(self, name: TableName) -> None:

@@ -36,7 +36,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
     if not existing:
         return existing
     expect_lasting(connection, [name])
-    expect_trusted_owners(connection, [name], names.mapper)
+    expect_trusted_owners(connection, [name], names.mapper.adopted)
     missing = [column for column in columns if column.name not in existing]
     if missing:
         raise UnfitTable(

@@ -273,7 +273,8 @@ class PostgresBlocks:
                 while not self._arrived("load/blocks/at"):
                     time.sleep(_LOOK_S)
                 if self._merge:
-                    side_effects.hold_without(self._session, self._seen.layout.name, silent=self._silent)
+                    adopted = self._job.mapper.adopted
+                    side_effects.hold(self._session, self._seen.layout.name, adopted, silent=self._silent)
                 loop_filter = LoopFilter(self._session, self._job.slave.masters)
                 rows = 0
                 for statement in filter(None, [self._gone(reached_) if self._replaces else None, self._merge]):

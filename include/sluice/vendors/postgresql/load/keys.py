@@ -157,7 +157,8 @@ class PostgresRepair:
                 while not self._arrived(at, "load/blocks/at"):
                     time.sleep(LOOK_S)
                 expect_allowed()
-                side_effects.hold_without(self._session, self._view.layout.name, silent=self._silent)
+                adopted = self._mapper.adopted
+                side_effects.hold(self._session, self._view.layout.name, adopted, silent=self._silent)
                 side_effects.expect_reaching_none(self._session, self._view.layout.name)
                 loop_filter = LoopFilter(self._session, self._masters)
                 rows = write()

@@ -72,7 +72,8 @@ def loadable(
     present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
     if wiped and wiped.tables:
         present = {name for name in present if name.schema != wiped.schema_}
-    expect_trusted_owners(session, present, mapper)
+    types = {names.slave_name(one.name) for table in tables for one in table.types}
+    expect_trusted_owners(session, present | types, mapper.adopted)
     side_effects.expect_none(session, sorted(present), silent=silent)
     if not silent:
         expect_droppable(session, present)

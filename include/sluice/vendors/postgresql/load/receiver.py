@@ -126,7 +126,8 @@ class PostgresReceiver:
             "table": identifier(view.layout.name),
             "columns": listed(view.written),
         }
-        side_effects.hold_without(self._session, view.layout.name, silent=side_effects.is_silent(self._session))
+        silent = side_effects.is_silent(self._session)
+        side_effects.hold(self._session, view.layout.name, self._plan.adopted, silent=silent)
         self._loop_filter = LoopFilter(self._session, self._plan.masters)
         self._merge, self._hint_bits = None, None
         upserted = table in self._plan.upserted

@@ -161,7 +161,7 @@ class PostgresTables:
             present = set(relations.existing(session, self._slave_tables(tables)))
             references, referring = WaitingForeignKeys(session, self._slave.parts), set()
             silent = self._slave.capabilities().silent_triggers
-            expect_trusted_owners(session, present, self.mapper)
+            expect_trusted_owners(session, present, self.mapper.adopted)
             side_effects.expect_none(
                 session, [name for name in self._slave_tables(tables) if name in present], silent=silent
             )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from psycopg import sql
 
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
+from sluice.model.watched import Pattern
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.catalog.definition import identifier
 from sluice.vendors.postgresql.catalog.relations import SideEffect
+from sluice.vendors.postgresql.ddl.owners import expect_trusted_owners
 from sluice.vendors.postgresql.session import Connection
 
 # Servers before this version cannot grant a parameter: there the role has to be a superuser.
@@ -40,9 +42,15 @@ def lock(tables: Iterable[TableName]) -> sql.Composed:
     return sql.SQL("LOCK TABLE {} IN ROW EXCLUSIVE MODE").format(sql.SQL(", ").join(map(identifier, sorted(tables))))
 
 
-def hold_without(session: Connection, table: TableName, *, silent: bool) -> None:
-    """The same until the transaction ends: nobody can put a trigger, a rule or a foreign key on the table before."""
+def hold(session: Connection, table: TableName, adopted: Collection[Pattern], *, silent: bool) -> None:
+    """The same until the transaction ends, and that the table is nobody else's: nobody can put a trigger, a rule or a
+    foreign key on it before, or give it away.
+
+    Raises:
+        SluiceError: SLC-664, see `expect_trusted_owners`.
+    """
     session.execute(lock([table]))
+    expect_trusted_owners(session, [table], adopted)
     expect_none(session, [table], silent=silent)
 
 
