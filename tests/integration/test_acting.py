@@ -233,6 +233,42 @@ def test_a_table_of_others_is_not_taken_for_one_that_the_stream_brings(build, we
     assert world.differences() == {}
 
 
+# What a foreign key of others runs with their rights leaves statements in the session that would run with ours.
+REFERRING = """
+CREATE TABLE own.ran (by name); GRANT INSERT ON own.ran TO PUBLIC;
+CREATE FUNCTION own.run() RETURNS int LANGUAGE sql AS 'INSERT INTO own.ran VALUES (current_user) RETURNING 1';
+CREATE FUNCTION own.leave() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE one text; given text; BEGIN
+    FOR one, given IN SELECT name, array_to_string(parameter_types, ',') FROM pg_prepared_statements LOOP
+        EXECUTE format('DEALLOCATE %I', one);
+        EXECUTE format('PREPARE %I%s AS SELECT own.run()', one, '(' || NULLIF(given, '') || ')');
+    END LOOP;
+    PERFORM set_config('search_path', 'own', false), set_config('default_transaction_read_only', 'on', false);
+    RETURN NULL;
+END $$;
+CREATE TABLE own.u (id int REFERENCES public.t ON DELETE CASCADE); INSERT INTO own.u VALUES (1);
+CREATE TRIGGER z AFTER DELETE ON own.u FOR EACH ROW EXECUTE FUNCTION own.leave()
+"""
+
+
+@pytest.mark.parametrize("mode", ["batch", "one_to_one"])
+def test_a_foreign_key_of_others_leaves_nothing_in_a_session_that_writes(build, weak, stranger, mode):
+    world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"], elsewhere={"zurich": weak})
+    world.configure(lambda settings: settings["replications"][0].update(mode=mode))
+    world.master.execute("INSERT INTO t VALUES (1, 'a')")
+    world.publish()
+    drain = world.drainer()
+    drain.deliver()
+    eve = stranger(world, "GRANT USAGE ON SCHEMA public TO {0}; GRANT REFERENCES ON t TO {0}")
+    eve.execute(REFERRING)
+    for change in ("DELETE FROM t", "INSERT INTO t VALUES (2, 'b')", "UPDATE t SET v = 'c'"):
+        world.master.execute(change)
+        world.publish()
+        drain.deliver()
+    assert world.differences() == {}
+    assert eve.execute("SELECT FROM own.ran").fetchall() == []
+    assert eve.execute("SELECT FROM own.u").fetchall() == []
+
+
 def brought_by_blocks(world):
     world.inhibit()
     world.dump(mode="online")
