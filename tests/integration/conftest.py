@@ -15,7 +15,7 @@ from support.several import several
 from support.sparkcluster import spark_cluster
 from support.sparkserver import java, spark_server
 from support.updating import updating
-from support.weaker import quiet, weak
+from support.weaker import quiet, stranger, weak
 from support.world import build
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "small",
     "spark_cluster",
     "spark_server",
+    "stranger",
     "updating",
     "weak",
 ]

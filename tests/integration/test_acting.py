@@ -36,29 +36,6 @@ MADE = {
 ALWAYS = "; ALTER TABLE t ENABLE ALWAYS {} z"
 
 
-@pytest.fixture
-def stranger(server):
-    """Makes a session of a role without rights in a slave's database, but for a schema of its own."""
-    made = []
-
-    def begin(world, grant):
-        session = server.cluster.admin(world.infos["zurich"].database)
-        session.autocommit = True
-        role = f"eve_{world.infos['zurich'].database}"
-        session.execute(f"CREATE ROLE {role}; CREATE SCHEMA own AUTHORIZATION {role}")
-        session.execute("GRANT USAGE ON SCHEMA own TO PUBLIC")
-        session.execute(grant.format(role, me=world.infos["zurich"].login))
-        session.execute(f"SET SESSION AUTHORIZATION {role}")
-        made.append((session, role))
-        return session
-
-    yield begin
-    for session, role in made:
-        session.execute("RESET SESSION AUTHORIZATION")
-        session.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER; DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
-        session.close()
-
-
 def adopt(world, *names):
     """Take tables of others on the slave as they are."""
     world.configure(lambda settings: settings["slaves"]["zurich"].update(adopt=names or ["public.t"]))

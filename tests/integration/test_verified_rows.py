@@ -17,6 +17,11 @@ DDL = """
 CREATE TABLE legs (day date, nr int, note text, score float8, PRIMARY KEY (day, nr));
 INSERT INTO legs SELECT date '2013-01-01' + g % 7, g, 'leg, ' || g, g / 10.0 FROM generate_series(1, 2000) AS g;
 """
+RUNNING = """
+CREATE TABLE own.ran (by name); GRANT ALL ON own.ran TO PUBLIC;
+CREATE FUNCTION own.run(int) RETURNS int LANGUAGE sql AS 'INSERT INTO own.ran VALUES (current_user) RETURNING $1';
+CREATE FUNCTION own.f(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN own.run($1); END'
+"""
 LEGS = TableName("public", "legs")
 
 
@@ -34,6 +39,32 @@ def world(server, tmp_path_factory):
         yield made
     made.close()
     server.drop_databases(made.infos.values())
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "CREATE VIEW b.t AS SELECT id FROM own.t WHERE own.f(id) > 0",
+        "CREATE TABLE b.t (LIKE own.t INCLUDING ALL); CREATE INDEX ON b.t (own.f(1)) WHERE id > own.f(0)",
+    ],
+    ids=["view", "table"],
+)
+def test_nothing_is_read_that_others_put_in_the_place_of_a_table_of_a_slave(updating, weak, stranger, made):
+    ddl = "CREATE SCHEMA b; CREATE TABLE b.t (id int PRIMARY KEY); INSERT INTO b.t VALUES (1)"
+    world = updating(ddl, ["b.t"], {}, slaves=("zurich",), elsewhere={"zurich": weak})
+    world.update()
+    eve = stranger(world, "SELECT")
+    eve.execute("RESET SESSION AUTHORIZATION")
+    owner = f"eve_{world.infos['zurich'].database}"
+    # As the owner of the schema, and with leave to make one, he needs nobody for this.
+    eve.execute(f"DROP SCHEMA own; ALTER SCHEMA b RENAME TO own; CREATE SCHEMA b AUTHORIZATION {owner}")
+    eve.execute(f"ALTER SCHEMA own OWNER TO {owner}; GRANT USAGE ON SCHEMA b, own TO PUBLIC")
+    eve.execute(f"GRANT SELECT ON own.t TO {owner}; SET SESSION AUTHORIZATION {owner}")
+    eve.execute(f"{RUNNING}; {made}; GRANT ALL ON b.t TO PUBLIC")
+    eve.execute("RESET SESSION AUTHORIZATION; TRUNCATE own.ran")
+    with pytest.raises(SluiceError, match=r"SLC-664: .* b\.t of eve_"):
+        world.verify()
+    assert eve.execute("SELECT by FROM own.ran").fetchall() == []
 
 
 def compared(world):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -30,3 +31,26 @@ def quiet(server: Any) -> Any:
         return info
 
     return SimpleNamespace(create_database=create, connect=server.connect)
+
+
+@pytest.fixture
+def stranger(server: Any) -> Iterator[Callable[[Any, str], Any]]:
+    """Makes a session of a role without rights in a slave's database, but for a schema of its own."""
+    made: list[tuple[Any, str]] = []
+
+    def begin(world: Any, grant: str) -> Any:
+        session = server.cluster.admin(world.infos["zurich"].database)
+        session.autocommit = True
+        role = f"eve_{world.infos['zurich'].database}"
+        session.execute(f"CREATE ROLE {role}; CREATE SCHEMA own AUTHORIZATION {role}")
+        session.execute("GRANT USAGE ON SCHEMA own TO PUBLIC")
+        session.execute(grant.format(role, me=world.infos["zurich"].login))
+        session.execute(f"SET SESSION AUTHORIZATION {role}")
+        made.append((session, role))
+        return session
+
+    yield begin
+    for session, role in made:
+        session.execute("RESET SESSION AUTHORIZATION")
+        session.execute(f"REASSIGN OWNED BY {role} TO CURRENT_USER; DROP OWNED BY {role} CASCADE; DROP ROLE {role}")
+        session.close()

@@ -306,7 +306,7 @@ def _compare(
                         slave,
                         view(port.mapper, shapes[name]),
                         Side(settings.vendor, settings.connection, point.snapshot_id, tuple(settings.trusted_code)),
-                        Side(replica.vendor, replica.connection, snapshot_id),
+                        Side(replica.vendor, replica.connection, snapshot_id, adopted=port.mapper.adopted),
                         sample=KeySample() if request.at_most else KeySample.drawn(request.percent),
                         least=needed(request.at_most, request.confidence) if request.at_most else None,
                         salt=replica.salt,

@@ -138,9 +138,6 @@ def session_on_slave(
         SluiceError: SLC-290, SLC-293, see `refuse_strange_in_slave`.
     """
     session = connect(info, application, autocommit=True, **settings)
-    # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too. And code of a
-    # table's owner can put something else in its place.
-    session.prepare_threshold = None
     try:
         with translated("looking at our tables in the slave"):
             refuse_strange_in_slave(session, schema, masters)

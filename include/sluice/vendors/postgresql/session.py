@@ -121,7 +121,9 @@ def connect(
             "server itself, or let the pooler hand `options` on",
         )
     expect_same(connection, has[_MARK])
-    connection.prepare_threshold = 5
+    # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too. And code of
+    # others that runs in the session can put something else in its place.
+    connection.prepare_threshold = None
     return connection
 
 

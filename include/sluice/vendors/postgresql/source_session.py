@@ -47,6 +47,7 @@ class SourceSession:
         """The session. Raises SluiceError if what captures there may not be ours."""
         if self._session is None or self._session.closed:
             session = connect(self.info, "publish", autocommit=True)
+            session.prepare_threshold = 5
             try:
                 ownership.refuse_strange(session, self.resources)
                 session.execute("SET work_mem = '64MB'")

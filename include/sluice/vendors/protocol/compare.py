@@ -16,18 +16,20 @@ if TYPE_CHECKING:
     from sluice.apply.mapping.table_view import TableView
     from sluice.model.key_range import KeyInterval
     from sluice.model.names import TableName
+    from sluice.model.watched import Pattern
     from sluice.vendors.protocol.read import Key
 
 
 @dataclass(frozen=True)
 class Side:
     """One side: where, and in which exported snapshot; of a master also the roles whose functions may run with our
-    rights."""
+    rights, and of a slave the tables that may belong to others."""
 
     vendor: str
     connection: str
     snapshot_id: str
     trusted: tuple[str, ...] = ()
+    adopted: frozenset[Pattern] = frozenset()
 
 
 @dataclass(frozen=True)

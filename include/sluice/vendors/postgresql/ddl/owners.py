@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 
+from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.watched import Pattern
 from sluice.vendors.postgresql.catalog import relations
-from sluice.vendors.postgresql.session import Connection, composed
+from sluice.vendors.postgresql.errors import translated
+from sluice.vendors.postgresql.session import Connection, composed, connect
 
 
 def expect_trusted_owners(connection: Connection, names: Iterable[TableName], adopted: Collection[Pattern]) -> None:
@@ -30,8 +32,15 @@ def expect_trusted_owners(connection: Connection, names: Iterable[TableName], ad
         raise SluiceError(
             664,
             f"the slave has tables or types of others: {', '.join(what for _, what, _ in found)}",
-            "nothing was changed, since what is written there runs code of their owners with the rights of "
+            "nothing was changed, since to write or read there runs code of their owners with the rights of "
             f"{connection.info.user}. See who made them, and why. If they are not meant, rename or drop them there: "
             f"initial_update makes others. If they are, execute there: {'; '.join(one for _, _, one in found)}; or "
             f"name them in `adopt` of the slave, if their owners may do all that this role may do: adopt: {entries}",
         )
+
+
+def expect_trusted_now(info: ConnectionInfo, names: Iterable[TableName], adopted: Collection[Pattern]) -> None:
+    """The same in a new session, and so in the current catalog: others may have put something in the place of a table
+    since it was filled."""
+    with translated("looking at owners of tables"), connect(info, "check", autocommit=True) as session:
+        expect_trusted_owners(session, names, adopted)

@@ -25,6 +25,7 @@ from sluice.values.copy_text import columns_of, lines_of
 from sluice.vendors.postgresql import planned_code
 from sluice.vendors.postgresql.catalog import definition, relations
 from sluice.vendors.postgresql.catalog.definition import identifier, listed, regclass
+from sluice.vendors.postgresql.ddl.owners import expect_trusted_now
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.ownership import session_on_slave
 from sluice.vendors.postgresql.read.checksums import ChecksumSide, compare_ranges, ranged_column, sampled
@@ -62,8 +63,7 @@ def shape(
 ) -> Layout | None:
     """The columns of a master's table and its key, as a snapshot shows them; None if it is not watched there."""
     with translated("reading the catalog"), reading(info, snapshot_id) as session:
-        named = {"schema": name.schema, "table": name.table}
-        if session.execute(composed("read/compare/watched", **parts), named).fetchone() is None:
+        if session.execute(composed("read/compare/watched", **parts), vars(name)).fetchone() is None:
             return None
         with overtaken((session, Layout(0, name, ()))):
             return definition.read(session, name).layout
@@ -100,6 +100,7 @@ def aligned(
 def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides. Raises SluiceError if one of them cannot be read."""
     connections = open_sealed(job.sealed)
+    expect_trusted_now(connections[job.replica.connection], [job.view.layout.name], job.replica.adopted)
     if job.master.vendor != job.replica.vendor:
         return _compare_with_another(job, connections)
     with (
@@ -393,8 +394,6 @@ def _rows(
 def reading(info: ConnectionInfo, snapshot_id: str, named_after: str | None = None) -> Iterator[Connection]:
     """Read a snapshot, in a session that is named after it, or after the master's of the same point."""
     with connect(info, f"verify {plain_id(named_after or snapshot_id)}", autocommit=True) as session:
-        # Code that runs when a query of a table is planned can put something else in the place of what is prepared.
-        session.prepare_threshold = None
         session.execute("SET work_mem = '64MB'")
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         read_as_of(session, snapshot_id)
