@@ -134,6 +134,40 @@ def test_a_drain_that_was_taken_over_writes_nothing_and_one_that_hangs_is_ended(
         asleep.ping(reconnect=False)
 
 
+# What others can make of our tables, and what undoes it.
+FORGING = {
+    "CREATE TRIGGER {0}.z BEFORE UPDATE ON {0}.sluice_position FOR EACH ROW SET NEW.ordinal = NEW.ordinal + 1": (
+        "DROP TRIGGER {0}.z"
+    ),
+    "RENAME TABLE {0}.sluice_position TO {0}.own; CREATE VIEW {0}.sluice_position AS SELECT * FROM {0}.own": (
+        "DROP VIEW {0}.sluice_position; RENAME TABLE {0}.own TO {0}.sluice_position"
+    ),
+}
+
+
+@pytest.mark.full(but=["mariadb"])
+@SERVERS
+def test_no_position_is_believed_that_others_decide_about(maria, slave_server):
+    world = maria("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich",))
+    world.master.execute("INSERT INTO t VALUES (1)")
+    world.publish()
+
+    def run(statements):
+        for one in statements.format(world.infos["zurich"].database).split("; "):
+            slave_server.execute(one)
+
+    for forging, undoing in FORGING.items():
+        begun = world.drainer("zurich")
+        run(forging)
+        for drain in (begun.deliver, lambda: world.drainer("zurich")):
+            with pytest.raises(SluiceError, match=r"SLC-665: .*sluice_position (has the trigger z|is a view)"):
+                drain()
+        run(undoing)
+    world.let_leases_expire()
+    world.drain()
+    assert world.verify() == {"zurich": 0}
+
+
 @pytest.mark.full(but=["mariadb"])
 @SERVERS
 def test_what_is_not_as_it_should_be_is_found_with_its_key(maria, slave_server):

@@ -18,6 +18,7 @@ from sluice.vendors.mariadb.session import (
     end_others,
     execute,
     expect_pinned,
+    quoted,
     transaction,
 )
 
@@ -48,6 +49,9 @@ def raised(session: Connection, parts: Mapping[str, str], pair: Pair, epoch: int
 def _raised(session: Connection, parts: Mapping[str, str], pair: Pair, epoch: int) -> tuple[Position, Snapshot | None]:
     names = {"source": pair.source, "slave": pair.slave, "epoch": epoch}
     with transaction(session):
+        # From here on nobody puts a trigger on it until the transaction ends.
+        execute(session, f"SELECT 1 FROM {parts['position']} LIMIT 0")
+        expect_ours(session, parts)
         execute(session, composed("position/begin", **parts), names)
         ((found, segment, ordinal, snapshot),) = execute(session, composed("position/lock", **parts), names)
         if int(found) > epoch:
@@ -64,13 +68,36 @@ def lock_fence(session: Connection, parts: Mapping[str, str], pair: Pair, epoch:
 
     Raises:
         FencedError: SLC-050, another job took over.
-        SluiceError: SLC-435, settings do not hold: this is not the session that was begun.
+        SluiceError: SLC-435, settings do not hold: this is not the session that was begun; SLC-665, see `expect_ours`.
     """
     names = {"source": pair.source, "slave": pair.slave}
     rows = execute(session, composed("position/share" if shared else "position/lock", **parts), names)
     if not rows or int(rows[0][0]) != epoch:
         raise fenced(pair, epoch)
+    expect_ours(session, parts)
     expect_pinned(session)
+
+
+def expect_ours(session: Connection, parts: Mapping[str, str]) -> None:
+    """See that nobody else decides what becomes of our tables in a slave: a trigger could move the position.
+
+    Raises:
+        SluiceError: SLC-665, one has a trigger, or is no table of InnoDB.
+    """
+    schema, ours = parts["position"].rpartition(".")[0], set(parts.values())
+    kinds = execute(session, composed("position/kinds", schema=schema))
+    triggers = execute(session, composed("position/acting", schema=schema))
+    found = [
+        *((name, f"is {f'of {engine}' if engine else 'a view'}") for name, engine, *_ in kinds if engine != "InnoDB"),
+        *((table, f"has the trigger {name}") for name, _, table, *_ in triggers),
+    ]
+    if strange := [f"{name} {what}" for name, what in found if f"{schema}.{quoted(str(name))}" in ours]:
+        raise SluiceError(
+            665,
+            f"among our tables in the slave's database {schema} is what others can change: {', '.join(strange)}",
+            "nothing was written, since changes could be passed over. See who made it; drop the trigger, or rename what "
+            "is no table of InnoDB. Then fill the slave by initial_update: the position may be wrong already",
+        )
 
 
 def advance(session: Connection, parts: Mapping[str, str], pair: Pair, moved: Mapping[str, object]) -> None:

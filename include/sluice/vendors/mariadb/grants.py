@@ -57,7 +57,7 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
     Raises:
         ConfigError: SLC-542, there is no login.
     """
-    rights = [(f"{_KEPT}, LOCK TABLES", all_of(schema))]
+    rights = [(f"{_KEPT}, LOCK TABLES, TRIGGER", all_of(schema))]
     rights += [(_FILLED, all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
     return _script(info.login, rights, f"CREATE DATABASE IF NOT EXISTS {quoted(schema)}")
 
