@@ -80,6 +80,19 @@ def test_variables_for_other_clients_say_nothing_and_a_file_of_passwords_does(bu
     assert world.differences() == {}
 
 
+def test_a_role_that_the_database_sets_is_refused(build, weak, stranger):
+    world = build("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], elsewhere={"zurich": weak})
+    slave = world.infos["zurich"]
+    owner = stranger(world, f"GRANT {{0}} TO {{me}}; ALTER DATABASE {slave.database} OWNER TO {{0}}")
+    # Code in his tables would have his rights, and could take ours by SET ROLE NONE.
+    owner.execute(f"ALTER DATABASE {slave.database} SET role = 'eve_{slave.database}'")
+    with pytest.raises(SluiceError, match=f"SLC-666: .*{slave.database} gives every session the role eve_"):
+        connect(slave, "test")
+    owner.execute(f"ALTER DATABASE {slave.database} RESET role")
+    with connect(slave, "test") as session:
+        assert session.execute("SELECT current_user::text").fetchone() == (slave.login,)
+
+
 TWICE = """
 CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.v := NEW.v || ' twice'; RETURN NEW; END $$;
 CREATE TRIGGER z BEFORE INSERT OR UPDATE ON t FOR EACH ROW EXECUTE FUNCTION f()

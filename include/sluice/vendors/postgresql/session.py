@@ -51,7 +51,13 @@ PINNED = {
 
 _KNOWN = """
 SELECT name FROM unnest(%s::text[]) AS pinned (name) WHERE pg_catalog.current_setting(name, true) IS NOT NULL"""
-_SETTINGS = "SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s::text[]) AS pinned (name)"
+_SETTINGS = """
+SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s::text[]) AS pinned (name)
+UNION ALL
+SELECT 'role', pg_catalog.split_part(setting, '=', 2)
+FROM pg_catalog.pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
+WHERE setrole = 0 AND pg_catalog.split_part(setting, '=', 1) = 'role'
+    AND setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())"""
 # A setting that this session alone has: it tells that what else was set in it since it began still holds. Statements
 # that count on that read it back, beside what they read anyway.
 _MARK = "sluice.session"
@@ -94,7 +100,8 @@ def connect(
     Raises:
         TransientError: SLC-030, it cannot be reached.
         SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for; SLC-311,
-            TLS cannot be set up as the connection asks for it; SLC-373, its transactions go to several sessions.
+            TLS cannot be set up as the connection asks for it; SLC-373, its transactions go to several sessions;
+            SLC-666, the database's owner says whose rights it has.
     """
     pinned = {**PINNED, "lock_timeout": lock_wait}
     options = " ".join(f"-c {name}={_escaped(value)}" for name, value in pinned.items())
@@ -119,6 +126,16 @@ def connect(
             f"a session at {address} does not have the settings that it was begun with: {', '.join(others)}",
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
+        )
+    if role := has.get("role"):
+        connection.close()
+        raise SluiceError(
+            666,
+            f"the database {info.database} gives every session the role {role}: its code could take the rights of "
+            f"{info.login} again",
+            f"nothing was read or written. See who set it; its owner, or a superuser, says: ALTER DATABASE "
+            f"{sql.Identifier(info.database).as_string()} RESET role. To give {info.login} a role, set it for that "
+            "one: ALTER ROLE ... SET role",
         )
     expect_same(connection, has[_MARK])
     # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too. And code of
