@@ -208,8 +208,7 @@ class _Slave:
     """See `sluice.vendors.protocol.digests.Summed`."""
 
     def __init__(self, session: Connection, layout: Layout) -> None:
-        self._session = session
-        self._name = layout.name
+        self._session, self._name = session, layout.name
         found = session.execute(composed("read/compare/column_types"), {"relation": regclass(layout.name)}).fetchall()
         types = {column: kind for column, kind, _ in found}
         self.columns = DigestedColumns([column.name for column in layout.columns], types)
