@@ -95,7 +95,7 @@ def expect_ours(session: Connection, parts: Mapping[str, str]) -> None:
         raise SluiceError(
             665,
             f"among our tables in the slave's database {schema} is what others can change: {', '.join(strange)}",
-            "nothing was written, since changes could be passed over. See who made it; drop the trigger, or rename what "
+            "nothing was written, since changes could be passed over. See who made it; drop the trigger, rename what "
             "is no table of InnoDB. Then fill the slave by initial_update: the position may be wrong already",
         )
 
