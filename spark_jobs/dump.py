@@ -5,7 +5,7 @@ from typing import Any
 
 from sluice.context import Context
 from sluice.initial_update.dump import dump, filled_slaves
-from sluice.initial_update.options import MODES, SNAPSHOT, mode_named
+from sluice.initial_update.options import MODES, SNAPSHOT
 from sluice.spark import lineage
 from sluice.spark.job import arguments, run
 from sluice.spark.load_tasks import load
@@ -15,7 +15,7 @@ from sluice.store import updates
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
-    options.add_argument("--mode", type=mode_named, choices=MODES, default=SNAPSHOT, help="how rows come")
+    options.add_argument("--mode", choices=MODES, default=SNAPSHOT, help="how rows come")
     options.add_argument("--resume", action="store_true", help="go on where an earlier update broke off")
     options.add_argument("--version", default="", help="of the source, prefix_Ver_x; else the newest")
     options.add_argument("--store", action="store_true", help="into files, which are carried to the slaves by hand")

@@ -4,7 +4,7 @@ import argparse
 
 from sluice.context import Context
 from sluice.initial_update.inhibit import inhibit
-from sluice.initial_update.options import MODES, mode_named
+from sluice.initial_update.options import MODES
 from sluice.spark.job import arguments, key_options, run, table_options
 
 
@@ -12,7 +12,7 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = arguments(__doc__, slaves="+")
     options.add_argument("--force", action="store_true", help="cancel the updates that they are in")
-    options.add_argument("--mode", type=mode_named, choices=MODES, default="", help="how rows come")
+    options.add_argument("--mode", choices=MODES, default="", help="how rows come")
     options.add_argument("--store", action="store_true", help="into files")
     options.add_argument("--version", default="", help="of the source, prefix_Ver_x; else the newest")
     options.add_argument("--resume", action="store_true", help="keep what is held back: it may go on with it")

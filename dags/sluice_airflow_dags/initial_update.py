@@ -72,7 +72,7 @@ def initial_update(settings: Config) -> DAG:
         )
         # It gives way to an ALTER TABLE as often as there is one.
         dump = conventions.patient("dump", {**UPDATE, **HOW})
-        blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode in ('online', 'markers') }}")
+        blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'online' }}")
         compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
         verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
         steps = [inhibit, dump, release, blocks, verify]

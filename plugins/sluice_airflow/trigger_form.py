@@ -125,8 +125,6 @@ def initial_update(config: Config) -> dict[str, Param]:
                 "snapshot": "snapshot: all tables as they are at one moment",
                 "online": "online: block by block, while changes are delivered",
                 "external": "external: programs bring the rows",
-                # The word of the method that it follows.
-                "markers": "markers: another word for online",
                 None: "as usual (snapshot)",
             },
             "snapshot",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from sqlalchemy import Engine, event
+from support.store_tables import metadata
 from support.world import SOURCE
 
 from sluice.changelog import points
 from sluice.model.statement import WantedStatement
 from sluice.monitor import status
 from sluice.store import comparisons, old_records, statement_results, trail, updates
-from sluice.store.tables import metadata
 
 pytestmark = [pytest.mark.postgres]
 SLAVES = ("zurich", "geneva")

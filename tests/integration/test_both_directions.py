@@ -66,20 +66,6 @@ def test_changes_on_both_sides_arrive_once_and_come_to_rest(several, capture):
     assert world.rows("west", "public.heap").total() == 0
 
 
-def test_a_master_that_is_not_where_the_configuration_has_it_does_not_keep_what_is_written(several):
-    """An older version had installed it in `public`."""
-    world = several(PLAIN, BOTH, source={"schema": "public"})
-    world.at("east").execute("INSERT INTO t VALUES (1, 'east')")
-    world.publish("east")
-    world.configure(lambda plain: plain["sources"]["west"].pop("schema"))
-    with pytest.raises(SluiceError, match=r"SLC-290: .*in the schema public") as refused:
-        world.drain("east", "west")
-    assert "schema: public" in refused.value.hint
-    world.configure(lambda plain: plain["sources"]["west"].update(schema="public"))
-    world.drain("east", "west")
-    assert (world.queued("west"), equal(world, ["public.t"])) == ([], True)
-
-
 @pytest.mark.full
 def test_without_the_switch_a_slave_that_is_a_master_hands_on_what_it_gets(several):
     world = several(DDL, {("a", "b"): {}, ("b", "c"): {}}, TABLES)

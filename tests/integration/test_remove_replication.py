@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from support.store_tables import metadata
 
 from sluice.cli.parser import main
 from sluice.commands.remove_replication import Extent, expect_removable, remove_replication
 from sluice.errors import SluiceError, UnknownName
 from sluice.model.row_conflict import RejectedChange
 from sluice.store import cascades, leases, rejected_changes, replications
-from sluice.store.tables import for_pair, metadata
+from sluice.store.tables import for_pair
 
 pytestmark = [pytest.mark.postgres]
 

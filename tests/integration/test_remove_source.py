@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from psycopg import sql
+from support.store_tables import metadata
 from support.world import SOURCE
 
 from sluice.capture.grants import grants, slave_grants
@@ -25,7 +26,6 @@ from sluice.monitor import check
 from sluice.monitor.status import as_table, statuses
 from sluice.state.replication import Event, Status
 from sluice.store import leases, replications
-from sluice.store.tables import metadata
 
 pytestmark = [pytest.mark.postgres]
 

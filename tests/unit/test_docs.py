@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from support.store_tables import metadata
 
 from sluice import errors
 from sluice.cli.parser import parser as command_parser
@@ -18,7 +19,6 @@ from sluice.config import configuration, logical_decoding
 from sluice.config import models as config_models
 from sluice.config import relay as config_relay
 from sluice.config.pages import Pages
-from sluice.store.known_differences import metadata
 from sluice.vendors.postgresql import errors as postgresql_errors
 
 PROJECT = Path(__file__).resolve().parents[2]

@@ -6,13 +6,6 @@ from sluice.errors import SluiceError
 
 # How rows come: chunks of the snapshot are copied; programs export and import; or blocks, when the stream goes on.
 SNAPSHOT, EXTERNAL, ONLINE = MODES = "snapshot", "external", "online"
-# The word of the method that online loading follows.
-_ALIASES = {"markers": ONLINE}
-
-
-def mode_named(word: str) -> str:
-    """The mode that a person means by a word, who may know it by another name."""
-    return _ALIASES.get(word, word)
 
 
 def expect_together(mode: str, *, some: bool, keys: bool, store: bool, older: str) -> None:

@@ -68,8 +68,6 @@ _CONSTRAINTS = (
     "flushed_key",
     "flushed_one",
 )
-# What an earlier version made.
-_FORMER = ("longs_table",)
 # Of tables and schemas, by number: triggers that capture, functions that make images, triggers for DDL.
 _CAPTURE, _IMAGES, _DDL, _DROPS, _JOB = "cap", ("img", "imh"), "ddl", "drp", "job"
 _MOST_DIGITS = 10
@@ -87,7 +85,7 @@ class OracleResources(Resources):
 
     def has(self, name: TableName) -> bool:
         """Whether this is the name of one of these DbResources."""
-        return name.schema == self.schema and name.table in map(self.name, (*TABLES, *_FORMER))
+        return name.schema == self.schema and name.table in map(self.name, TABLES)
 
     def shared(self, other: Resources) -> str | None:
         """The first name that both prefixes would use in the same schema; None if there is none."""
@@ -104,7 +102,7 @@ class OracleResources(Resources):
 
     def is_ours(self, object_: str) -> bool:
         """Whether an object of our schema is one of ours, by its name."""
-        plain = map(self.name, (*TABLES, *_FORMER, *VIEWS, *FUNCTIONS, *PROCEDURES, "seq", _JOB))
+        plain = map(self.name, (*TABLES, *VIEWS, *FUNCTIONS, *PROCEDURES, "seq", _JOB))
         kinds = "|".join(kind.upper() for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
         return object_ in plain or re.fullmatch(rf"{self.folded}({kinds})\d+", object_) is not None
 

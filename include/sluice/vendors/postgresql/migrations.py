@@ -1,6 +1,7 @@
 """The version of our objects in a database, and the migrations of older ones.
 
-On a source that is the DbResources, whose ITEMS stay as they are; on a slave the tables of its position.
+On a source these are the DbResources, on a slave the tables of its position. The SQL files make the newest version.
+Each version after the first has a migration with its number, for what `CREATE ... IF NOT EXISTS` leaves as it is.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from sluice.vendors.postgresql.capture import event_triggers
 from sluice.vendors.postgresql.catalog.definition import identifier, regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
-# The folders of their upgrades.
+# The folders of their migrations.
 _SOURCE = "migrations/source"
 _SLAVE = "migrations/slave"
-_KEPT = ("position", "loaded", "ranges", "indexes", "references")
-# What we keep in a slave.
+# What we keep in a slave, by the end of its name, and how it is made.
+_KEPT = {
+    "position": "position/position_table",
+    "loaded": "position/loaded_table",
+    "ranges": "position/ranges_table",
+    "indexes": "position/indexes_table",
+    "references": "position/references_table",
+}
 IN_SLAVE = tuple(f"sluice_{name}" for name in _KEPT)
-# The version since which they write down as they do now what a table is.
-_DEFINED = 11
-# The version since which they write down what types of users are made of.
-_TYPES = 34
+_FIRST = 1
 
 
 def parts_of_slave(schema: str) -> dict[str, sql.Composable]:
@@ -45,8 +49,8 @@ def _number(name: str) -> int:
 
 
 def newest(folder: str = _SOURCE) -> int:
-    """The version that this code works with: the number of the last upgrade."""
-    return _number(sqlfiles.names("postgresql", folder)[-1])
+    """The version that this code works with."""
+    return max([_FIRST, *map(_number, sqlfiles.names("postgresql", folder))])
 
 
 def version(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> int | None:
@@ -72,20 +76,6 @@ def upgrade(connection: Connection, resources: Resources, parts: Mapping[str, sq
         _bring_up(connection, _SOURCE, found, parts)
 
 
-def compare(connection: Connection, found: int, parts: Mapping[str, sql.Composable]) -> None:
-    """Check records of an older version. If this version records tables in another form, they are recorded again;
-    tables that differ from their records are refused (R7).
-
-    Args:
-        found: the version that was there.
-    """
-    if found < _DEFINED:
-        connection.execute(composed("capture/registry/outdated", **parts))
-        connection.execute(composed("capture/registry/current_tables", **parts), {"anew": None})
-    if found < _TYPES:
-        connection.execute(composed("capture/registry/types_known", **parts))
-
-
 def finish(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
     """Record the version, once everything of it is there."""
     connection.execute(composed("capture/registry/upgraded", **parts), {"version": newest()})
@@ -106,7 +96,7 @@ def install_in_slave(
         return False
     with connection.transaction():
         install_lock.alone(connection, position, "sluice slave")
-        for name in ("position/position_table", "position/loaded_table"):
+        for name in _KEPT.values():
             connection.execute(composed(name, **parts))
         _bring_up(connection, _SLAVE, _remarked(connection, position, what), parts)
         remark = sql.SQL("COMMENT ON TABLE {} IS {}")

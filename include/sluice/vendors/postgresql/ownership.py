@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 from psycopg import sql
 
-from sluice import shell
-from sluice.config import configuration
 from sluice.connections import ConnectionInfo
-from sluice.errors import ConfigError, SluiceError
+from sluice.errors import SluiceError
 from sluice.model.names import RESOURCES, Resources
 from sluice.vendors.postgresql.errors import translated
 from sluice.vendors.postgresql.migrations import IN_SLAVE
 from sluice.vendors.postgresql.session import Connection, composed, connect
 
-# Where the DbResources were before they had a schema of their own. Others may often make things there.
+# The schema in which others may often make things.
 SHARED = "public"
 
 # The triggers that DbResources have.
@@ -39,8 +37,9 @@ class _Creator:
 
 
 def make_schema(connection: Connection, resources: Resources) -> None:
-    """Make the schema of the DbResources, if the configuration names none. Raises ConfigError SLC-290."""
-    if not expect_here(connection, resources):
+    """Make the schema of the DbResources, if the configuration names none."""
+    known = "SELECT EXISTS (SELECT FROM pg_namespace WHERE nspname = %s)"
+    if resources.is_home and connection.execute(known, [resources.schema]).fetchone() == (False,):
         connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(resources.schema)))
         for creator in _creators(connection, resources.schema):
             connection.execute(creator.ending.encode())
@@ -58,10 +57,8 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
     """See that the DbResources are ours alone.
 
     Raises:
-        ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
         SluiceError: SLC-291, one of them is somebody else's; SLC-292, others may make things beside them.
     """
-    expect_here(connection, resources)
     names = [resources.name(name) for name in RESOURCES]
     generated = f"^{re.escape(resources.name('capture_'))}[0-9]+$"
     made = [f"{resources.name(table)} {trigger}" for table, trigger in _TRIGGERS]
@@ -104,18 +101,12 @@ def keep_to_ourselves(connection: Connection, schema: str, names: Collection[str
         connection.execute(statement.encode())
 
 
-def refuse_strange_in_slave(connection: Connection, schema: str, masters: Collection[Resources] = ()) -> None:
+def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
     """See that what we keep in a slave is ours alone.
 
-    Args:
-        masters: see `Echoes`.
-
     Raises:
-        ConfigError: SLC-290, DbResources of one of them are in `public`, and its queue would keep what we write.
         SluiceError: SLC-293, a table is somebody else's, or does what somebody else says.
     """
-    for master in masters:
-        expect_here(connection, master)
     if found := _strange(connection, schema, IN_SLAVE, (), "^$", (), ()):
         raise SluiceError(
             293,
@@ -126,21 +117,19 @@ def refuse_strange_in_slave(connection: Connection, schema: str, masters: Collec
         )
 
 
-def session_on_slave(
-    info: ConnectionInfo, application: str, schema: str, masters: Collection[Resources] = (), **settings: str
-) -> Connection:
+def session_on_slave(info: ConnectionInfo, application: str, schema: str, **settings: str) -> Connection:
     """A session that relies on what we keep in a slave.
 
     Args:
         settings: see `connect`.
 
     Raises:
-        SluiceError: SLC-290, SLC-293, see `refuse_strange_in_slave`.
+        SluiceError: SLC-293, see `refuse_strange_in_slave`.
     """
     session = connect(info, application, autocommit=True, **settings)
     try:
         with translated("looking at our tables in the slave"):
-            refuse_strange_in_slave(session, schema, masters)
+            refuse_strange_in_slave(session, schema)
     except BaseException:
         session.close()
         raise
@@ -156,32 +145,6 @@ def remarks(connection: Connection, resources: Resources) -> list[str]:
         f"others may make things in the schema {SHARED} of the DbResources ({', '.join(one.who for one in others)}): "
         f"say {'; '.join(one.ending for one in others)}"
     ]
-
-
-def expect_here(connection: Connection, resources: Resources) -> bool:
-    """Whether the schema is there, or is not for us to make.
-
-    Raises:
-        ConfigError: SLC-290, the DbResources are in `public`.
-    """
-    query = composed(
-        "ownership/schemas",
-        schema_name=sql.Literal(resources.schema),
-        shared_name=sql.Literal(SHARED),
-        state_name=sql.Literal(resources.name("state")),
-    )
-    schema_exists, here, shared = connection.execute(query).fetchone() or (False, False, False)
-    if resources.is_home and shared and not here:
-        raise ConfigError(
-            290,
-            f"the DbResources {resources.name('')} are in the schema {SHARED}, and the configuration names none: by "
-            f"default they are in {resources.schema} now",
-            f"nothing was changed, and nothing is lost: add the line `schema: {SHARED}` to the source in "
-            f"{configuration.path()}, and all goes on as before. To move them, then type "
-            f"`{shell.sluice('cleanup', 'SOURCE')}`, take the line out again, type "
-            f"`{shell.trigger('bootstrap', source='SOURCE', rebase=True)}`, and fill the slaves by initial_update",
-        )
-    return bool(schema_exists) or not resources.is_home
 
 
 def _strange(

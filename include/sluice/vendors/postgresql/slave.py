@@ -375,7 +375,7 @@ class PostgresSlave(AtPosition):
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
             name = f"drain {self.pair.slave}"
-            session = ownership.session_on_slave(self.info, name, self.schema, self.masters, lock_wait=LOCK_WAIT)
+            session = ownership.session_on_slave(self.info, name, self.schema, lock_wait=LOCK_WAIT)
             with translated("beginning a session on the slave"):
                 # Data and position stand or fall together: a crash of the slave only makes the log deliver again (R3).
                 keep(session, synchronous_commit="off", work_mem="64MB")

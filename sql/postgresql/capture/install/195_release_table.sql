@@ -1,4 +1,4 @@
--- Takes the triggers off a table, and off what are its partitions now; also those that an older version called otherwise.
+-- Takes the triggers off a table, and off what are its partitions now.
 CREATE OR REPLACE FUNCTION {release_table}(relation oid, trigger_name text) RETURNS void
 LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $release_table$
 DECLARE
@@ -14,7 +14,7 @@ BEGIN
           AND (function.proname = {capture_name} || relation
                OR function.oid IN ({mark_function_name}::regprocedure, {truncating_name}::regprocedure))
           AND tgname = ANY (ARRAY[trigger_name, trigger_name || '_t', 'W_' || trigger_name, trigger_name || '_b',
-                                  trigger_name || '_e', 'V_' || trigger_name, trigger_name || '_c'])
+                                  trigger_name || '_e'])
     LOOP
         EXECUTE format('DROP TRIGGER %I ON %s', found.tgname, found.target);
     END LOOP;

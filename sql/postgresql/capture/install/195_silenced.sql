@@ -66,8 +66,5 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $silenced$
             SELECT FROM pg_trigger AS made
             WHERE made.tgrelid = needed.relid AND made.tgfoid = needed.function
               AND {fires}(made::pg_trigger, needed.type::integer)
-              AND (made.tgname = needed.name
-                   -- Made by an older version, and made anew by the next bootstrap.
-                   OR needed.name = 'W_' || entry.trigger_name
-                   AND made.tgname IN ('V_' || entry.trigger_name, entry.trigger_name || '_c')))))
+              AND made.tgname = needed.name)))
 $silenced$

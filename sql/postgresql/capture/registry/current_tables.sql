@@ -1,5 +1,5 @@
 -- What watched tables are is recorded, and the registry learns which relations they are: of those that are new here, and
--- of `anew` (NULL: all). What is known of others stays, though they may be something else by now: that is a change which
+-- of `anew`. What is known of others stays, though they may be something else by now: that is a change which
 -- nobody recorded yet, and which the next look sends (R7). So nobody who is altering one of them holds us up (R9).
 WITH entry AS (
     SELECT entry.schemaname, entry.tablename, class.oid AS relid
@@ -21,7 +21,7 @@ INSERT INTO {current_tables} (relid, schemaname, relname, definition, partitions
 SELECT relid, schemaname, tablename, {table_definition}(relid::oid), {partitions}(relid::oid), {clones}(relid::oid),
        {types_reached}(relid::oid)
 FROM entry
-WHERE %(anew)s::oid[] IS NULL OR relid = ANY (%(anew)s)
+WHERE relid = ANY (%(anew)s::oid[])
    OR NOT EXISTS (SELECT FROM {current_tables} AS known WHERE known.relid = entry.relid)
 ON CONFLICT (relid) DO UPDATE
 SET schemaname = EXCLUDED.schemaname, relname = EXCLUDED.relname, definition = EXCLUDED.definition,

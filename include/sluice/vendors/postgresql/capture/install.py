@@ -102,8 +102,6 @@ def install(
         change_over.record(connection, parts, by_log=wanted.by_log, new_slot=new_slot)
     connection.commit()
     storage.key(connection, resources, parts, wanted=wanted.drained_into)
-    storage.keep_uncompressed(connection, resources, parts)
-    storage.keep_actions(connection, resources, parts)
     storage.guard(connection, resources, parts)
     return replace(installed, unwatched=left, changed_over=changes)
 
@@ -119,7 +117,6 @@ def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> Non
     found = _found(connection, resources, parts)
     if found not in (None, migrations.newest()):
         _make(connection, resources, parts, wanted, keeps_way=True)
-        migrations.compare(connection, found, parts)
     connection.commit()
 
 
@@ -161,7 +158,6 @@ def _make(
     # Where others may make things, one of a name of ours could have come in between.
     ownership.refuse_strange(connection, resources)
     event_triggers.watch_ddl(connection, resources, parts)
-    connection.execute(composed("capture/registry/stale_triggers", **parts))
     if keeps_way:
         recorded = change_over.recorded_state(connection, parts)
         wanted = replace(wanted, by_log=recorded is not None and recorded.by_log)

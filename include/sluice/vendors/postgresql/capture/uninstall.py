@@ -23,11 +23,9 @@ def remove(
         more: what is said in that transaction, while everything is still there.
 
     Raises:
-        ConfigError: SLC-290, they are in `public`, and the configuration does not say so.
         SluiceError: SLC-223, event triggers are a superuser's, who made them for our role.
         TransientError: SLC-036 if a table is busy.
     """
-    ownership.expect_here(connection, resources)
     names = {
         "schema_name": sql.Literal(resources.schema),
         "names": sql.Literal([resources.name(name) for name in RESOURCES]),

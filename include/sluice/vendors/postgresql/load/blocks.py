@@ -199,7 +199,7 @@ class PostgresRanges:
 
     def _open(self) -> Connection:
         if self._session is None or self._session.closed:
-            self._session = loader(self._info, self._pair, self._schema, self._masters, in_blocks=True)
+            self._session = loader(self._info, self._pair, self._schema, in_blocks=True)
             # Others than those that load blocks count on what is written here.
             keep(self._session, synchronous_commit="on")
         return self._session
@@ -222,7 +222,7 @@ class PostgresBlocks:
         self._merge: sql.Composed | None = None
         self._replaces = False
         with translated(f"loading {job.slave.slave}"):
-            self._session = loader(info, pair, job.slave.schema, job.slave.masters, in_blocks=True)
+            self._session = loader(info, pair, job.slave.schema, in_blocks=True)
             keep(self._session, lock_timeout=_LOCK_WAIT)
 
     def begin(self, within: KeyRange, seen: TableView | None) -> None:

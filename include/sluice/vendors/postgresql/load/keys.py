@@ -55,7 +55,7 @@ class PostgresRepair:
         self._copying = ExitStack()
         with translated(self._doing):
             # A job that takes the slave over finds the session by its name, and ends it (R6).
-            self._session = loader(info, pair, schema, masters, in_blocks=True)
+            self._session = loader(info, pair, schema, in_blocks=True)
             keep(self._session, lock_timeout=_LOCK_WAIT)
             # A repair that was reported is not to be lost in a crash: no log delivers it again.
             keep(self._session, synchronous_commit="on")

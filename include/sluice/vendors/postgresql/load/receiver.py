@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from functools import wraps
 from typing import Concatenate, LiteralString, ParamSpec, TypeVar
@@ -13,7 +13,7 @@ from psycopg import sql
 from sluice.apply.mapping.table_view import TableView
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.model.names import Pair, Resources, TableName
+from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import fence
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import identifier, listed
@@ -30,11 +30,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def loader(
-    info: ConnectionInfo, pair: Pair, schema: str, masters: Collection[Resources], *, in_blocks: bool = False
-) -> Connection:
+def loader(info: ConnectionInfo, pair: Pair, schema: str, *, in_blocks: bool = False) -> Connection:
     """A session that fills a slave: what acts there by itself is silent, where the role may have it so."""
-    session = session_on_slave(info, fence.loading(pair, in_blocks=in_blocks), schema, masters)
+    session = session_on_slave(info, fence.loading(pair, in_blocks=in_blocks), schema)
     with suppress(psycopg.errors.InsufficientPrivilege):
         keep(session, session_replication_role="replica")
     # Rows, and what says that they are in, are lost together, if at all; and with them what the drain did after that.
@@ -92,9 +90,7 @@ class PostgresReceiver:
     @_explained
     def open(self) -> None:
         """Begin the session."""
-        self._session = self._open.enter_context(
-            closing(loader(self._info, self._pair, self._plan.schema, self._plan.masters))
-        )
+        self._session = self._open.enter_context(closing(loader(self._info, self._pair, self._plan.schema)))
 
     def close(self) -> None:
         """End the session."""

@@ -274,7 +274,7 @@ class PostgresTables:
 
     def _connected(self, application: str) -> Connection:
         slave = self._slave
-        return ownership.session_on_slave(slave.info, application, slave.schema, slave.masters)
+        return ownership.session_on_slave(slave.info, application, slave.schema)
 
     def _slave_tables(self, tables: Sequence[TableDefinition]) -> list[TableName]:
         """The slave's names of tables."""

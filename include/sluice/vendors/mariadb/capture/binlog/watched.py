@@ -35,8 +35,7 @@ class Watched:
     def __init__(self, text: str, resources: Resources) -> None:
         known: Any = json.loads(text)
         self.carries: bool
-        # An older version wrote the patterns alone.
-        entries, self.carries = (known, False) if isinstance(known, list) else (known["entries"], known["carries"])
+        entries, self.carries = known["entries"], known["carries"]
         self.entries = {Pattern(*plain): actions for *plain, actions in entries}
         self._resources = resources
         self.actions = cache(self._actions)

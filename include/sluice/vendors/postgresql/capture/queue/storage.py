@@ -1,24 +1,18 @@
-"""The storage of the queue: index by key, replica identity, long images, actions; and the guard of deletes.
+"""The storage of the queue: index by key, replica identity; and the guard of deletes.
 
 An index costs the application a sixth of what capture does. Only drains with `block_loop` need it: each of their
-transactions takes its own rows out again. To compress rows of more than 2 kB would double what capture costs.
+transactions takes its own rows out again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 
-from psycopg import errors, sql
+from psycopg import sql
 
 from sluice.model.names import Resources, TableName
 from sluice.vendors.postgresql.capture.queue import triggers
 from sluice.vendors.postgresql.session import Connection, composed
-
-# The most that PostgreSQL lets a row have before it moves values to their own place.
-_IN_PLACE = sql.SQL(
-    "ALTER content SET STORAGE EXTERNAL, ALTER oldcontent SET STORAGE EXTERNAL, SET (toast_tuple_target = 8160)"
-)
 
 
 def key(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable], *, wanted: bool) -> None:
@@ -33,31 +27,6 @@ def key(connection: Connection, resources: Resources, parts: Mapping[str, sql.Co
             _alter(connection, resources, parts, sql.SQL("ADD PRIMARY KEY (repl_key)"))
         if row and not wanted:
             _alter(connection, resources, parts, sql.SQL("DROP CONSTRAINT {}").format(sql.Identifier(row[0])))
-
-
-def keep_uncompressed(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Store images as they are printed, however long. Those that are queued stay as they are.
-
-    Raises:
-        TransientError: SLC-036 as above.
-    """
-    with connection.transaction():
-        if connection.execute(composed("capture/registry/compressed", **parts)).fetchone() == (True,):
-            _alter(connection, resources, parts, _IN_PLACE)
-
-
-def keep_actions(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
-    """Store actions in the form that triggers have. A long queue keeps letters until a later bootstrap finds it short,
-    and so does one with views of others; both forms are read alike.
-
-    Raises:
-        TransientError: SLC-036 as above.
-    """
-    with suppress(errors.FeatureNotSupported), connection.transaction():
-        if connection.execute(composed("capture/registry/action_is_char", **parts)).fetchone() == (True,):
-            connection.execute(composed("capture/registry/items_aside", **parts))
-            _alter(connection, resources, parts, sql.SQL("ALTER db_action TYPE text"))
-            connection.execute(composed("capture/install/150_items", **parts))
 
 
 def guard(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:

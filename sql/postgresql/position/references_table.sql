@@ -1,4 +1,4 @@
--- Foreign keys that are made, or made again, once all rows of their tables are in; with the statement that makes each.
+-- Foreign keys that are made, or made again, once all rows of their tables are in, with the statement that makes each.
 CREATE TABLE IF NOT EXISTS {references} (
     "schema"      text NOT NULL,
     "table"       text NOT NULL,

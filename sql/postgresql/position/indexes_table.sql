@@ -1,4 +1,4 @@
--- Indexes that are dropped while their table is filled, written down in the transaction that drops them.
+-- Indexes that are dropped while their table is filled. Each is written down in the transaction that drops it.
 CREATE TABLE IF NOT EXISTS {indexes} (
     "schema" text NOT NULL,
     "table"  text NOT NULL,
