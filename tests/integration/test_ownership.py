@@ -174,7 +174,7 @@ RELYING = {
     "a drain": lambda world, slave: world.drain(),
     "a comparison": lambda world, slave: slave.aligned(START, 1).__enter__(),
     "a load": lambda world, slave: slave.loading(2**62).progress(),
-    "a task of a load": lambda world, slave: loader(slave.info, slave.pair, "public", ()),
+    "a task of a load": lambda world, slave: loader(slave.info, slave.pair, "public"),
     "blocks": lambda world, slave: PostgresRanges(slave.info, slave.pair, "public", slave.mapper).unfit(
         [], (), {}, build=False
     ),

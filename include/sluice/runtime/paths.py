@@ -72,7 +72,7 @@ class RuntimePaths:
         return self.logs / f"{service}.log"
 
     def make(self) -> None:
-        """Make the directories, whatever the umask says, and mend the modes of those that an earlier version made.
+        """Make the directories, whatever the umask says. Those that are there become private.
 
         The home itself can be passed through, since root's PostgreSQL runs as another user; all that is in it is
         private by its own mode.

@@ -151,13 +151,9 @@ class Cluster:
         return f"postgresql+psycopg://{database}@/{database}?host={quote(str(self.sockets))}&port={self.port}"
 
     def create_database(self, name: str, role: str, password: str, *, superuser: bool = False) -> None:
-        """Make a database and its owner if they are missing, and give the owner this password.
-
-        An owner that was a superuser, and is none any more, gets what others made in the database.
-        """
+        """Make a database and its owner if they are missing, and give the owner this password."""
         with self.admin() as session:
-            known = session.execute("SELECT rolsuper FROM pg_roles WHERE rolname = %s", [role]).fetchone()
-            if known is None:
+            if not session.execute("SELECT FROM pg_roles WHERE rolname = %s", [role]).fetchall():
                 session.execute(sql.SQL("CREATE ROLE {} LOGIN").format(sql.Identifier(role)))
             # A statement can end up in the server's log with its text; a verifier is of no use to who reads that.
             verifier = session.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
@@ -169,9 +165,6 @@ class Cluster:
                 session.execute(create.format(sql.Identifier(name), sql.Identifier(role)))
                 revoke = sql.SQL("REVOKE CONNECT ON DATABASE {} FROM PUBLIC")
                 session.execute(revoke.format(sql.Identifier(name)))
-        if known == (True,) and not superuser:
-            with self.admin(name) as session:
-                session.execute(composed("runtime/hand_over", role_name=sql.Literal(role)))
 
     def let_be_silent(self, role: str) -> None:
         """Let a role keep triggers and foreign keys from acting on what it writes."""

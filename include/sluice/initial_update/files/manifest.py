@@ -99,10 +99,10 @@ class StoredDump(_Part):
         definitions: how the master's tables are made, as its vendor writes it.
         sequences: how far the master's sequences had come.
         chunks: in the order of delivery.
-        overlap: of what time some of them are, if the dump went on where another one had broken off; version 2.
+        overlap: of what time some of them are, if the dump went on where another one had broken off.
     """
 
-    version: Literal[1, 2] = 1
+    version: Literal[1] = 1
     source: str
     update: int
     form: Form = "zst"
@@ -148,8 +148,7 @@ class StoredDump(_Part):
 
     def written(self) -> bytes:
         """The manifest as a file."""
-        # As earlier versions of Sluice read it, if they can take what is stored.
-        return self.model_dump_json(indent=1, exclude=None if self.overlap else {"overlap"}).encode()
+        return self.model_dump_json(indent=1).encode()
 
 
 def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:

@@ -179,7 +179,6 @@ class StoredTables:
         done, overlap = self._notes.done(), self.overlap
         new = [self._notes.stored(done[number][0]) for number in sorted(done)]
         stored = StoredDump(
-            version=2 if overlap else 1,
             source=self._slaves[0].pair.source,
             update=self._update,
             form=self._packing.form,
