@@ -19,6 +19,7 @@ from sluice.config import configuration, logical_decoding
 from sluice.config import models as config_models
 from sluice.config import relay as config_relay
 from sluice.config.pages import Pages
+from sluice.dev import reference
 from sluice.vendors.postgresql import errors as postgresql_errors
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -207,9 +208,13 @@ def is_command(words: str) -> bool:
     return command in commands() and {word for word in more if word.startswith("-")} <= commands()[command]
 
 
-def test_the_readme_has_every_command_and_the_two_of_the_first_screen():
+def test_pages_that_are_made_from_the_code_say_what_it_says():
+    assert not reference.outdated(), "type ./sluice docs --reference"
+
+
+def test_the_readme_is_short_and_has_the_two_commands_of_the_first_screen():
     readme = (PROJECT / "README.md").read_text(encoding="utf-8")
-    assert {name for name in commands() if f"`./sluice {name}" not in readme} == set()
+    assert len(readme.split()) <= 900
     first_screen = readme.splitlines()[:50]
     assert all(any(line.startswith(f"./sluice {name}") for line in first_screen) for name in ("demo", "test"))
 

@@ -58,6 +58,7 @@ def add(commands: Any) -> None:
 
     docs = commands.add_parser("docs", help="serve the documentation as a site, or build it (for developers)")
     docs.add_argument("--build", type=Path, metavar="DIR", help="build the site into this directory")
+    docs.add_argument("--reference", action="store_true", help="write the pages that are made from the code")
     docs.set_defaults(run=_docs)
 
     lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
@@ -90,8 +91,10 @@ def _install(_: argparse.Namespace) -> int:
 
 
 def _docs(options: argparse.Namespace) -> int:
-    from sluice.dev import docs_site
+    from sluice.dev import docs_site, reference
 
+    if options.reference:
+        return reference.write()
     return docs_site.build(options.build) if options.build else docs_site.serve()
 
 

@@ -1,0 +1,77 @@
+"""Pages of the reference that are made from the code: `./sluice docs --reference` writes them, and a test compares."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from sluice import paths
+from sluice.cli.parser import parser
+
+_DOCS = paths.PROJECT / "include" / "docs"
+_COMMANDS = """# Commands
+
+This page is made from the command line itself, which says the same with `--help`. SOURCE and SLAVE are names of the
+[configuration](configuration.md). A command ends with 0 if it did what it says; `status` and `check` end with 1 if
+something is not well. An error goes to stderr, with a [code](errors.md) and what to type next.
+"""
+
+
+def write() -> int:
+    """Write each page."""
+    for name, page in PAGES.items():
+        (_DOCS / name).write_text(page(), encoding="utf-8")
+        print(f"wrote {_DOCS / name}")
+    return 0
+
+
+def outdated() -> list[Path]:
+    """The pages that say something else than the code."""
+    return [_DOCS / name for name, page in PAGES.items() if (_DOCS / name).read_text(encoding="utf-8") != page()]
+
+
+def commands_page() -> str:
+    """The page of the command line."""
+    (choices,) = (one for one in parser()._actions if isinstance(one, argparse._SubParsersAction))
+    told = {one.dest: one.help for one in choices._choices_actions}
+    sections = (_command(name, one, told[name] or "") for name, one in choices.choices.items())
+    return "\n".join([_COMMANDS, *sections])
+
+
+def _command(name: str, command: argparse.ArgumentParser, told: str) -> str:
+    actions = [one for one in command._actions if not isinstance(one, argparse._HelpAction)]
+    places = [_place(one) for one in actions if not one.option_strings]
+    lines = [f"## {name}", "", f"{_sentence(told)}", "", f"`{' '.join(['./sluice', name, *places])}`", ""]
+    if actions:
+        lines += ["| | |", "|---|---|", *_rows(actions), ""]
+    return "\n".join(lines)
+
+
+def _rows(actions: list[argparse.Action]) -> Iterator[str]:
+    for one in actions:
+        words = [" ".join([*one.option_strings[:1], *([_value(one)] if one.nargs != 0 else [])])]
+        yield f"| `{words[0].strip()}` | {_cell(_sentence(one.help or ''))} |"
+
+
+def _place(action: argparse.Action) -> str:
+    """A positional argument, as in a line of usage."""
+    form: Mapping[object, str] = {"?": "[{}]", "*": "[{} ...]", "+": "{} ..."}
+    return form.get(action.nargs, "{}").format(_value(action))
+
+
+def _value(action: argparse.Action) -> str:
+    if isinstance(action.metavar, str):
+        return action.metavar
+    return "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
+
+
+def _cell(text: str) -> str:
+    return text.replace("%%", "%").replace("|", "\\|")
+
+
+PAGES: Mapping[str, Callable[[], str]] = {"commands.md": commands_page}
