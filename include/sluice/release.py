@@ -17,8 +17,8 @@ from sluice import paths
 from sluice.errors import TransientError
 
 VERSION = "0.1.0"
-# Of the package. The first is in a wheel, the second in no wheel.
-_NOT_THE_PACKAGE = ("project", "dev")
+# Of the package. The first is in a wheel, the others are in no wheel.
+_NOT_THE_PACKAGE = ("project", "bench", "demo", "dev")
 _DIGITS = 12
 
 

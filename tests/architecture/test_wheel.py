@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 from pathlib import Path
 from zipfile import ZipFile
@@ -24,11 +25,19 @@ FOLDERS = {
     "sluice_airflow_dags": "dags/sluice_airflow_dags",
     **{f"sluice/project/{name}": name for name in ("spark_jobs", "sql", "include/config", "include/docs")},
 }
+# Of the package, what the wheel has not.
+CHECKOUT = ("bench", "demo", "dev")
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory):
+def files(tmp_path_factory):
     return wheel.build(tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
+def built(files):
+    (found,) = [file for file in files if file.suffix == ".whl"]
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -41,14 +50,31 @@ def archive(built):
 def test_the_wheel_has_every_file_of_a_folder(archive, place):
     folder = PROJECT / FOLDERS[place]
     files = [file for file in folder.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-    wanted = {f"{place}/{file.relative_to(folder)}" for file in files if folder / "dev" not in file.parents}
+    wanted = {
+        f"{place}/{file.relative_to(folder)}"
+        for file in files
+        if not {folder / name for name in CHECKOUT} & {*file.parents}
+    }
     assert wanted
     assert wanted <= set(archive.namelist())
 
 
+def test_the_archive_of_the_source_is_the_checkout_as_git_has_it(files):
+    (source,) = [file for file in files if file.suffix == ".gz"]
+    top = f"sluice-{release.VERSION}/"
+    with tarfile.open(source) as opened:
+        names = {name.removeprefix(top) for name in opened.getnames()}
+    tracked = subprocess.run(
+        ["git", "ls-files"], cwd=PROJECT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    assert names - set(tracked) == {"PKG-INFO"}
+    assert {"sluice", "README.md", "spark_jobs/drain.py", "sql/README.md"} <= names
+
+
 def test_the_wheel_has_nothing_for_developers(archive):
     names = archive.namelist()
-    assert not [name for name in names if "__pycache__" in name or name.startswith(("sluice/dev/", "tests/"))]
+    theirs = ("tests/", *(f"sluice/{name}/" for name in CHECKOUT))
+    assert not [name for name in names if "__pycache__" in name or name.startswith(theirs)]
 
 
 def test_the_wheel_asks_for_bounds_and_not_for_single_versions(archive):

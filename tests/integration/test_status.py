@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 
 import pytest
 from support.pages import DIFFERENT, compared
 
+from sluice.cli.parser import main
+from sluice.connections import SEALED_ENV, seal
 from sluice.monitor.status import as_json, as_table, statuses
 from sluice.state.replication import Event
 from sluice.store import leases, replications
@@ -145,3 +149,32 @@ def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(b
     for said in (as_table(found), as_json(found)):
         assert f"{there.host}:{there.port}" in said
         assert there.password not in said
+
+
+def test_the_report_of_a_problem_is_whole_and_has_no_password_also_where_nothing_answers(updating, monkeypatch, capsys):
+    world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
+    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
+    for name, value in world.environment().items():
+        monkeypatch.setenv(name, value)
+    secrets = {one.password for one in world.infos.values()}
+    titles = ["Versions", "Configuration", "Check", "Status", "Last events"]
+
+    def report() -> dict[str, str]:
+        assert main(["doctor"]) == 0
+        text = capsys.readouterr().out
+        assert not [one for one in secrets if one and one in text]
+        parts = dict(re.findall(r"^## ([^\n]*)\n\n```\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
+        assert list(parts) == titles
+        return parts
+
+    parts = report()
+    assert "apache-airflow 3" in parts["Versions"]
+    assert "public.t" in parts["Configuration"]
+    assert "ok   control store" in parts["Check"]
+    assert "INCONSISTENT" in parts["Status"]
+    assert "for a test" in parts["Last events"]
+    gone = {name: replace(one, port=1) for name, one in world.infos.items()}
+    monkeypatch.setenv(SEALED_ENV, seal(gone))
+    parts = report()
+    assert "FAIL control store" in parts["Check"]
+    assert "SLC-060" in parts["Status"]

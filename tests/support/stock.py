@@ -47,7 +47,7 @@ def installed(directory: Path, *, lowest: bool = False) -> Environment:
     launcher = runpy.run_path(str(PROJECT / "sluice"))
     env = launcher["install_environment"]() | {"UV_LINK_MODE": "hardlink"}
     uv = launcher["find_uv"](env)
-    built = wheel.build(directory)
+    (built,) = wheel.build(directory, "wheel")
     archive = Path(shutil.copy(built, directory / "sluice.zip"))
     place = directory / "venv"
 

@@ -24,9 +24,11 @@ RUNS = {
     "main": ({"push": {"branches": ["main"]}}, []),
     "nightly": ({"schedule": [{"cron": "17 2 * * *"}], **BY_HAND}, ["all"]),
     "oracle": (BY_HAND, ["all", "integration"]),
+    "release": ({"push": {"tags": ["v*"]}}, ["all", "e2e"]),
 }
+TESTING = [name for name in RUNS if name != "release"]
 # Those that run `.ci/run`, in a container.
-OURS = ("pull_request", "main", "nightly")
+OURS = ("pull_request", "main", "nightly", "release")
 
 
 def content(name):
@@ -35,8 +37,8 @@ def content(name):
 
 
 def job(name):
-    (found,) = content(name)["jobs"].values()
-    return found
+    """Its first job, which alone runs the tests."""
+    return next(iter(content(name)["jobs"].values()))
 
 
 def typed(name):
@@ -54,11 +56,12 @@ def test_each_workflow_begins_and_runs_as_is_said_here():
     assert {word for words in given.values() for word in words} <= {rings.QUICK, rings.ALL, *rings.RINGS}
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", TESTING)
 def test_a_workflow_is_valid_and_may_read_the_repository_alone(name):
     found = content(name)
     jsonschema.validators.validator_for(SCHEMA)(SCHEMA).validate(found)
     assert found["permissions"] == {"contents": "read"}
+    assert len(found["jobs"]) == 1
     assert "permissions" not in job(name)
     assert job(name)["timeout-minutes"] <= 120
     (checkout,) = [step for step in job(name)["steps"] if "uses" in step]
@@ -66,6 +69,19 @@ def test_a_workflow_is_valid_and_may_read_the_repository_alone(name):
     # A shell would run what a title or a branch of somebody else says.
     assert "${{" not in json.dumps(job(name))
     assert "secrets" not in FILES[name].read_text().replace("deploy/secrets", "").replace("make_secrets", "")
+
+
+def test_a_release_is_published_by_a_job_that_runs_nothing_of_the_checkout():
+    found = content("release")
+    jsonschema.validators.validator_for(SCHEMA)(SCHEMA).validate(found)
+    build, publish = found["jobs"].values()
+    assert found["permissions"] == {"contents": "read"}
+    assert "permissions" not in build
+    assert "${{" not in json.dumps(build)
+    assert publish["permissions"] == {"contents": "write", "id-token": "write"}
+    assert (publish["needs"], publish["environment"]) == ("build", "release")
+    assert not [step for step in publish["steps"] if "checkout" in step.get("uses", "")]
+    assert "password" not in json.dumps(publish)
 
 
 def test_a_newer_commit_ends_the_run_of_a_pull_request_and_no_other_run():

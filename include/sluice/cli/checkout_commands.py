@@ -1,4 +1,4 @@
-"""The commands of `./sluice` that need a checkout: tests, measurements, packages, documentation."""
+"""The commands of `./sluice` that need a checkout: the demo, tests, measurements, packages, documentation."""
 
 from __future__ import annotations
 
@@ -26,8 +26,16 @@ BENCHES = (
 )
 
 
-def add(commands: Any) -> None:
-    """Add them to the commands of a parser."""
+def add_demo(commands: Any) -> None:
+    """Add the first of them, which people see first."""
+    demo = commands.add_parser("demo", help="watch a master replicate to two slaves, on real data")
+    demo.add_argument("--once", action="store_true", help="stop everything at the end; exit 0 only if nothing differs")
+    demo.add_argument("--files", action="store_true", help="carry the initial data in files, as by hand")
+    demo.set_defaults(run=_demo)
+
+
+def add(commands: Any, whole: argparse.ArgumentParser) -> None:
+    """Add the others to the commands of a parser."""
     test = commands.add_parser("test", help="run the tests, ring by ring")
     test.add_argument(
         "rings", nargs="*", metavar="RING", help="lint, unit, ... (default: each); quick; all: the long tests, too"
@@ -59,15 +67,21 @@ def add(commands: Any) -> None:
     docs = commands.add_parser("docs", help="serve the documentation as a site, or build it (for developers)")
     docs.add_argument("--build", type=Path, metavar="DIR", help="build the site into this directory")
     docs.add_argument("--reference", action="store_true", help="write the pages that are made from the code")
-    docs.set_defaults(run=_docs)
+    docs.set_defaults(run=_docs, whole=whole)
 
     lock = commands.add_parser("lock", help="bring uv.lock up to date with pyproject.toml (for developers)")
     lock.add_argument("--upgrade", action="store_true", help="take the newest versions of everything")
     lock.set_defaults(run=_lock)
 
-    build = commands.add_parser("build", help="build the wheel that another Airflow's Python installs")
+    build = commands.add_parser("build", help="build the wheel that another Airflow's Python installs, and its source")
     build.add_argument("directory", nargs="?", type=Path, default=Path("dist"), metavar="DIR", help="default: dist")
     build.set_defaults(run=_build)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from sluice.demo.run import run
+
+    return run(once=options.once, files=options.files)
 
 
 def _test(options: argparse.Namespace) -> int:
@@ -94,7 +108,7 @@ def _docs(options: argparse.Namespace) -> int:
     from sluice.dev import docs_site, reference
 
     if options.reference:
-        return reference.write()
+        return reference.write(options.whole)
     return docs_site.build(options.build) if options.build else docs_site.serve()
 
 
@@ -107,5 +121,5 @@ def _lock(options: argparse.Namespace) -> int:
 def _build(options: argparse.Namespace) -> int:
     from sluice.dev import wheel
 
-    print(wheel.build(options.directory))
+    print(*wheel.build(options.directory), sep="\n")
     return 0

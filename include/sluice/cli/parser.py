@@ -56,10 +56,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    demo = commands.add_parser("demo", help="watch a master replicate to two slaves, on real data")
-    demo.add_argument("--once", action="store_true", help="stop everything at the end; exit 0 only if nothing differs")
-    demo.add_argument("--files", action="store_true", help="carry the initial data in files, as by hand")
-    demo.set_defaults(run=_demo)
+    if not paths.INSTALLED:
+        checkout_commands.add_demo(commands)
 
     up = commands.add_parser("up", help="start PostgreSQL, Airflow and Spark Connect on this machine")
     up.set_defaults(run=_up)
@@ -74,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="validate the configuration and test every connection")
     check.set_defaults(run=_check)
+
+    doctor = commands.add_parser("doctor", help="print what a report of a problem needs; it has no password")
+    doctor.set_defaults(run=_doctor)
 
     init = commands.add_parser("init", help="make what Sluice needs in an Airflow of your own")
     init.set_defaults(run=_init)
@@ -210,14 +211,8 @@ def parser() -> argparse.ArgumentParser:
     grants.set_defaults(run=_grants)
 
     if not paths.INSTALLED:
-        checkout_commands.add(commands)
+        checkout_commands.add(commands, whole)
     return whole
-
-
-def _demo(options: argparse.Namespace) -> int:
-    from sluice.demo.run import run
-
-    return run(once=options.once, files=options.files)
 
 
 def _up(_: argparse.Namespace) -> int:
@@ -244,6 +239,12 @@ def _check(_: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     return commands.show_check()
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from sluice.cli import doctor
+
+    return doctor.show_doctor()
 
 
 def _init(_: argparse.Namespace) -> int:

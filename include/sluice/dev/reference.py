@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sluice import paths
-from sluice.cli.parser import parser
 
 _DOCS = paths.PROJECT / "include" / "docs"
 _COMMANDS = """# Commands
@@ -18,22 +17,22 @@ something is not well. An error goes to stderr, with a [code](errors.md) and wha
 """
 
 
-def write() -> int:
-    """Write each page."""
+def write(whole: argparse.ArgumentParser) -> int:
+    """Write each page; the parser is that of the command line."""
     for name, page in PAGES.items():
-        (_DOCS / name).write_text(page(), encoding="utf-8")
+        (_DOCS / name).write_text(page(whole), encoding="utf-8")
         print(f"wrote {_DOCS / name}")
     return 0
 
 
-def outdated() -> list[Path]:
+def outdated(whole: argparse.ArgumentParser) -> list[Path]:
     """The pages that say something else than the code."""
-    return [_DOCS / name for name, page in PAGES.items() if (_DOCS / name).read_text(encoding="utf-8") != page()]
+    return [_DOCS / name for name, page in PAGES.items() if (_DOCS / name).read_text(encoding="utf-8") != page(whole)]
 
 
-def commands_page() -> str:
+def commands_page(whole: argparse.ArgumentParser) -> str:
     """The page of the command line."""
-    (choices,) = (one for one in parser()._actions if isinstance(one, argparse._SubParsersAction))
+    (choices,) = (one for one in whole._actions if isinstance(one, argparse._SubParsersAction))
     told = {one.dest: one.help for one in choices._choices_actions}
     sections = (_command(name, one, told[name] or "") for name, one in choices.choices.items())
     return "\n".join([_COMMANDS, *sections])
@@ -74,4 +73,4 @@ def _cell(text: str) -> str:
     return text.replace("%%", "%").replace("|", "\\|")
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"commands.md": commands_page}
+PAGES: Mapping[str, Callable[[argparse.ArgumentParser], str]] = {"commands.md": commands_page}

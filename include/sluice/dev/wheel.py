@@ -1,4 +1,5 @@
-"""`./sluice build`: the package as a wheel, with the project's other folders in it (pyproject.toml says which)."""
+"""`./sluice build`: the package as a wheel, with the project's other folders in it (pyproject.toml says which); and its
+source as an archive."""
 
 from __future__ import annotations
 
@@ -10,18 +11,25 @@ from sluice import paths
 from sluice.dev.packages import require
 from sluice.errors import SluiceError
 
+TARGETS = ("sdist", "wheel")
 
-def build(directory: Path) -> Path:
-    """Build the wheel into a directory; where it is.
+
+def build(directory: Path, *targets: str) -> list[Path]:
+    """Build into a directory; where the files are.
+
+    Args:
+        targets: `wheel`, `sdist`; both, if nothing is said.
 
     Raises:
         SluiceError: SLC-281, the packages for developers are not installed; SLC-396, it cannot be built.
     """
     require("hatchling")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(directory.resolve())]
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(directory.resolve())]
+    for target in targets or TARGETS:
+        command += ["--target", target]
     done = subprocess.run(
         command, cwd=paths.PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     if done.returncode:
         raise SluiceError(396, f"the wheel was not built:\n{done.stdout.strip()}", "mend what it says, then try again")
-    return directory / Path(done.stdout.strip().splitlines()[-1]).name
+    return [directory / Path(line).name for line in done.stdout.split()]
