@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from sluice import errors, hints
-from sluice.cli import explain, parser
+from sluice import error_codes, errors, hints
+from sluice.cli import parser
 from sluice.errors import FencedError, LogBehind, LogTrimmed, SluiceError, TransientError
 from sluice.model.names import Pair
 from sluice.state.replication import Event
@@ -96,7 +96,7 @@ def _said(call: ast.Call) -> str:
 
 
 ALL = list(raised())
-ROWS = {int(one.code[4:]): (one.meaning, one.safe, one.remedy) for one in explain.entries().values()}
+ROWS = {int(one.code[4:]): (one.meaning, one.safe, one.remedy) for one in error_codes.entries().values()}
 # What somebody can do: a hint has at least one of these.
 TYPED = re.compile(
     r"airflow |then type|ask for |change |"
@@ -219,7 +219,7 @@ def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
 
 # What starts and ends the embedded runtime is typed on its machine alone, and so are the commands that it names.
 _OF_THE_MACHINE = {"install", "up", "down", "demo", "test", "bench", "lock"}
-_ON_THE_MACHINE = {"runtime", "demo", "bench"}
+_ON_THE_MACHINE = {"runtime", "demo", "bench", "dev"}
 
 
 def _literals(file: Path) -> Iterator[tuple[int, str]]:

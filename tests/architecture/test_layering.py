@@ -16,7 +16,7 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("outside_text",),
-    ("errors", "log", "crash", "paths", "spark_environment"),
+    ("errors", "error_codes", "log", "crash", "paths", "spark_environment"),
     ("library_errors",),
     (
         "model",

@@ -64,10 +64,9 @@ def test_the_archive_of_the_source_is_the_checkout_as_git_has_it(files):
     top = f"sluice-{release.VERSION}/"
     with tarfile.open(source) as opened:
         names = {name.removeprefix(top) for name in opened.getnames()}
-    tracked = subprocess.run(
-        ["git", "ls-files"], cwd=PROJECT, check=True, capture_output=True, text=True
-    ).stdout.splitlines()
-    assert names - set(tracked) == {"PKG-INFO"}
+    known = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    files_of_git = subprocess.run(known, cwd=PROJECT, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert names - set(files_of_git) == {"PKG-INFO"}
     assert {"sluice", "README.md", "spark_jobs/drain.py", "sql/README.md"} <= names
 
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from sluice import paths
+from sluice import error_codes, paths
 
 _DOCS = paths.PROJECT / "include" / "docs"
 _COMMANDS = """# Commands
@@ -14,6 +14,22 @@ _COMMANDS = """# Commands
 This page is made from the command line itself, which says the same with `--help`. SOURCE and SLAVE are names of the
 [configuration](configuration.md). A command ends with 0 if it did what it says; `status` and `check` end with 1 if
 something is not well. An error goes to stderr, with a [code](errors.md) and what to type next.
+"""
+_ERRORS = """# Error codes
+
+Each error of Sluice has a code, a fact and a HINT. This page has every code: its meaning, what is safe, and what to
+type. `./sluice explain SLC-041` prints the entry of one code. Longer procedures are in the [runbook](runbook.md).
+
+The third column, *what is safe*, uses these words:
+
+- *Tried again*: the task retries by itself. Act only if the error does not stop.
+- *Terminal*: a person must act.
+- *Blocked*: the drain of the slave stops before this transaction until a person acts. The slave has nothing of it, and
+  the change log keeps everything.
+
+A terminal error in a drain is a standby by EXCEPTION. Its HINT ends with the complete commands. After the repair, wait
+until the failed run has ended, then unpause the DAG (`./sluice unpause SOURCE SLAVE`). After `initial_update` you need
+not unpause: its task `release` does it, unless a person paused the DAG.
 """
 
 
@@ -36,6 +52,16 @@ def commands_page(whole: argparse.ArgumentParser) -> str:
     told = {one.dest: one.help for one in choices._choices_actions}
     sections = (_command(name, one, told[name] or "") for name, one in choices.choices.items())
     return "\n".join([_COMMANDS, *sections])
+
+
+def errors_page(_: argparse.ArgumentParser) -> str:
+    """The page of error codes."""
+    parts = [_ERRORS]
+    for title, entries in error_codes.sections().items():
+        parts += [f"## {title}", "", "| code | meaning | what is safe | what to type |", "|---|---|---|---|"]
+        parts += [f"| {one.code} | {_cell(one.meaning)} | {_cell(one.safe)} | {_cell(one.remedy)} |" for one in entries]
+        parts.append("")
+    return "\n".join(parts)
 
 
 def _command(name: str, command: argparse.ArgumentParser, told: str) -> str:
@@ -73,4 +99,7 @@ def _cell(text: str) -> str:
     return text.replace("%%", "%").replace("|", "\\|")
 
 
-PAGES: Mapping[str, Callable[[argparse.ArgumentParser], str]] = {"commands.md": commands_page}
+PAGES: Mapping[str, Callable[[argparse.ArgumentParser], str]] = {
+    "commands.md": commands_page,
+    "errors.md": errors_page,
+}

@@ -32,4 +32,5 @@ def build(directory: Path, *targets: str) -> list[Path]:
     )
     if done.returncode:
         raise SluiceError(396, f"the wheel was not built:\n{done.stdout.strip()}", "mend what it says, then try again")
-    return [directory / Path(line).name for line in done.stdout.split()]
+    # Of several targets it names each before its file.
+    return [directory / Path(line).name for line in done.stdout.splitlines() if not line.startswith("[")]
