@@ -2,7 +2,7 @@
 
 Passwords live in Airflow connections. A job, and the Spark tasks it starts, receive them *sealed*: one Fernet
 token that only a holder of the deployment's key file can open, so that no environment, plan, option, log or
-command line ever shows one. See include/docs/adr/0003-sealed-connections.md.
+command line ever shows one. See include/docs/adr/0002-sealed-connections.md.
 """
 
 from __future__ import annotations

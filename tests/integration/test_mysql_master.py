@@ -122,7 +122,7 @@ INSERT INTO p VALUES (1), (2), (3);
 INSERT INTO c VALUES (10, 1), (20, 2), (30, 3)"""
     world, master = binlog(ddl, ["*"], slaves=("zurich",), update=False)
     world.inhibit()
-    # Behind the place that the update is of, as in ADR 37: the session's snapshot has it, and it is undone.
+    # Behind the place that the update is of, as in ADR 12: the session's snapshot has it, and it is undone.
     master.execute("DELETE FROM p WHERE id = 2", "UPDATE p SET id = 2 WHERE id = 1")
     with world.running():
         world.dump()
