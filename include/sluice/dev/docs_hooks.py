@@ -62,10 +62,11 @@ def _relinked(here: str, page: Page, files: Files) -> Callable[[re.Match[str]], 
             return found[0]
         project_path = posixpath.normpath(posixpath.join(folder, path))
         uri = ELSEWHERE.get(project_path, project_path.removeprefix(f"{DOCS}/"))
-        if files.get_file_from_path(uri) is None:
+        file = files.get_file_from_path(uri) or files.get_file_from_path(f"{uri}/index.md")
+        if file is None:
             # MkDocs warns of a link to a file that is nowhere.
             return text if (paths.PROJECT / project_path).exists() else found[0]
-        return f"{picture}[{text}]({posixpath.relpath(uri, site_folder or '.')}{hash_sign}{anchor})"
+        return f"{picture}[{text}]({posixpath.relpath(file.src_uri, site_folder or '.')}{hash_sign}{anchor})"
 
     return relinked
 
