@@ -93,7 +93,8 @@ def test_an_installation_is_upgraded_while_applications_write_and_changes_wait(b
     with background(write, pause_s=0.01):
         for one in (world, fresh):
             bootstrap(one.context, SOURCE)
-            one.catch_up()
+            one.publish()
+            one.drain()
     world.catch_up()
     assert world.status("zurich") is Status.NORMAL
     assert world.differences() == {}
