@@ -89,7 +89,8 @@ class Layouts:
     ) -> None:
         self.current = dict(current)
         self.carried = carried
-        self._charsets = charsets
+        # A list of hundreds, which the server does not change while it runs.
+        self._charsets = cache(charsets)
         self._catalog = catalog
         self._kind = cache(kind)
         self._capturable = capturable
