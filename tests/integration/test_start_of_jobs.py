@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -97,22 +96,15 @@ def loaded(environment, until, job, arguments):
     return {package for package in HEAVY if any(f"{name}.".startswith(f"{package}.") for name in names)}
 
 
-@pytest.fixture(scope="module")
-def at_first_statement(environment):
-    """The heavy packages by job. Two processes at a time: each costs a second."""
-    with ThreadPoolExecutor(2) as pool:
-        return dict(
-            zip(JOBS, pool.map(lambda job: loaded(environment, "statement", job, JOBS[job][0]), JOBS), strict=True)
-        )
-
-
 def test_every_job_is_in_the_list():
     assert set(JOBS) == {file.stem for file in PROJECT.glob("spark_jobs/*.py")}
 
 
+# Each is a process of its own; these are one for each set of packages.
+@pytest.mark.full(but=["drain", "dump", "publish"])
 @pytest.mark.parametrize("job", JOBS)
-def test_a_job_loads_what_its_first_statement_needs_and_no_more(at_first_statement, job):
-    allowed, found = JOBS[job][1], at_first_statement[job]
+def test_a_job_loads_what_its_first_statement_needs_and_no_more(environment, job):
+    allowed, found = JOBS[job][1], loaded(environment, "statement", job, JOBS[job][0])
     assert not found - allowed, f"{job} loads {', '.join(sorted(found - allowed))} before its first statement"
     assert not allowed - found, f"{job} does without {', '.join(sorted(allowed - found))}: take it out of the list"
 

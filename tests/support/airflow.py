@@ -143,7 +143,7 @@ class _Calls(BaseHTTPRequestHandler):
 @pytest.fixture
 def airflow() -> Iterator[Airflow]:
     with Airflow() as server:
-        thread = Thread(target=server.serve_forever, daemon=True)
+        thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         yield server
         server.shutdown()
