@@ -182,6 +182,7 @@ def test_zero_dates_are_in_the_log_as_they_are(binlog):
 LARGE = "repeat(x'ff00', 9 * 500000)"
 
 
+@pytest.mark.full
 def test_a_value_longer_than_half_of_a_packet_of_the_server_arrives_and_is_compared(binlog):
     """R7: a function of the server whose result would be longer than `max_allowed_packet` gives NULL."""
     world, master = binlog("CREATE TABLE t (id int PRIMARY KEY, v longblob)", ["t"], slaves=("zurich",), update=False)

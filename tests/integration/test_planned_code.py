@@ -245,7 +245,7 @@ def test_neither_an_initial_update_nor_a_comparison_begins_with_such_a_table(com
         session.execute("ALTER TABLE t DROP CONSTRAINT IF EXISTS i")
 
 
-@pytest.mark.parametrize("kind", ["an index", "statistics"])
+@pytest.mark.parametrize("kind", [pytest.param("an index", marks=pytest.mark.full), "statistics"])
 def test_what_is_made_while_rows_are_read_is_not_run(compared, kind):
     """None of these waits for readers, and no snapshot that was taken before shows them."""
     world, session = compared
@@ -340,7 +340,7 @@ def test_rows_that_we_put_into_the_stream_are_those_of_the_table_that_was_meant(
     assert (ran(world), status(world)) == (False, [("LOST",)])
 
 
-@pytest.mark.parametrize("reads", ["a block", "what is left"])
+@pytest.mark.parametrize("reads", ["a block", pytest.param("what is left", marks=pytest.mark.full)])
 def test_a_block_waits_before_it_is_asked_whose_code_runs(filled, reads):
     world, owner = filled(PLAIN)
     info, name, database = world.infos["master"], TableName("public", "t"), world.context.source(SOURCE)
