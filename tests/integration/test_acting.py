@@ -151,6 +151,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.full(but=["table", "domain"])
 @pytest.mark.parametrize("made", TAKEN.values(), ids=TAKEN)
 def test_what_others_made_under_a_name_of_the_masters_is_filled_only_once_somebody_says_so(
     updating, weak, stranger, made

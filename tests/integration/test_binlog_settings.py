@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.postgres]
 FULL = [(f"binlog_row_{one}", "FULL", "MINIMAL") for one in ("image", "metadata")]
 
 
+@pytest.mark.full(but=["mariadb"])
 @MASTERS
 def test_the_filters_of_a_log_are_where_they_are_looked_for(master_server):
     with closing(master_server.session()) as session, session.cursor() as cursor:

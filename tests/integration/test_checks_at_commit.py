@@ -17,6 +17,7 @@ HELD = [
 ]
 
 
+@pytest.mark.full(but=["a reference to it"])
 @pytest.mark.parametrize("ddl", CHECKED_LATE.values(), ids=CHECKED_LATE)
 def test_a_table_with_checks_at_the_commit_is_altered_behind_its_changes(build, ddl):
     """As it may be without us (R9)."""

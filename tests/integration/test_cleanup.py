@@ -45,6 +45,7 @@ def other(world, prefix):
     return everything(world) - before
 
 
+@pytest.mark.full(but=["RE"])
 @pytest.mark.parametrize("prefix", ["RE", "REPL_CAPTURE_1"])
 def test_a_prefix_is_removed_and_one_beside_it_stays_and_works(build, prefix):
     world = build(DDL, TABLES)

@@ -44,6 +44,7 @@ def test_a_table_that_loses_its_last_column_is_taken_for_dropped_until_it_has_on
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["polled"])
 @pytest.mark.parametrize("seen", [True, False], ids=["seen", "polled"])
 def test_a_table_that_is_dropped_after_its_last_column_stops_no_other_one(build, weak, seen):
     elsewhere = {} if seen else {"master": weak}

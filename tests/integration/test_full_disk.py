@@ -58,6 +58,7 @@ def there_are(carried):
     return {path.name for path in carried.stored.rglob("*") if path.is_file()}
 
 
+@pytest.mark.full(but=["in mid chunk"])
 @pytest.mark.parametrize(
     ("moment", "resume"),
     [(MOMENTS["in mid chunk"], True), (MOMENTS["when all chunks are in"], False)],

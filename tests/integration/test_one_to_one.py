@@ -134,6 +134,7 @@ def test_an_issued_statement_may_give_up_what_the_session_has_prepared(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["another one in its place"])
 @pytest.mark.parametrize(
     "change",
     [

@@ -279,6 +279,7 @@ SQUATTED = {
 }
 
 
+@pytest.mark.full(but=["an index", "an enum", "a view"])
 @pytest.mark.parametrize("what", SQUATTED)
 def test_a_name_of_ours_that_somebody_else_has_given_away_is_told_with_how_to_free_it(world, stranger, what):
     slave = world.reader("zurich")

@@ -51,6 +51,7 @@ def test_a_table_is_restored_over_itself_and_each_change_arrives_once(build, cap
     assert world.publish()["changes"] == 1
 
 
+@pytest.mark.full(but=["whole"])
 @pytest.mark.parametrize("options", [[], ["--schema=public", "--schema=repl"]], ids=["whole", "schemas"])
 def test_a_copy_of_the_database_works_with_what_came_along_and_without_it(build, server, options):
     world = build(DDL, TABLES)

@@ -31,6 +31,7 @@ def logged(session):
     return plan["Plan"]["WAL Records"]
 
 
+@pytest.mark.full(but=["partitioned"])
 @pytest.mark.parametrize("there", [PLAIN, IN_PARTS], ids=["plain", "partitioned"])
 def test_what_came_is_read_before_a_checkpoint_makes_that_dear(updating, monkeypatch, there):
     monkeypatch.setattr(plan, "CHUNK_BYTES", 64 * BLOCK_BYTES)

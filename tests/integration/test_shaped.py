@@ -296,6 +296,7 @@ def keeps_what_is_old(layout):
     return lambda action, new, old: action == "D" and int(old["n"]) > 5
 
 
+@pytest.mark.full(but=["batch"])
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_a_change_that_is_vetoed_or_does_not_meet_the_condition_leaves_the_row_as_it_was(build, mode):
     world = build("CREATE TABLE t (id int PRIMARY KEY, n int); CREATE TABLE heap (a int)", ["public.t", "public.heap"])

@@ -131,6 +131,7 @@ def test_a_deadlock_on_a_slave_is_tried_again(world):
     assert world.differences() == {}
 
 
+@pytest.mark.full(but=["batch"])
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_a_value_that_is_too_long_for_an_index_of_the_slave_stops_it(world, mode):
     world.settings["replications"][0]["mode"] = mode

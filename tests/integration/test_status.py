@@ -23,6 +23,7 @@ from sluice.store import leases, replications
 pytestmark = [pytest.mark.postgres]
 
 
+@pytest.mark.full(but=["SIGTERM"])
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda one: one.name)
 def test_the_status_is_shown_again_and_again_as_it_is_then_until_a_signal_ends_it(updating, ending):
     world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])

@@ -239,6 +239,7 @@ def test_a_source_that_knows_no_encoding_is_refused_before_anything_is_made(unsu
     assert found.text == str(refused.value)
 
 
+@pytest.mark.full(but=["SQL_ASCII"])
 @pytest.mark.parametrize("encoding", ["SQL_ASCII", "UTF8"])
 def test_bytes_that_are_no_text_stop_the_publisher_with_the_key_of_the_change(unsure, encoding):
     """Where the database says that it is in UTF-8, and is not, its server lets them pass."""

@@ -68,6 +68,7 @@ def slave(world, table="t"):
     return world.reader("zurich").execute(f"SELECT * FROM {table} ORDER BY 1").fetchall()
 
 
+@pytest.mark.full(but=["batch"])
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_what_comes_before_is_delivered_and_the_transaction_is_named_without_its_values(stuck, mode):
     world, error = stuck(mode)

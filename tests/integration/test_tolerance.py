@@ -52,6 +52,7 @@ def test_rows_are_put_right_and_counted_where_that_is_worth_it(odd, way, counted
     assert slave == [(1, "b"), (4, "fine"), (7, "a"), (8, "theirs")]
 
 
+@pytest.mark.full(but=["batch"])
 @pytest.mark.parametrize("mode", ["batch", "one_to_one"])
 def test_a_slave_stops_in_front_of_the_transaction_where_that_is_wanted(odd, mode):
     world = odd("stop", mode)

@@ -246,6 +246,7 @@ def test_slaves_that_begin_with_an_initial_update_follow(updating):
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}
 
 
+@pytest.mark.full(but=["virtual on the master", "on the slave"])
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [

@@ -90,6 +90,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.full(but=["int4 for bigint"])
 @pytest.mark.parametrize(("columns", "code", "fact"), REFUSED.values(), ids=REFUSED)
 def test_a_slave_that_can_hold_the_data_no_longer_is_given_up_before_the_load(world, columns, code, fact):
     there = world.reader("zurich")

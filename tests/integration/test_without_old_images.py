@@ -109,6 +109,7 @@ SHAPED = [
 ]
 
 
+@pytest.mark.full(but=["mask", "without a column"])
 @pytest.mark.parametrize(("entry", "values"), SHAPED)
 def test_a_slave_that_sees_other_values_goes_by_the_same_key(build, entry, values):
     world = build(DDL, KEYED, slaves=("batches", "single"), slave={"tables": {"public.t": entry}})
