@@ -15,6 +15,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
+from support.fuzzing import examples
 from support.pages import BODIES, at, routes, token
 from support.world import SOURCE
 
@@ -31,7 +32,7 @@ CHECKED = [
 ]
 # The same ones in every run of the same code. How long an answer takes says something of the machine.
 BOUNDED = settings(
-    max_examples=8,
+    max_examples=examples(5, 8),
     derandomize=True,
     database=None,
     deadline=None,

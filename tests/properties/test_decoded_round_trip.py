@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import decoding
 from support.decoding import Cell, Change, Transaction
+from support.fuzzing import examples
 
 # What a server's text can hold, above all what the formats have trouble with.
 texts = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
@@ -33,7 +34,7 @@ changes = (
 transactions = st.lists(changes, max_size=4).map(lambda made: Transaction(3, 4, 5, 6, tuple(made * 10)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(100, 200), deadline=None)
 @given(st.lists(transactions, max_size=3), st.sampled_from("tjb"), st.booleans(), st.booleans(), st.integers(1, 900))
 def test_what_is_written_is_decoded(several, format, batched, dotted, most):
     sent = decoding.statements(format, several, dotted)

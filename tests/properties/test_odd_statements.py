@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from support.fuzzing import examples
 from support.histories import MARKS, Publishing, Sessions, drain, no_transaction_is_split, ordinals_count_transactions
 
 DDL = """
@@ -115,7 +116,7 @@ def clients(world):
 
 
 @settings(
-    max_examples=10,
+    max_examples=examples(6, 10),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large],

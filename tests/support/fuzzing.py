@@ -55,6 +55,11 @@ _ODD = (
 _PAIRS = ("()", "[]", "{}", "''", '""', "<>")
 
 
+def examples(some: int, many: int) -> int:
+    """How many examples a property is tried with: many with `./sluice test all`, which says how many inputs."""
+    return many if INPUTS_ENV in os.environ else some
+
+
 @dataclass(frozen=True)
 class Entrance:
     """Where text of others enters.
