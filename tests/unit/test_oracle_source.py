@@ -251,7 +251,6 @@ def test_a_table_whose_changes_are_not_known_is_told_and_then_begun_anew(monkeyp
 def test_everything_of_ours_is_removed_and_nothing_of_others(monkeypatch):
     kinds = [
         ("TABLE", "REPL_ITEMS"),
-        ("TABLE", "REPL_LONGS_TABLE"),
         ("TRIGGER", "REPL_CAP7"),
         ("FUNCTION", "REPL_IMH7"),
         ("JOB", "REPL_JOB"),
@@ -265,7 +264,6 @@ def test_everything_of_ours_is_removed_and_nothing_of_others(monkeypatch):
         "JOB REPL.REPL_JOB",
         "FUNCTION REPL.REPL_IMH7",
         "TABLE REPL.REPL_ITEMS",
-        "TABLE REPL.REPL_LONGS_TABLE",
     ]
     assert asked == [1]
 
