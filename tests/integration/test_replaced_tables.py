@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 
 import pytest
 from tests.support.launcher import wait_until
 
 from sluice.drain.drain import Drain
 from sluice.drain.step import deliver
+from sluice.errors import TransientError
 from sluice.monitor.status import as_table, statuses
 from sluice.state.condition import Condition
 from sluice.store.leases import acquire
@@ -70,20 +72,28 @@ def test_a_drain_that_goes_on_notices_it_between_two_steps(world):
     assert condition(world)[0] is Condition.DOUBTFUL
 
 
-def test_a_table_that_is_emptied_while_a_step_is_at_work_is_to_be_compared(world, monkeypatch):
+@pytest.mark.parametrize("statement", ["INSERT INTO t VALUES (2, 'b')", "TRUNCATE parted", "fails"])
+def test_a_table_that_is_emptied_while_a_step_is_at_work_is_to_be_compared(world, monkeypatch, statement):
     delivered = Drain.deliver
 
     def emptied_behind(drain):
         found = delivered(drain)
         if found is None:
             world.reader("zurich").execute("TRUNCATE t")
+            if statement == "fails":
+                raise TransientError(36, "a table stays locked", "wait")
         return found
 
-    monkeypatch.setattr(Drain, "deliver", emptied_behind)
-    world.master.execute("INSERT INTO t VALUES (2, 'b')")
-    world.publish()
-    world.drain()
-    assert condition(world)[0] is Condition.DOUBTFUL
+    with monkeypatch.context() as beside:
+        beside.setattr(Drain, "deliver", emptied_behind)
+        world.master.execute(b"INSERT INTO t VALUES (2, 'b')" if statement == "fails" else statement.encode())
+        world.publish()
+        with pytest.raises(TransientError) if statement == "fails" else nullcontext():
+            world.drain()
+    for _ in range(2):
+        assert condition(world)[0] is Condition.DOUBTFUL
+        world.let_leases_expire()
+        world.drain()
 
 
 def test_it_is_so_until_all_its_rows_are_compared_or_it_is_filled_again(updating, monkeypatch):

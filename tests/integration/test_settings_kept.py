@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 
 import pytest
@@ -85,10 +86,13 @@ def test_a_role_that_the_database_sets_is_refused(build, weak, stranger):
     slave = world.infos["zurich"]
     owner = stranger(world, f"GRANT {{0}} TO {{me}}; ALTER DATABASE {slave.database} OWNER TO {{0}}")
     # Code in his tables would have his rights, and could take ours by SET ROLE NONE.
-    owner.execute(f"ALTER DATABASE {slave.database} SET role = 'eve_{slave.database}'")
-    with pytest.raises(SluiceError, match=f"SLC-666: .*{slave.database} gives every session the role eve_"):
-        connect(slave, "test")
-    owner.execute(f"ALTER DATABASE {slave.database} RESET role")
+    for setting in ("role", "session_authorization"):
+        owner.execute(f"ALTER DATABASE {slave.database} SET {setting} = 'eve_{slave.database}'")
+        with pytest.raises(
+            SluiceError, match=f"SLC-666: .*{slave.database} gives every session the role eve_"
+        ) as found:
+            connect(slave, "test")
+        owner.execute(re.search(r"ALTER DATABASE \S+ RESET \w+", found.value.hint)[0])
     with connect(slave, "test") as session:
         assert session.execute("SELECT current_user::text").fetchone() == (slave.login,)
 

@@ -124,9 +124,9 @@ class Drain:
         return any(one > self.position.ordinal for one in self._refused)
 
     @property
-    def remade(self) -> bool:
-        """Whether tables of the slave were emptied, made or altered."""
-        return self._pipeline.remade
+    def remade(self) -> Collection[TableName] | None:
+        """The tables of the slave that were emptied; None if any may have been made, emptied or altered."""
+        return None if self._pipeline.commanded else self._pipeline.emptied
 
     def deliver(self) -> Delivered | None:
         """The next batch, if there is one.

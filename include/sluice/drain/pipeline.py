@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 
 from sluice.apply.mapping.table_view import mapped_and_filtered
 from sluice.apply.net.effects import Step
+from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import are
 from sluice.changelog.segment_files import SegmentFiles
@@ -54,7 +55,6 @@ from sluice.vendors.protocol.visibility import Visibility
 # Changes as a slave sees them, and the layouts in them.
 Seen = tuple[pa.Table, dict[int, Layout]]
 See = Callable[[pa.Table, ParsedDdl], Seen]
-_REMAKING = frozenset({Action.TRUNCATE, *COMMANDS})
 
 
 class Pipeline:
@@ -69,7 +69,8 @@ class Pipeline:
 
     Attributes:
         views: how the slave sees tables that were met.
-        remade: whether tables of the slave were emptied, made or altered, or a command may have done so.
+        emptied: tables of the slave that were emptied.
+        commanded: whether a command was carried out, which may have made, emptied or altered any table.
     """
 
     def __init__(
@@ -87,7 +88,8 @@ class Pipeline:
         self._files = files
         self._permission = permission
         self._answered = answered
-        self.remade = False
+        self.emptied: set[TableName] = set()
+        self.commanded = False
         self.views = SlaveViews(slave.mapper, manifest, salt, skipped, lasting=slave.lasting)
         self._policies = WritePolicies(self.views.tables, rejected)
 
@@ -144,7 +146,9 @@ class Pipeline:
     def replay(self, batch: Batch, begin: Position, collected: int, sequences: Sequence[SequenceValue]) -> Replayed:
         """In place of `prepare` and `write`: each transaction of the master as one of the slave's, row by row."""
         changes, layouts = self._permission.keeping(*self.see(batch.changes, batch.ddl))
-        self.remade |= bool(pc.any(are(changes["action"], _REMAKING)).as_py())
+        self.commanded |= bool(pc.any(are(changes["action"], COMMANDS)).as_py())
+        of_emptied = kept(changes, are(changes["action"], {Action.TRUNCATE}))["layout"]
+        self.emptied |= {layouts[number].name for number in pc.unique(of_emptied).to_pylist() if number in layouts}
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {number: one for number, one in layouts.items() if not self._policies.for_table(one.name).by_row}
         found = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
@@ -152,7 +156,10 @@ class Pipeline:
 
     def _noting(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:
-            self.remade |= isinstance(step, Command) or any(effect.emptied for effect in step)
+            if isinstance(step, Command):
+                self.commanded = True
+            else:
+                self.emptied |= {effect.layout.name for effect in step if effect.emptied}
             yield step
 
 

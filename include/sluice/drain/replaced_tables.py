@@ -6,7 +6,7 @@ when it ends, unless it has emptied or altered tables itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sluice.context import Context
 from sluice.log import event
@@ -42,23 +42,23 @@ class ReplacedTables:
                 table_files.record(self._store, self._pair, ordinal, files)
                 self._was = files
 
-    def record(self, ordinal: int, *, remade: bool) -> None:
+    def record(self, ordinal: int, remade: Collection[TableName] | None) -> None:
         """Record the files as this drain leaves them.
 
         Args:
-            remade: whether the drain itself emptied or altered tables since the look. If it did not, other files are
-                the work of somebody else.
+            remade: the tables of the slave that the drain itself has emptied since the look; None: it may have emptied
+                or altered any. Other files of all others are the work of somebody else.
         """
         if not self._tables:
             return
         files = self._files()
-        if not remade:
-            self._doubt(ordinal, files)
+        if remade is not None:
+            self._doubt(ordinal, files, remade)
         table_files.record(self._store, self._pair, ordinal, None if files == self._was else files)
 
-    def _doubt(self, ordinal: int, files: Mapping[str, str]) -> bool:
+    def _doubt(self, ordinal: int, files: Mapping[str, str], remade: Collection[TableName] = ()) -> bool:
         """Mark the tables that have other files than before; whether there are any."""
-        given = {str(name) for name in self._tables}
+        given = {str(name) for name in self._tables if self._slave.mapper.table(name) not in remade}
         replaced = [name for name, file in self._was.items() if name in given and files.get(name) != file]
         if replaced:
             event("tables replaced", slave=self._pair.slave, tables=",".join(replaced))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence, Set
+from contextlib import suppress
 from dataclasses import asdict
 from functools import partial
 
@@ -75,9 +76,15 @@ def deliver(
         step = _Step(context.store, pair, drain, epoch, left_out, after_crash=after_crash)
         replaced = ReplacedTables(context, pair, slave, tables)
         replaced.look(drain.position.ordinal)
-        done = step.deliver(seconds)
+        try:
+            done = step.deliver(seconds)
+        except SluiceError:
+            # What is delivered stays so, and the next step compares with what it is now.
+            with suppress(SluiceError):
+                replaced.record(drain.position.ordinal, drain.remade)
+            raise
         if first or done.transactions:
-            replaced.record(drain.position.ordinal, remade=drain.remade)
+            replaced.record(drain.position.ordinal, drain.remade)
         return asdict(done)
     except TransientError:
         raise

@@ -8,8 +8,9 @@ import pymysql
 
 from sluice.changelog.points import PointWait
 from sluice.errors import FencedError, SluiceError
-from sluice.model.names import Pair
+from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
+from sluice.vendors.mariadb.catalog.rights import expect_triggers_shown, plain
 from sluice.vendors.mariadb.errors import number_of
 from sluice.vendors.mariadb.session import (
     Connection,
@@ -51,6 +52,7 @@ def _raised(session: Connection, parts: Mapping[str, str], pair: Pair, epoch: in
     with transaction(session):
         # From here on nobody puts a trigger on it until the transaction ends.
         execute(session, f"SELECT 1 FROM {parts['position']} LIMIT 0")
+        expect_triggers_shown(session, TableName(*map(plain, parts["position"].rsplit(".", 1))))
         expect_ours(session, parts)
         execute(session, composed("position/begin", **parts), names)
         ((found, segment, ordinal, snapshot),) = execute(session, composed("position/lock", **parts), names)

@@ -54,9 +54,9 @@ SELECT name FROM unnest(%s::text[]) AS pinned (name) WHERE pg_catalog.current_se
 _SETTINGS = """
 SELECT name, pg_catalog.current_setting(name, true) FROM unnest(%s::text[]) AS pinned (name)
 UNION ALL
-SELECT 'role', pg_catalog.split_part(setting, '=', 2)
+SELECT pg_catalog.split_part(setting, '=', 1), pg_catalog.split_part(setting, '=', 2)
 FROM pg_catalog.pg_db_role_setting CROSS JOIN unnest(setconfig) AS setting
-WHERE setrole = 0 AND pg_catalog.split_part(setting, '=', 1) = 'role'
+WHERE setrole = 0 AND pg_catalog.split_part(setting, '=', 1) = ANY (ARRAY['role', 'session_authorization'])
     AND setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())"""
 # A setting that this session alone has: it tells that what else was set in it since it began still holds. Statements
 # that count on that read it back, beside what they read anyway.
@@ -127,15 +127,15 @@ def connect(
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
         )
-    if role := has.get("role"):
+    for setting in {"role", "session_authorization"} & has.keys():
         connection.close()
         raise SluiceError(
             666,
-            f"the database {info.database} gives every session the role {role}: its code could take the rights of "
-            f"{info.login} again",
+            f"the database {info.database} gives every session the role {has[setting]}: its code could take the rights "
+            f"of {info.login} again",
             f"nothing was read or written. See who set it; its owner, or a superuser, says: ALTER DATABASE "
-            f"{sql.Identifier(info.database).as_string()} RESET role. To give {info.login} a role, set it for that "
-            "one: ALTER ROLE ... SET role",
+            f"{sql.Identifier(info.database).as_string()} RESET {setting}. To give {info.login} a role, set it for "
+            "that one: ALTER ROLE ... SET role",
         )
     expect_same(connection, has[_MARK])
     # What the driver prepares by itself it gives up after a rollback, and all else that is prepared too. And code of

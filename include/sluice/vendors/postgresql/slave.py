@@ -257,13 +257,16 @@ class PostgresSlave(AtPosition):
         for step in steps:
             if isinstance(step, Command):
                 judged = self._judged.pop(step.key, None)
-                if commands.execute(
-                    session, step, self.mapper, loop_filter, references, answered, judged, silent=self._silent
-                ):
-                    self._writer.look_up()
-                # A function of a user may have given up what is prepared here, or put something else in its place.
-                self._writer.forget()
-                self._one_to_one = None
+                try:
+                    if commands.execute(
+                        session, step, self.mapper, loop_filter, references, answered, judged, silent=self._silent
+                    ):
+                        self._writer.look_up()
+                finally:
+                    # A function of a user may have given up what is prepared here, or put something else in its
+                    # place, which no rollback undoes.
+                    self._writer.forget()
+                    self._one_to_one = None
                 continue
             tolerated += self._writer.write(step, policies, first=first)
             first = False

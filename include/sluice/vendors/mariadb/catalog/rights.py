@@ -41,7 +41,7 @@ def _has(session: Connection, right: str, table: TableName) -> bool:
         if not (grant := _GRANT.match(text)):
             continue
         given = not {right, "ALL PRIVILEGES"}.isdisjoint(_COLUMNS.sub("", grant["rights"]).split(", "))
-        schema, name = _plain(grant["schema"]), _plain(grant["table"])
+        schema, name = plain(grant["schema"]), plain(grant["table"])
         if name != "*" and given and (schema, name) == (table.schema, table.table):
             return True
         if schema == name == "*" and given:
@@ -51,7 +51,7 @@ def _has(session: Connection, right: str, table: TableName) -> bool:
     return any(map(all, on_schema.values()))
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
