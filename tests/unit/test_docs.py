@@ -127,12 +127,6 @@ def test_each_code_has_a_meaning_what_is_safe_and_what_to_type():
     assert not [row for row in explained if len(row) != 4 or not all(row)]
 
 
-def test_tests_that_the_monitoring_page_names_exist():
-    named = set(re.findall(r"`(test_\w+)`", (DOCS / "monitoring.md").read_text(encoding="utf-8")))
-    files = [PROJECT / name for name in tracked() if name.startswith("tests/") and name.endswith(".py")]
-    assert named - {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text("utf-8"))} == set()
-
-
 def test_codes_named_in_a_document_exist():
     named = {document.name: set(re.findall(r"SLC-\d{3}", document.read_text("utf-8"))) for document in DOCUMENTS}
     assert not {name: codes - used_codes() for name, codes in named.items() if codes - used_codes()}
