@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.config.mapper import Mapper
-from sluice.config.models import SlaveTable
+from sluice.config.slave_table import SlaveTable
 from sluice.errors import SluiceError
 from sluice.model.action import Existing
 from sluice.model.layout import Column, Layout

@@ -22,7 +22,8 @@ from sluice.changelog.segment_files import PlainDirectory
 from sluice.changelog.written import Written
 from sluice.config import configuration
 from sluice.config.mapper import Mapper
-from sluice.config.models import IncomingFiles, SlaveTable
+from sluice.config.models import IncomingFiles
+from sluice.config.slave_table import SlaveTable
 from sluice.errors import SluiceError
 from sluice.expressions import Fault
 from sluice.expressions import parse as expression

@@ -8,7 +8,8 @@ import pytest
 
 from sluice import paths
 from sluice.config import configuration
-from sluice.config.models import SlaveTable, WatchedTable
+from sluice.config.models import WatchedTable
+from sluice.config.slave_table import SlaveTable
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import ConfigError

@@ -10,15 +10,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 from support.store_tables import metadata
 
 from sluice import errors
 from sluice.cli.parser import parser as command_parser
-from sluice.config import configuration, logical_decoding
-from sluice.config import models as config_models
-from sluice.config import relay as config_relay
-from sluice.config.pages import Pages
+from sluice.config import configuration
 from sluice.dev import reference
 from sluice.vendors.postgresql import errors as postgresql_errors
 
@@ -26,35 +22,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 DOCS = PROJECT / "include" / "docs"
 DOCUMENTS = sorted([*PROJECT.glob("*.md"), *DOCS.rglob("*.md"), PROJECT / "sql" / "README.md"])
 ERROR_PAGE = (DOCS / "errors.md").read_text(encoding="utf-8")
-CONFIGURATION = (DOCS / "configuration.md").read_text(encoding="utf-8")
 
 MASTERS = "repl_"
-# The part of configuration.md that explains a model begins with this title.
-SECTIONS: dict[str, type[BaseModel]] = {
-    "### The file": configuration.Config,
-    "### Pages in Airflow:": Pages,
-    "### The relay:": config_relay.Relay,
-    "### A client of the relay:": config_relay.RelayClient,
-    "### A log of events:": config_relay.CsvLog,
-    "### A source:": configuration.Source,
-    "### A watched table:": config_models.WatchedTable,
-    "### When a source is published:": config_models.PublishSchedule,
-    "### When a slave is drained:": config_models.DrainSchedule,
-    "### Decoding:": logical_decoding.Decoding,
-    "### Segments:": config_models.Segments,
-    "### Blocks:": config_models.Blocks,
-    "### Comparisons:": config_models.Verification,
-    "### Messages:": config_models.Messages,
-    "### Stored initial data:": config_models.OutgoingFiles,
-    "### Arriving initial data:": config_models.IncomingFiles,
-    "### A slave:": configuration.Slave,
-    "### A program:": config_models.Program,
-    "### Wiping out:": config_models.WipeOut,
-    "### What a slave sees of a table:": config_models.SlaveTable,
-    "### A stylesheet:": config_models.Stylesheets,
-    "### A replication:": configuration.Replication,
-}
-
 ERRORS = {name for name, one in vars(errors).items() if isinstance(one, type) and issubclass(one, errors.SluiceError)}
 
 
@@ -78,24 +47,28 @@ def rows(text: str) -> list[list[str]]:
 # Configuration
 
 
-@pytest.mark.parametrize(("title", "model"), SECTIONS.items(), ids=lambda one: getattr(one, "__name__", ""))
-def test_every_configuration_key_is_explained_with_its_default(title, model):
-    section = re.split(r"\n##", CONFIGURATION.partition(f"\n{title}")[2])[0]
-    explained = {row[0].strip("`"): row for row in rows(section) if row[0].startswith("`")}
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    assert set(explained) == set(fields)
-    for name, field in fields.items():
-        if isinstance(field.default, str | int | float | dict):
-            expected = field.default if field.default and isinstance(field.default, str) else json.dumps(field.default)
-            assert explained[name][2] == f"`{expected}`", name
-        elif field.is_required():
-            assert explained[name][2] == "required", name
+def test_every_key_has_a_description_and_a_default_or_is_required():
+    schema = configuration.schema()
+    models = [one for one in (schema, *schema["$defs"].values()) if "properties" in one]
+    assert len(models) > 20
+    for model in models:
+        assert model["description"], model["title"]
+        for key, value in model["properties"].items():
+            # A section is described by its model.
+            assert value.get("description") or "$defs" in json.dumps(value), (model["title"], key)
+            assert ("default" in value) != (key in model.get("required", [])), (model["title"], key)
 
 
-def test_every_model_of_the_configuration_has_its_part():
-    named = (vars(configuration) | vars(config_models) | vars(config_relay) | vars(logical_decoding)).values()
-    models = {one for one in named if isinstance(one, type) and issubclass(one, config_models.Part)}
-    assert models - {config_models.Part} == set(SECTIONS.values())
+def test_the_page_of_keys_has_every_key_in_a_section_of_its_own_with_its_default():
+    page = (DOCS / "keys.md").read_text(encoding="utf-8")
+    sections = dict(section.split("\n", 1) for section in re.split(r"\n#+ ", page)[1:])
+    tables = {title.strip("`"): rows(section)[1:] for title, section in sections.items()}
+    assert tables["sources.<name>.segments"][1][:3] == ["`keep_hours`", "number from 0", "`24`"]
+    assert tables["replications[]"][0][:3] == ["`source`", "text", "required"]
+    assert [row[2] for row in tables["slaves.<name>.tables.<schema.table>"][:4]] == ["`false`", "none", "`{}`", "`[]`"]
+    models = [one for one in configuration.schema()["$defs"].values() if "properties" in one]
+    assert len(tables) == len(models) + 1
+    assert sum(map(len, tables.values())) == sum(len(one["properties"]) for one in models) + len(tables["The file"])
 
 
 # Error codes
@@ -272,7 +245,7 @@ def test_the_runbook_says_what_bounds_each_table_of_ours_and_names_no_other_sett
     made = made - {"sluice_table", "repl_records"} | {"repl_statement"}
     assert {one for one in named if one.startswith((MASTERS, "sluice_"))} == made
     assert {one for one in named if not one.startswith((MASTERS, "sluice_"))} - {"initial_files"} == {*metadata.tables}
-    keys = set(re.findall(r"`([\w]+)`", CONFIGURATION))
+    keys = set(re.findall(r"`([\w]+)`", (DOCS / "keys.md").read_text(encoding="utf-8")))
     assert {part for one in settings for part in one.split(".")} - {"on", "spark", "history", "fs", "cleaner"} <= keys
 
 

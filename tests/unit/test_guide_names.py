@@ -6,11 +6,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-from sluice.config import configuration, models
+from sluice.config import configuration, models, publishing
 
 PROJECT = Path(__file__).resolve().parents[2]
-PAGE = (PROJECT / "include" / "docs" / "configuration.md").read_text(encoding="utf-8")
-SECTION = PAGE.partition("## The names of xmlBlaster's guide")[2]
+PAGE = (PROJECT / "include" / "docs" / "guide.md").read_text(encoding="utf-8")
 
 COLUMNS = """
 REPL_KEY TRANS_KEY DBID TABLENAME GUID DB_ACTION DB_CATALOG DB_SCHEMA CONTENT OLDCONTENT VERSION CATALOGNAME SCHEMANAME
@@ -40,7 +39,7 @@ replication.sqlTopic replication.statements replication.writer.schemaToWipeout t
 @cache
 def rows() -> list[tuple[str, str, str]]:
     """(guide, here, shown by) of every row."""
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in SECTION.splitlines() if line[:1] == "|"]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line[:1] == "|"]
     return [(one[0], one[1], one[2]) for one in cells if one[0] != "guide" and not one[0].startswith("---")]
 
 
@@ -81,7 +80,7 @@ def test_what_is_there_is_shown_by_a_test_and_what_is_not_says_so():
 
 
 def test_a_key_that_is_named_exists():
-    fields = {"slaves": configuration.Slave, "messages": models.Messages, "tables": models.WatchedTable}
+    fields = {"slaves": configuration.Slave, "messages": publishing.Messages, "tables": models.WatchedTable}
     named = [key for _, here, _ in rows() for key in re.findall(r"`((?:messages|tables|slaves)\.[a-z_.<>]+)`", here)]
     assert len(named) > 8
     for key in named:

@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from sluice.apply.mapping.table_view import shaped_lines, view
 from sluice.config.mapper import Mapper
-from sluice.config.models import SlaveTable
 from sluice.config.slave import Slave
+from sluice.config.slave_table import SlaveTable
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.watched import split_pattern

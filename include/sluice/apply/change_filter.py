@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from sluice import extensions
 from sluice.apply.transform.build import sound
 from sluice.apply.transform.plugin import Row, answered, usable
-from sluice.config.models import SlaveTable
+from sluice.config.slave_table import SlaveTable
 from sluice.expressions import Condition, Fault, parse
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout

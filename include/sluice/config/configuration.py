@@ -21,9 +21,10 @@ from pydantic import Field, ValidationError, model_validator
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
 from sluice.config.fields import DagPrefix, Location, Name, RoleName, meant
-from sluice.config.models import Part, Replication, maybe_empty
+from sluice.config.models import Part, maybe_empty
 from sluice.config.pages import Pages
 from sluice.config.relay import Relay
+from sluice.config.replication import Replication
 from sluice.config.slave import Slave
 from sluice.config.source import Source
 from sluice.errors import ConfigError, UnknownName
@@ -44,35 +45,90 @@ _T = TypeVar("_T")
 
 
 class Config(Part):
-    """The whole file."""
+    """What is replicated from where to where."""
 
-    change_log: Annotated[Location, Field(description="directory or URL; relative to SLUICE_HOME")] = "changelog"
+    change_log: Annotated[
+        Location,
+        Field(
+            description="where segments are kept: a directory, relative to `SLUICE_HOME`, or a [URL](stores.md) such "
+            "as `s3://...` or `hdfs://...`, without a password. All machines that run jobs or executors must see the "
+            "same change log"
+        ),
+    ] = "changelog"
     control: Annotated[str, Field(description="connection of the control store")] = "sluice_control"
-    spark: Annotated[str, Field(description="connection of type spark_connect or spark")] = "sluice_spark"
-    airflow_api: Annotated[str, Field(description="connection of Airflow's REST API")] = "sluice_airflow_api"
+    spark: Annotated[
+        str, Field(description="connection that says how jobs run, of type `spark_connect` or `spark`")
+    ] = "sluice_spark"
+    airflow_api: Annotated[
+        str,
+        Field(
+            description="connection of Airflow's REST API. Drains, and the end of an initial update, read and set the "
+            "pause switch of a drain's DAG through it"
+        ),
+    ] = "sluice_airflow_api"
     keep_runs_days: Annotated[
-        float | None, Field(gt=0, description="days that runs of our DAGs and their logs are kept; null: for ever")
+        float | None,
+        Field(
+            gt=0,
+            description="days for which runs of Sluice's DAGs, and the logs of their tasks, are "
+            "[kept](configuration.md#housekeeping). None: for ever",
+        ),
     ] = 14
     keep_records_days: Annotated[
         float | None,
         Field(
-            gt=0, description="days that reports of comparisons, statements and ended updates are kept; null: for ever"
+            gt=0,
+            description="days for which reports of comparisons, statements with their answers, and ended initial "
+            "updates are [kept](configuration.md#housekeeping). None: for ever",
         ),
     ] = 400
     keep_audit_days: Annotated[
-        float | None, Field(gt=0, description="days that the audit trail is kept; null: for ever")
+        float | None,
+        Field(
+            gt=0, description="days for which the audit trail is [kept](configuration.md#housekeeping). None: for ever"
+        ),
     ] = None
     command_roles: Annotated[
         tuple[RoleName, ...],
-        Field(description="roles in Airflow that may fill, bootstrap, administer and cancel; []: any"),
+        Field(
+            description="a person needs one of these [roles in Airflow](configuration.md#roles-in-airflow) to trigger "
+            "a DAG that fills, repairs or decides, or to answer a question of a run. `[]`: only Airflow's own rights "
+            "apply"
+        ),
     ] = ("op", "admin")
     pages: Annotated[Pages, maybe_empty(Pages)] = Pages.by_default()
-    relay: Annotated[Relay | None, maybe_empty(Relay | None), Field(description="serves events to clients")] = None
-    dag_prefix: Annotated[DagPrefix, Field(description="what the id of every DAG begins with")] = ""
-    bulk_tasks: Annotated[int, Field(ge=1, description="Spark tasks that copy at the same time")] = 2
-    sources: Annotated[dict[Name, Source], Field(min_length=1)]
-    slaves: dict[Name, Slave]
-    replications: list[Replication]
+    relay: Annotated[
+        Relay | None,
+        maybe_empty(Relay | None),
+        Field(description="the [relay](relay.md), which serves events of tables to clients. None: there is no relay"),
+    ] = None
+    dag_prefix: Annotated[
+        DagPrefix,
+        Field(
+            description="the beginning of all DAG ids, so that they do not collide with other DAGs of the same "
+            "Airflow: letters, digits and `_`, at most 60. With `acme_` a DAG is `acme_verify`. Commands of "
+            "`./sluice` name DAGs without the prefix. Choose it before the first start: for Airflow, a DAG with "
+            "another id is another DAG, which is not paused and has no history"
+        ),
+    ] = ""
+    bulk_tasks: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="number of Spark tasks that copy at the same time. It also decides how finely a middle-sized "
+            "table is cut",
+        ),
+    ] = 2
+    sources: Annotated[
+        dict[Name, Source],
+        Field(min_length=1),
+        Field(
+            description="the masters. The name of a source or slave has lower-case letters, digits and `_`, begins "
+            "with a letter, and has at most 40 characters, because it becomes a part of DAG ids"
+        ),
+    ]
+    slaves: Annotated[dict[Name, Slave], Field(description="the slaves")]
+    replications: Annotated[list[Replication], Field(description="which source feeds which slave")]
 
     @model_validator(mode="before")
     @classmethod

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from sluice.config.mapper import Mapper
-from sluice.config.models import SlaveTable, WatchedTable
+from sluice.config.models import WatchedTable
+from sluice.config.slave_table import SlaveTable
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
 from sluice.model.watched import Pattern, chosen

@@ -16,15 +16,26 @@ OptionValue = StrictBool | StrictInt | StrictStr | list[StrictInt] | list[Strict
 
 
 class Decoding(Part):
-    """Reading a log by the server's own decoding."""
+    """How a [GaussDB](gaussdb.md) decodes its log. For a source with `vendor: gaussdb` alone."""
 
     read_by: Annotated[
-        Literal["functions", "protocol"], Field(description="SQL functions, or the replication protocol")
+        Literal["functions", "protocol"],
+        Field(description="SQL functions, or the [replication protocol](gaussdb.md#over-the-replication-protocol)"),
     ] = "functions"
-    slot: Annotated[str | None, Field(description="name of the slot; by default one by prefix and database")] = None
-    options: dict[str, OptionValue] = Field({}, description="options of the server's decoding, by its names")
+    slot: Annotated[
+        str | None,
+        Field(
+            description="the name of the replication slot, which is put into lower case. None: one by prefix and "
+            "database"
+        ),
+    ] = None
+    options: dict[str, OptionValue] = Field(
+        {}, description="[options of the decoding](gaussdb.md#options), by the server's names"
+    )
     rounded_floats: dict[str, list[StrictStr]] = Field(
-        {}, description="schema.table: its columns whose floating-point numbers may lose their last digits"
+        {},
+        description="`schema.table` to a list of its columns that may lose the last digits of [floating-point "
+        "numbers](gaussdb.md#floating-point-numbers); without it they are refused (SLC-500)",
     )
 
     @cached_property

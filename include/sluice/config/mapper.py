@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sluice.config.models import SlaveTable
+from sluice.config.slave_table import SlaveTable
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.action import Filled
 from sluice.model.loss import is_unchanged

@@ -1,4 +1,4 @@
-"""The parts of the configuration that stand for themselves: schedules, tables, segments, messages, replications."""
+"""The parts of the configuration that stand for themselves: tables, initial data, stylesheets, programs."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from sluice.config.cron import Cron
-from sluice.config.fields import Actions, Identifier, Label, Location, TableAlias
-from sluice.model.action import Existing, Filled, Policies, Policy
-from sluice.model.limits import MOST_SIGNS
-from sluice.model.row_conflict import ConflictAction
-from sluice.model.sample_bound import CONFIDENCE, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE
-
-# Masks that are no constant.
-HASH, REDACT = "hash", "redact"
+from sluice.config.fields import Actions, Identifier, Location
 
 
 class Part(BaseModel):
@@ -32,38 +24,66 @@ def maybe_empty(given: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: {} if value is None else value, json_schema_input_type=given)
 
 
-class PublishSchedule(Part):
-    """When a source is published: a run stays up and looks, until the next one takes over."""
-
-    every_s: Annotated[int, Field(ge=1, le=86_400, description="seconds between the starts of two runs")] = 300
-    run_for_s: Annotated[float, Field(ge=0, le=86_400, description="seconds a run stays up and polls")] = 295
-    poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
-
-
-class DrainSchedule(Part):
-    """When a slave is drained: a run starts when there is something for it, and ends when nothing more comes."""
-
-    every_s: Annotated[
-        int, Field(ge=1, le=86_400, description="seconds between two runs if nobody starts one; none is much longer")
-    ] = 600
-    run_for_s: Annotated[
-        float, Field(ge=0, le=86_400, description="seconds without anything to deliver until a run ends")
-    ] = 30
-    poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
-
-
 class WatchedTable(Part):
-    """One entry of Table 2.5 of the guide: what to capture of a table, and how its trigger is called."""
+    """How a table, or each table of a [wildcard](tables.md#wildcards), is captured. `{}` is enough, and so is
+    nothing behind the colon. The schema is required: there is no default one. Blanks around the schema and the table
+    are ignored. Write a name with a dot in it, or with blanks around it, in double quotes: `'public." t "'`. A table
+    that is named [need not exist yet](tables.md#tables-to-come).
+    """
 
-    exclude: Annotated[bool, Field(description="not watched, although a wildcard says so")] = False
-    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
-    trigger: Annotated[str | None, Field(max_length=63, description="the trigger's name; made if not given")] = None
-    sequence: Annotated[int, Field(description="order of loading; negative: before all others")] = -1
-    debug: Annotated[Literal[0, 1], Field(description="1: each change leaves a line in DEBUG_TABLE")] = 0
+    exclude: Annotated[
+        bool,
+        Field(
+            description="this table, or every table that this wildcard takes, is not watched. No other settings are "
+            "allowed then"
+        ),
+    ] = False
+    actions: Annotated[
+        Actions,
+        Field(
+            description="the captured actions: any of I (insert), U (update), D (delete, and with it TRUNCATE). The "
+            "trigger fires on those alone. `none`: only the initial copy. With fewer than `IUD` the slave is not a "
+            "copy, and `verify` says so"
+        ),
+    ] = "IUD"
+    trigger: Annotated[
+        str | None,
+        Field(
+            max_length=63,
+            description="name of the trigger; without one it is made. It must sort after `RI_ConstraintTrigger_` "
+            "(R1), have at most 61 bytes, and be free. The name with `_t` behind it and the name with `W_` before it "
+            "must be free, too",
+        ),
+    ] = None
+    sequence: Annotated[
+        int,
+        Field(
+            description="the order in which an initial update makes and loads tables: low numbers first; all negative "
+            "ones form one group before them. Within a number parents come before their children"
+        ),
+    ] = -1
+    debug: Annotated[
+        Literal[0, 1],
+        Field(
+            description="1: each change leaves a line in `REPL_DEBUG_TABLE`. Sluice never empties that table; do it "
+            "yourself"
+        ),
+    ] = 0
     old_images: Annotated[
-        Literal["full", "key"], Field(description="key: an update keeps its old row only if it changed the primary key")
+        Literal["full", "key"],
+        Field(
+            description="`key`: an update stores its old row in the queue only if it changed the primary key. This is "
+            "less work for the application, and half as much to store and to read; see "
+            "[there](tables.md#without-old-images)"
+        ),
     ] = "full"
-    load_in_blocks: Annotated[bool, Field(description="`online` loads it in blocks; false: out of a snapshot")] = True
+    load_in_blocks: Annotated[
+        bool,
+        Field(
+            description="`false`: an initial update with mode `online` copies this table out of one snapshot, before "
+            "the blocks of the other tables. A table without a primary key needs this"
+        ),
+    ] = True
 
     @model_validator(mode="after")
     def _what_is_excluded_has_no_settings(self) -> WatchedTable:
@@ -72,99 +92,28 @@ class WatchedTable(Part):
         return self
 
 
-Action = Annotated[str, Field(pattern="^[IUD]$")]
-# One that cannot end the transaction that it stands in.
-Statement = Annotated[str, Field(pattern=r"^\s*(?i:call|select|insert|update|delete|merge|with)\s")]
-
-
-Expression = Annotated[str, Field(max_length=MOST_SIGNS)]
-
-
-class SlaveTable(Part):
-    """The settings of a slave for the tables that an entry selects. Keys are names of the master."""
-
-    exclude: Annotated[bool, Field(description="the slave does not get it, although the source watches it")] = False
-    as_: Annotated[TableAlias | None, Field(alias="as", description="schema.table, or table, on the slave")] = None
-    columns: Annotated[dict[Identifier, Identifier], Field(description="master's column: slave's column")] = {}
-    exclude_columns: Annotated[frozenset[Identifier], Field(description="columns that the slave does not get")] = (
-        frozenset()
-    )
-    searchable: Annotated[frozenset[Identifier], Field(description="columns that rows are looked up by")] = frozenset()
-    where: Annotated[
-        Expression | None, Field(description="condition on the master's columns: rows that the slave gets")
-    ] = None
-    compute: Annotated[
-        dict[Identifier, Expression], Field(description="slave's column: expression, by master's columns")
-    ] = {}
-    mask: Annotated[
-        dict[Identifier, str | None], Field(description="master's column: hash, redact, or what stands there instead")
-    ] = {}
-    stylesheet: Annotated[bool, Field(description="whether its messages pass the slave's stylesheet")] = True
-    plugin: Annotated[str | None, Field(description="entry point of sluice.plugins, or module:attribute")] = None
-    actions: Annotated[Actions, Field(description="any of I, U, D; `none`: initial copy only")] = "IUD"
-    when: Annotated[
-        Expression | None, Field(description="condition on old and new columns: changes that are carried out")
-    ] = None
-    veto: Annotated[str | None, Field(description="entry point of sluice.vetoes, or module:attribute")] = None
-    repair_rule: Annotated[
-        str | None, Field(description="entry point of sluice.repair_rules, or module:attribute: whose row wins")
-    ] = None
-    on_missing: Annotated[ConflictAction, Field(description="when a row that changes or goes is not there")] = (
-        ConflictAction.WARN
-    )
-    on_duplicate: Annotated[ConflictAction, Field(description="when a row that comes is there already")] = (
-        ConflictAction.WARN
-    )
-    on_existing_rows: Annotated[Filled | None, Field(description="when it has rows before an initial update")] = None
-    before: Annotated[
-        dict[Action, Statement], Field(description="I, U, D: what is executed before each such change, beside it")
-    ] = {}
-    after: Annotated[dict[Action, Statement], Field(description="the same, after it")] = {}
-
-    @property
-    def shapes(self) -> bool:
-        """Whether the slave gets other rows, or other values, than the master has."""
-        return bool(self.where is not None or self.compute or self.mask or self.plugin)
-
-    @property
-    def looking_back(self) -> list[str]:
-        """The settings that need old images of updates, by name."""
-        return [name for name in ("where", "when", "veto", "plugin", "searchable") if getattr(self, name)]
-
-    @property
-    def chooses(self) -> bool:
-        """Whether the slave leaves out some of the changes that it sees."""
-        return self.actions != "IUD" or self.when is not None or self.veto is not None
-
-    @model_validator(mode="after")
-    def _what_is_excluded_has_no_settings(self) -> SlaveTable:
-        if self.exclude and self.model_fields_set != {"exclude"}:
-            raise ValueError("a table that is excluded has no other settings")
-        return self
-
-    @model_validator(mode="after")
-    def _columns_stay_apart(self) -> SlaveTable:
-        if both := self.exclude_columns & self.columns.keys():
-            raise ValueError(f"a column that is left out has no name on the slave: {', '.join(sorted(both))}")
-        if both := self.exclude_columns & self.mask.keys():
-            raise ValueError(f"a column that is left out needs no mask: {', '.join(sorted(both))}")
-        if both := self.exclude_columns & self.searchable:
-            raise ValueError(f"no row can be looked up by a column that is left out: {', '.join(sorted(both))}")
-        called = list(self.columns.values())
-        if twice := {name for name in called if called.count(name) > 1}:
-            raise ValueError(f"two columns cannot become one: {', '.join(sorted(twice))}")
-        return self
-
-
 class Stylesheets(Part):
-    """The directory and the name of the stylesheet that a slave's messages pass."""
+    """The XSLT [stylesheet](stylesheets.md) that a slave's messages pass."""
 
-    directory: Annotated[str, Field(description="where the files are, on the machines that run jobs", pattern="^/")]
-    name: Annotated[str | None, Field(description="this file; it is not looked for", pattern="^[^/]+$")] = None
-    version: Annotated[
-        str | None, Field(description="of the tables that the slave wants; the source's if not given")
+    directory: Annotated[str, Field(description="where the files are, on every machine that runs jobs", pattern="^/")]
+    name: Annotated[
+        str | None,
+        Field(
+            description="this file; without it one is [looked for](stylesheets.md#which-file-is-taken)",
+            pattern="^[^/]+$",
+        ),
     ] = None
-    session: Annotated[str | None, Field(description="what it is looked for by, in parts; the slave's name")] = None
+    version: Annotated[
+        str | None,
+        Field(
+            description="the version of the tables that the slave wants, as `messages.version` of the source counts "
+            "it. None: the source's"
+        ),
+    ] = None
+    session: Annotated[
+        str | None,
+        Field(description="the text by which the file is looked for, in parts divided by `/`. None: the slave's name"),
+    ] = None
 
     @model_validator(mode="after")
     def _what_is_named_is_not_looked_for(self) -> Stylesheets:
@@ -173,129 +122,122 @@ class Stylesheets(Part):
         return self
 
 
-class Segments(Part):
-    """The size of a published segment, and its retention after every slave has it."""
-
-    max_changes: Annotated[int, Field(ge=1, description="bound of one sweep, in changes")] = 200_000
-    keep_hours: Annotated[float, Field(ge=0, description="kept this long after every slave received it")] = 24
-    warn_bytes: Annotated[int, Field(ge=1, description="warn when the change log is larger")] = 10_000_000_000
-
-
-class Blocks(Part):
-    """Settings of the load in blocks, in the mode `online` of an initial update."""
-
-    rows: Annotated[int, Field(ge=1, description="rows of a block")] = 20_000
-    duty_cycle: Annotated[float, Field(gt=0, le=1, description="of the time that blocks take; the rest is paused")] = (
-        1.0
-    )
-    max_active: Annotated[
-        int | None, Field(ge=0, description="no block is begun while more sessions of others are active on the master")
-    ] = None
-    max_lag_s: Annotated[float, Field(ge=0, description="no block is begun while a slave is further behind")] = 60
-    patience_s: Annotated[float, Field(gt=0, description="how long a slave may come no nearer to a block's point")] = (
-        120
-    )
-
-
-class Verification(Part):
-    """How slaves are compared with their master, and what is kept of rows that differ."""
-
-    max_rows: Annotated[int, Field(ge=0, le=1_000_000, description="rows kept of a table of a slave")] = 50_000
-    keep_values: Annotated[bool, Field(description="keep the values of these rows, too, and not keys alone")] = False
-    checksums: Annotated[
-        bool, Field(description="databases compute checksums of ranges of keys, and only ranges that differ are read")
-    ] = True
-    max_active: Annotated[
-        int | None, Field(ge=0, description="no range is begun while more sessions of others are active on the master")
-    ] = None
-    rows_per_s: Annotated[
-        float | None, Field(gt=0, description="rows that are compared in a second, all ranges together")
-    ] = None
-    whole_at: Annotated[Cron | None, Field(description="when all rows are compared, in UTC, as `0 2 * * 0`")] = None
-    sampled_at: Annotated[Cron | None, Field(description="when a sample is compared, in UTC, as `0 2 * * 1-6`")] = None
-    sample: Annotated[int, Field(ge=1, le=100, description="percent of the keys that a sample has")] = 5
-    at_most: Annotated[
-        str | None, Field(pattern=SHARE, description="as many keys as it takes to say that fewer differ, as 1/10000")
-    ] = None
-    confidence: Annotated[
-        float, Field(ge=LEAST_CONFIDENCE, le=MOST_CONFIDENCE, description="of what a sample says of all rows")
-    ] = CONFIDENCE
-
-
-class Messages(Part):
-    """Settings of publishing: which changes, and the attributes of messages."""
-
-    send_unchanged_updates: Annotated[bool, Field(description="publish updates that left their row as it was")] = True
-    transformer: Annotated[str | None, Field(description="entry point of sluice.transformers, or module:attribute")] = (
-        None
-    )
-    max_collected_statements: Annotated[
-        int, Field(ge=0, description="transactions share a message until it has so many rows; 0: none does")
-    ] = 0
-    max_rows_on_create: Annotated[
-        int, Field(ge=1, description="rows of a new table's initial content that one message holds at most")
-    ] = 250
-    db_id: Annotated[Label | None, Field(description="DBID; the database's name if not given")] = None
-    version: Annotated[Label, Field(description="VERSION: which version of the source this is")] = "0.0"
-
-
-# On every machine that stores or loads, Spark's among them, whose home is nobody's.
-KeyFile = Annotated[str | None, Field(pattern="^/", description="the key that files are encrypted with, if they are")]
-PrivateKey = Annotated[str | None, Field(pattern="^/", description="the private key that they are signed with, if so")]
+# Absolute, since Spark's home on a machine is another one.
+KeyFile = Annotated[
+    str | None,
+    Field(
+        pattern="^/",
+        description="the key with which files are [encrypted](manual_transfer.md#encrypted), on every machine that "
+        "stores or loads. A slave with a key refuses files that are not encrypted with it",
+    ),
+]
+PrivateKey = Annotated[
+    str | None,
+    Field(
+        pattern="^/",
+        description="the private key with which manifests are [signed](manual_transfer.md#signed), on the machines of "
+        "Airflow's tasks",
+    ),
+]
 PublicKey = Annotated[
-    str | None, Field(pattern="^/", description="the public key of whom they have to be signed by, if so")
+    str | None,
+    Field(
+        pattern="^/",
+        description="the public key of the [signer](manual_transfer.md#signed) of manifests, on the machines of "
+        "Airflow's tasks. With it, manifests without that signature are refused",
+    ),
 ]
 
 
 class OutgoingFiles(Part):
-    """Settings of initial data that is stored in files, to be carried to slaves by hand."""
+    """Where initial data is stored that is [carried by hand](manual_transfer.md), and its form."""
 
-    location: Annotated[Location, Field(description="directory or URL; relative to SLUICE_HOME")] = "initial_files"
+    location: Annotated[
+        Location,
+        Field(
+            description="where directories of initial data are made, as jobs for this source and their Spark tasks "
+            "see it: a directory, relative to `SLUICE_HOME`, or a [URL](stores.md#logins) without a password"
+        ),
+    ] = "initial_files"
     max_bytes: Annotated[
-        int, Field(ge=1, le=2**30, description="most bytes of a file, before it is compressed; larger: fewer files")
+        int,
+        Field(ge=1, le=2**30, description="most bytes of one file, before it is compressed. Larger: fewer files"),
     ] = 1_048_576
     versions: Annotated[
         frozenset[Annotated[str, Field(pattern=r"^[0-9A-Za-z._-]+$")]],
-        Field(description="versions of the source of which initial data is kept in the change log"),
+        Field(
+            description="versions of the source (`messages.version`: letters, digits, `.`, `_`, `-`) of which initial "
+            "data is [kept](manual_transfer.md#older-versions) for slaves that ask for them"
+        ),
     ] = frozenset()
-    as_xml: Annotated[bool, Field(description="files are messages of XML, with their content in base64")] = False
+    as_xml: Annotated[
+        bool, Field(description="files are [XML messages](manual_transfer.md#as-xml) instead of compressed ones")
+    ] = False
     key_file: KeyFile = None
     sign_with: PrivateKey = None
 
 
 class IncomingFiles(Part):
-    """Settings of a slave's directory for initial data that is carried by hand."""
+    """Where initial data arrives that is [carried by hand](manual_transfer.md)."""
 
     location: Annotated[
-        Location, Field(description="directory or URL, as jobs for the slave see it; relative to SLUICE_HOME")
+        Location,
+        Field(
+            description="where directories of initial data are copied to, as the slave's side sees it: jobs for this "
+            "slave, their Spark tasks, and Airflow's triggerer. Relative to `SLUICE_HOME`, or a URL"
+        ),
     ] = "initial_files"
-    keep: Annotated[bool, Field(description="what was loaded is not deleted")] = False
+    keep: Annotated[bool, Field(description="files are not deleted after the load")] = False
     quiet_s: Annotated[
-        float, Field(ge=0, le=86_400, description="seconds without any change until a copy is taken for ended")
+        float,
+        Field(ge=0, le=86_400, description="seconds without any change after which a copy counts as complete"),
     ] = 10
     key_file: KeyFile = None
     signed_by: PublicKey = None
     reactivation: Annotated[
         Literal["automatic", "approval"],
-        Field(description="approval: when all is loaded, changes follow as soon as somebody says so in Airflow"),
+        Field(
+            description="when changes follow after the load. `automatic`: at once. `approval`: when an administrator "
+            "[approves it](manual_transfer.md#who-lets-changes-go-on) in Airflow"
+        ),
     ] = "automatic"
 
 
 class WipeOut(Part):
-    """A schema of the slave of which an initial update drops what is there, before it makes its tables."""
+    """A schema of the slave of which an initial update drops the objects before it makes its tables, in the same
+    transaction. Its log lists them, and [check](commands.md#check) lists them beforehand. An update that is continued
+    drops nothing.
 
-    schema_: Annotated[Identifier, Field(alias="schema", description="the slave's schema")]
-    tables: Annotated[bool, Field(description="its tables, with their indexes, triggers and sequences")] = True
+    Some objects stay: Sluice's own tables, objects of an extension, and types. If one of these depends on an object
+    that would go, nothing is dropped (SLC-216). [Oracle](oracle.md#wiping-out) drops one object after the other, since
+    each DROP commits there.
+    """
+
+    schema_: Annotated[
+        Identifier,
+        Field(
+            alias="schema",
+            description="the slave's schema. Schemas of the server itself are refused (SLC-214), and so is a database "
+            "that is a master, too (SLC-217)",
+        ),
+    ]
+    tables: Annotated[bool, Field(description="its tables, watched or not, with all that belongs to them")] = True
     views: Annotated[bool, Field(description="its views, materialized ones among them")] = True
     sequences: Annotated[bool, Field(description="its sequences that belong to no column")] = True
     functions: Annotated[bool, Field(description="its functions and aggregates")] = True
     procedures: Annotated[bool, Field(description="its procedures")] = True
-    indexes: Annotated[bool, Field(description="indexes that no constraint made")] = True
-    triggers: Annotated[bool, Field(description="triggers of its tables and views")] = True
-    packages: Annotated[bool, Field(description="its packages, on Oracle")] = True
-    synonyms: Annotated[bool, Field(description="its synonyms, on Oracle")] = True
+    indexes: Annotated[bool, Field(description="its indexes that no constraint made, where the tables stay")] = True
+    triggers: Annotated[bool, Field(description="triggers, where the tables or views stay")] = True
+    packages: Annotated[bool, Field(description="its packages, on Oracle; PostgreSQL has none")] = True
+    synonyms: Annotated[
+        bool, Field(description="its synonyms, on Oracle; on PostgreSQL a view gives a table another name")
+    ] = True
     if_connected: Annotated[
-        Literal["warn", "refuse"], Field(description="when others are connected to its database")
+        Literal["warn", "refuse"],
+        Field(
+            description="what the update does if sessions of others are in the database: it writes a warning to its "
+            "log, or ends (SLC-215)"
+        ),
     ] = "warn"
 
     @property
@@ -305,52 +247,36 @@ class WipeOut(Part):
 
 
 class Program(Part):
-    """A program that takes our place in an initial update with `mode: external`. No shell reads its arguments."""
+    """The program that [brings the rows](configuration.md#programs-of-an-external-update) in an initial update with
+    mode `external`: of a source it exports, of a slave it imports. No shell reads its arguments.
+    """
 
-    command: Annotated[list[str], Field(description="program and arguments; if not given, the database's own")] = []
-    before: Annotated[list[str], Field(description="program and arguments that are run first")] = []
+    command: Annotated[
+        list[str],
+        Field(
+            description="the program and its arguments; without it the database's own. `{snapshot}` (of a source) "
+            "becomes the id of the exported snapshot, `{database}` the name of the database. A word with `{table}` "
+            "is repeated for each watched table, under its name on that side. Of a source, a word with `{relation}` "
+            "(the partitions instead of their table) or `{sequence}` (of their columns) is repeated as well"
+        ),
+    ] = []
+    before: Annotated[
+        list[str],
+        Field(
+            description="a program that runs first, in the same way, and must end with 0. It reads nothing and writes "
+            "to the log"
+        ),
+    ] = []
     success: Annotated[frozenset[int], Field(min_length=1, description="exit codes that mean success")] = frozenset({0})
-    expect: Annotated[str | None, Field(min_length=1, description="text without which it has failed")] = None
-    limit_s: Annotated[float, Field(gt=0, le=2_592_000, description="seconds until it is ended")] = 86_400
-
-
-class Replication(Part):
-    """One (source, slave) pair."""
-
-    source: str
-    slave: str
-    schedule: DrainSchedule = DrainSchedule.by_default()
-    statements: Annotated[bool, Field(description="the slave executes statements that are issued")] = True
-    creates: Annotated[Policy, Field(description="what the slave does about a CREATE of the master")] = Policy.APPLY
-    drops: Annotated[Policy, Field(description="what it does about a DROP")] = Policy.APPLY
-    alters: Annotated[Policy, Field(description="what it does about an ALTER, a rename among them")] = Policy.APPLY
-    overwrite_tables: Annotated[bool, Field(description="a CREATE empties a table that is there already")] = False
-    recreate_tables: Annotated[bool, Field(description="a CREATE drops a table that is there, and makes it")] = False
-    block_loop: Annotated[bool, Field(description="what is written is not published again by the slave's database")] = (
-        False
-    )
-    mode: Annotated[
-        Literal["batch", "one_to_one"],
-        Field(description="batch: many transactions in one, by their net effect; one_to_one: each by itself"),
-    ] = "batch"
-    max_collected_statements: Annotated[
-        int, Field(ge=0, description="one_to_one: transactions share one until it has so many changes; 0: none does")
-    ] = 0
-
-    @property
-    def collected(self) -> int | None:
-        """The number of changes up to which transactions share one on the slave; None if they are netted."""
-        return self.max_collected_statements if self.mode == "one_to_one" else None
-
-    @model_validator(mode="after")
-    def _what_is_collected_is_not_a_batch(self) -> Replication:
-        if self.mode == "batch" and self.max_collected_statements:
-            raise ValueError("max_collected_statements is for mode one_to_one; max_batch of the slave bounds a batch")
-        return self
-
-    @property
-    def policies(self) -> Policies:
-        """The slave's policies for commands of the master."""
-        existing = Existing.OVERWRITE if self.overwrite_tables else Existing.STOP
-        existing = Existing.RECREATE if self.recreate_tables else existing
-        return Policies(self.creates, self.drops, self.alters, existing)
+    expect: Annotated[
+        str | None,
+        Field(
+            min_length=1,
+            description="text that one line of the program's messages must contain, in addition to an exit code that "
+            "means success",
+        ),
+    ] = None
+    limit_s: Annotated[
+        float,
+        Field(gt=0, le=2_592_000, description="seconds until the program is ended, with all that it started"),
+    ] = 86_400

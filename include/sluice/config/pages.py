@@ -16,32 +16,63 @@ PageWords = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 
 
 class Pages(Part):
-    """The pages in Airflow's UI."""
+    """The look of [Sluice's pages in Airflow](monitoring.md), and who may do what there and in their REST API. Upper
+    and lower case of Airflow's roles are equal. A person with several roles has the most powerful one. A person with
+    none of them sees nothing. An action that begins a run needs a role of `command_roles` as well.
+    """
 
-    refresh_s: Annotated[float, Field(ge=1, le=3_600, description="seconds until a page looks again")] = 5
+    refresh_s: Annotated[float, Field(ge=1, le=3_600, description="seconds until an open page looks again")] = 5
     title: Annotated[
-        str, Field(max_length=60, description="a text at the top of each page, such as production or test")
+        str,
+        Field(
+            max_length=60, description="a text at the top of each page and in the browser's tab, such as `production`"
+        ),
     ] = ""
     columns: Annotated[
-        tuple[ListColumn, ...], Field(min_length=1, description="columns of the list beside the name, in this order")
+        tuple[ListColumn, ...],
+        Field(
+            min_length=1,
+            description="the columns of the list of replications, after the name, in this order. `lag` and `rate` are "
+            "lines of the last hour",
+        ),
     ] = tuple(ListColumn)
-    names: dict[Name, PageWords] = Field(default={}, description="what sources and slaves are called on the pages")
+    names: dict[Name, PageWords] = Field(
+        default={},
+        description="sources and slaves to the texts that the pages show for them, such as `zurich: Zürich hub`. "
+        "Their own names stand beside it, and are used everywhere else",
+    )
     texts: dict[PageText, PageWords] = Field(
-        default={}, description="columns of the list and controls in words of your own"
+        default={},
+        description="columns of the list, properties and controls in words of your own. Tooltips, questions and "
+        "messages stay as they are",
     )
     form: Annotated[
-        tuple[FormChoice, ...], Field(description="choices of the form of an initial update beside source and slaves")
+        tuple[FormChoice, ...],
+        Field(
+            description="the choices of the form of an initial update, beside source and slaves. `[]` is the guide's "
+            "simple form, `[next]` its cascaded one; `files` is its `show.initialFilesLocation`. A choice that is "
+            "not offered is the default: mode `snapshot`, no files, next as before, nothing resumed"
+        ),
     ] = tuple(FormChoice)
     user: Annotated[
-        tuple[RoleName, ...], Field(description="roles in Airflow that may look, and switch dispatchers")
+        tuple[RoleName, ...],
+        Field(description="roles in Airflow that may look, and switch dispatchers to standby and active"),
     ] = ("user",)
     initiator: Annotated[
-        tuple[RoleName, ...], Field(description="those that may begin initial updates and comparisons as well")
+        tuple[RoleName, ...],
+        Field(description="roles in Airflow that may begin initial updates and comparisons as well"),
     ] = ("op",)
-    admin: Annotated[tuple[RoleName, ...], Field(description="those that may do everything")] = ("admin",)
-    users: dict[str, Role] = Field(default={}, description="users of Airflow with a role of their own")
+    admin: Annotated[tuple[RoleName, ...], Field(description="roles in Airflow that may do everything")] = ("admin",)
+    users: dict[str, Role] = Field(
+        default={}, description="users of Airflow with a role of their own, whatever their roles in Airflow are"
+    )
     metrics_token_file: Annotated[
-        str | None, Field(pattern="^/", description="the token by which Prometheus reads the metrics, and nothing else")
+        str | None,
+        Field(
+            pattern="^/",
+            description="a file with the token by which [Prometheus](monitoring.md#prometheus) reads the metrics, and "
+            "nothing else; 16 characters or more, readable by the API server alone",
+        ),
     ] = None
 
     @property

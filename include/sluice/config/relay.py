@@ -33,9 +33,18 @@ TableEntry = Annotated[str, AfterValidator(_table)]
 class RelayClient(Part):
     """A client of the relay."""
 
-    connection: Annotated[str, Field(description="connection whose password is this client's secret")]
+    connection: Annotated[
+        str,
+        Field(
+            description="connection whose password is this client's secret. No two clients have the same one (SLC-694)"
+        ),
+    ]
     tables: Annotated[
-        list[TableEntry], Field(min_length=1, description="tables it may read: schema.table, schema.* or schema.part*")
+        list[TableEntry],
+        Field(
+            min_length=1,
+            description="the tables whose events it may read: `schema.table`, `schema.*` or `schema.part*`",
+        ),
     ]
 
     @cached_property
@@ -47,36 +56,64 @@ class RelayClient(Part):
 class CsvLog(Part):
     """A log of all events of one schema, in files of CSV, one a day."""
 
-    schema_: Annotated[Identifier, Field(alias="schema", description="schema of a source whose events are logged")]
-    exclude: Annotated[frozenset[Identifier], Field(description="tables that are not logged")] = frozenset()
-    directory: Annotated[str, Field(description="where the files are; relative to SLUICE_HOME")] = "relay_log"
+    schema_: Annotated[
+        Identifier,
+        Field(alias="schema", description="schema of a source whose events are logged, whatever clients want"),
+    ]
+    exclude: Annotated[frozenset[Identifier], Field(description="tables of it that are not logged")] = frozenset()
+    directory: Annotated[str, Field(description="where the files are; relative to `SLUICE_HOME`")] = "relay_log"
     keep_days: Annotated[int, Field(ge=1, description="days that a file is kept")] = 7
 
 
 class Relay(Part):
-    """The relay, which serves events to clients."""
+    """Where the [relay](relay.md) listens, its clients and its limits. Without the section there is no relay."""
 
-    clients: dict[ClientName, RelayClient] = Field({}, description="the programs that may connect, by name")
+    clients: dict[ClientName, RelayClient] = Field(
+        {},
+        description="the programs that may connect, and no others. A name has 1 to 255 printable bytes; the client "
+        "logs in with it",
+    )
     admin: Annotated[
-        str | None, Field(description="connection whose password guards the figures; null: there are none by HTTP")
+        str | None,
+        Field(description="connection whose password guards the [figures](relay.md#figures). None: no figures by HTTP"),
     ] = None
-    address: Annotated[str, Field(min_length=1, description="address of this machine to listen on")] = "127.0.0.1"
-    port: Annotated[Port, Field(description="TCP port for clients; 0: any that is free")] = 6002
-    admin_port: Annotated[Port, Field(description="HTTP port for the figures; 0: any that is free")] = 6081
+    address: Annotated[
+        str,
+        Field(
+            min_length=1,
+            description="the address of this machine to listen on. Others than the loopback: see [who may "
+            "connect](relay.md#who-may-connect)",
+        ),
+    ] = "127.0.0.1"
+    port: Annotated[Port, Field(description="TCP port for clients. 0: any that is free, which is printed")] = 6002
+    admin_port: Annotated[Port, Field(description="HTTP port for the figures. 0: any that is free")] = 6081
     sources: Annotated[
-        list[Name] | None, Field(min_length=1, description="sources whose events are served; null: all")
+        list[Name] | None, Field(min_length=1, description="the sources whose events are served. None: all")
     ] = None
     poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks for new segments")] = 0.2
     max_clients: Annotated[int, Field(ge=1, le=10_000, description="clients that are connected at a time")] = 100
     max_filters: Annotated[int, Field(ge=1, description="filters of one client")] = 100
     max_payload: Annotated[int, Field(ge=512, le=2**30, description="bytes of a request's payload")] = 65_536
     queue_bytes: Annotated[
-        int, Field(ge=65_536, description="memory for a client's queue; the rest of it stays in the change log")
+        int,
+        Field(
+            ge=65_536,
+            description="memory for the queue of a connected client. The rest of its queue stays in the change log",
+        ),
     ] = 4_194_304
     login_s: Annotated[float, Field(gt=0, description="seconds in which a client has to authenticate")] = 10
-    idle_s: Annotated[float, Field(gt=0, description="seconds without a request until a client is disconnected")] = 300
+    idle_s: Annotated[
+        float,
+        Field(
+            gt=0, description="seconds without a request, or without reading a reply, until a client is disconnected"
+        ),
+    ] = 300
     forget_hours: Annotated[
-        float, Field(gt=0, description="hours that the queue of a client that does not come is kept")
+        float,
+        Field(
+            gt=0,
+            description="hours for which the queue of a client that does not come is kept, and with it the change log",
+        ),
     ] = 72
     csv_log: Annotated[CsvLog | None, Field(description="a log of events as CSV")] = None
 

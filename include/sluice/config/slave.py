@@ -9,49 +9,113 @@ from pydantic import Field, model_validator
 
 from sluice.config.fields import Identifier, Name
 from sluice.config.mapper import Mapper
-from sluice.config.models import HASH, IncomingFiles, Part, Program, SlaveTable, Stylesheets, WipeOut, maybe_empty
+from sluice.config.models import IncomingFiles, Part, Program, Stylesheets, WipeOut, maybe_empty
+from sluice.config.slave_table import HASH, SlaveTable
 from sluice.model.action import Filled
 from sluice.model.watched import distinct, split_pattern, split_table
 
 
 class Slave(Part):
-    """A slave database, and how it names what the master calls otherwise."""
+    """A slave database, what it sees of its masters, and how it is filled."""
 
-    connection: str
+    connection: Annotated[
+        str,
+        Field(
+            description="connection of the slave database. `{name}` becomes the slave's name if the entry has `names`"
+        ),
+    ]
     reading_connection: Annotated[
-        str | None, Field(description="connection of a role that may only read, which comparisons use")
+        str | None,
+        Field(
+            description="connection to the same database for [comparisons](verify.md#roles-that-may-only-read) by a "
+            "role that may only read. None: they use `connection`"
+        ),
     ] = None
-    vendor: Literal["postgresql", "mariadb", "oracle", "parquet", "iceberg"] = "postgresql"
-    keeps: Annotated[Literal["rows", "history"], Field(description="rows, or every change of them")] = "rows"
-    schema_: Annotated[Identifier, Field(alias="schema", description="schema of the position tables")] = "public"
-    schemas: dict[str, str] = Field({}, description="master's schema: slave's schema")
-    tables: dict[str, Annotated[SlaveTable, maybe_empty(SlaveTable | None)]] = Field(
-        {}, description="master's schema.table, or schema.* or schema.prefix*: what the slave sees of it"
+    vendor: Annotated[
+        Literal["postgresql", "mariadb", "oracle", "parquet", "iceberg"],
+        Field(
+            description="the kind of database. [`mariadb`](mariadb.md), also for MySQL; "
+            "[`oracle`](oracle.md#a-slave-on-oracle) was not run on a server yet; `parquet` is [a directory of "
+            "files](lake.md), `iceberg` the same with [Iceberg](lake.md#iceberg) tables"
+        ),
+    ] = "postgresql"
+    keeps: Annotated[
+        Literal["rows", "history"],
+        Field(
+            description="`history`: every change instead of the current rows; for directories of files alone (SLC-158)"
+        ),
+    ] = "rows"
+    schema_: Annotated[
+        Identifier,
+        Field(
+            alias="schema",
+            description="the schema of `sluice_position`, `sluice_loaded`, `sluice_ranges`, `sluice_indexes` and "
+            "`sluice_references`; it must exist",
+        ),
+    ] = "public"
+    schemas: dict[str, str] = Field(
+        {}, description="the master's schema: the slave's schema. A schema that is not listed keeps its name"
     )
-    stylesheets: Annotated[Stylesheets | None, Field(description="a stylesheet that its messages pass")] = None
-    salt: Annotated[str | None, Field(description="connection whose password hashes are made with")] = None
-    max_batch: Annotated[int, Field(ge=1, description="changes applied in one transaction, about")] = 50_000
+    tables: dict[str, Annotated[SlaveTable, maybe_empty(SlaveTable | None)]] = Field(
+        {},
+        description="what this slave sees of the master's tables, each as `schema.table` or as a "
+        "[wildcard](tables.md#wildcards), by the master's names. The slave gets a table without an entry "
+        "unchanged",
+    )
+    stylesheets: Annotated[
+        Stylesheets | None, Field(description="an XSLT [stylesheet](stylesheets.md) that its messages pass")
+    ] = None
+    salt: Annotated[str | None, Field(description="connection whose password the mask `hash` uses")] = None
+    max_batch: Annotated[
+        int,
+        Field(
+            ge=1,
+            description="about how many changes one transaction of the slave holds. A larger transaction of the "
+            "master is one transaction of the slave, too; in mode `batch` about so many of its changes are in memory "
+            "at once. After a drain that died, the next one begins with 1,000 and doubles",
+        ),
+    ] = 50_000
     initial_files: IncomingFiles = IncomingFiles.by_default()
     when_unreachable: Annotated[
         Literal["wait", "store"],
-        Field(description="when it cannot be reached: its initial update waits, or is stored in the change log"),
+        Field(
+            description="what happens if the slave cannot be reached when an initial update begins; the other slaves "
+            "of the update are not affected. `wait`: the slave is filled when it is back, from the master as it is "
+            "then, by the same update: its mode, its `tables` or `key_ranges`. An update of `tables` or `key_ranges` "
+            "keeps the other rows, so the change log keeps everything for the slave meanwhile; otherwise it keeps "
+            "nothing. `store`: the slave's rows are stored in the change log now, and loaded when the slave is back. "
+            "The change log must be a path or a URL that pyarrow opens. In other modes than `snapshot` the slave "
+            "waits instead"
+        ),
     ] = "wait"
     initial_program: Program = Program.by_default()
     on_existing_rows: Annotated[
-        Filled, Field(description="what an initial update does about a table that has rows")
+        Filled,
+        Field(
+            description="what an initial update does about [rows that a table has "
+            "already](tables.md#tables-that-have-rows-already)"
+        ),
     ] = Filled.TRUNCATE
     trusts: list[str] = Field(
-        [], description="functions of the slave, schema.function, that definitions of the master may call there"
+        [],
+        description="functions of the slave, as `schema.function` (a part with a dot in double quotes), that "
+        "[definitions of the master](security.md#definitions-that-travel) may call there without a question, for "
+        "example `public.uuid_generate_v4`",
     )
     adopt: list[str] = Field(
         [],
-        description="tables and types of the slave that may belong to others: schema.name, or schema.* or "
-        "schema.prefix*",
+        description="tables, views and types of the slave that may [belong to "
+        "others](security.md#whose-tables-count), by the slave's names: `schema.name`, `schema.*` or "
+        "`schema.prefix*`. Their owners may do there all that the slave's role may do",
     )
-    wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update empties first")] = None
+    wipe_out: Annotated[WipeOut | None, Field(description="a schema that an initial update wipes out first")] = None
     names: Annotated[
         list[Name] | None,
-        Field(min_length=1, description="the slaves that this entry is for; {name} stands for each of them"),
+        Field(
+            min_length=1,
+            description="the slaves that this entry defines, see [many slaves of one "
+            "kind](configuration.md#many-slaves-of-one-kind). None: one slave, with the name of the entry",
+        ),
     ] = None
 
     @property

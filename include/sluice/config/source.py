@@ -9,65 +9,163 @@ from pydantic import Field, model_validator
 
 from sluice.config.fields import Identifier, Name, Prefix
 from sluice.config.logical_decoding import Decoding
-from sluice.config.models import (
-    Blocks,
-    Messages,
-    OutgoingFiles,
-    Part,
-    Program,
-    PublishSchedule,
-    Segments,
-    Verification,
-    WatchedTable,
-    maybe_empty,
-)
+from sluice.config.models import OutgoingFiles, Part, Program, WatchedTable, maybe_empty
+from sluice.config.publishing import Blocks, Messages, PublishSchedule, Segments, Verification
 from sluice.model.watched import Pattern, distinct, split_pattern
 
 
 class Source(Part):
-    """A master database, identified by the prefix of its DbResources."""
+    """A master database, and how it is captured. Two sources may use one database, with different prefixes. Prefixes
+    that would give two objects the same name are refused, such as `REPL_` and `REPL_CURRENT_`.
+    """
 
-    connection: str
+    connection: Annotated[str, Field(description="connection of the master database; the primary, never a standby")]
     reading_connection: Annotated[
-        str | None, Field(description="connection of a role that may only read, which comparisons use")
+        str | None,
+        Field(
+            description="connection to the same database for [comparisons](verify.md#roles-that-may-only-read) by a "
+            "role that may only read. None: they use `connection`"
+        ),
     ] = None
     standby_connection: Annotated[
-        str | None, Field(description="connection of a standby, on which a slot is made and the log decoded")
+        str | None,
+        Field(
+            description="with `capture: log` of a PostgreSQL: connection of a standby of the master, on which [the "
+            "log is decoded](capture.md#on-a-standby)"
+        ),
     ] = None
-    vendor: Literal["postgresql", "gaussdb", "mariadb", "oracle"] = "postgresql"
-    prefix: Prefix = "REPL_"
+    vendor: Annotated[
+        Literal["postgresql", "gaussdb", "mariadb", "oracle"],
+        Field(
+            description="the kind of database. [`oracle`](oracle.md) with `capture: triggers` alone, and not run on a "
+            "server yet; [`mariadb`](mariadb.md#a-mariadb-master) with `capture: binlog` alone; "
+            "[`gaussdb`](gaussdb.md) is GaussDB or openGauss, with `capture: log` alone"
+        ),
+    ] = "postgresql"
+    prefix: Annotated[
+        Prefix,
+        Field(
+            description="the beginning of the names of all objects that Sluice installs there: letters, digits and "
+            "`_`, at most 30. It folds like any name, so `SELECT * FROM repl.REPL_ITEMS` works"
+        ),
+    ] = "REPL_"
     schema_: Annotated[
         Identifier | None,
         Field(
-            alias="schema", description="schema that holds the DbResources; by default one of their own, by the prefix"
+            alias="schema",
+            description="the schema of these objects. None: one named after the prefix, `repl`. `bootstrap`, or the "
+            "script of [grants](commands.md#grants), makes the default schema, and [cleanup](commands.md#cleanup) "
+            "removes it (but on MariaDB, see [there](mariadb.md#how-a-master-is-read)). A schema that you name must "
+            "exist. Readers of `REPL_ITEMS` need `USAGE` on it. If other roles may create objects in the schema, "
+            "nothing runs (SLC-292). The exception is `public`, if it belongs to this role, or if it belongs to the "
+            "owner of the database and this role is that owner; [check](commands.md#check) then warns",
         ),
     ] = None
     tables: Annotated[
         dict[str, Annotated[WatchedTable, maybe_empty(WatchedTable | None)]],
-        Field(min_length=1, description="schema.table, or schema.* or schema.prefix*: how it is watched"),
+        Field(
+            min_length=1,
+            description="the watched tables, each as `schema.table`, or as a [wildcard](tables.md#wildcards). Write a "
+            "part with a dot or an upper-case letter exactly as the catalog has it; put one with a dot in double "
+            "quotes",
+        ),
     ]
     capture: Annotated[
         Literal["triggers", "log", "binlog"],
-        Field(description="what tells of changes: triggers, the server's log by a slot, or the binary log of MariaDB"),
+        Field(
+            description="what tells of changes of rows: triggers of each table; the server's log, [read by a "
+            "slot](capture.md#from-the-log); or [the binary log](mariadb.md#a-mariadb-master) of MariaDB"
+        ),
     ] = "triggers"
-    slot_retains_mb: Annotated[int, Field(ge=64, description="warn when the slot of `capture: log` keeps more")] = 1_000
+    slot_retains_mb: Annotated[
+        int,
+        Field(
+            ge=64,
+            description="with `capture: log` of a PostgreSQL: status, check, pages and the publisher's log warn when "
+            "the server keeps more of its own log for the slot; see [a slot in "
+            "operation](capture.md#a-slot-in-operation)",
+        ),
+    ] = 1_000
     decoding: Decoding | None = None
-    group: Annotated[Name | None, Field(description="sources that belong together; a tag of their DAGs")] = None
-    bootstrap_warnings: Annotated[bool, Field(description="bootstrap repeats what the server has to say")] = False
-    detect_ddl: Annotated[bool, Field(description="CREATE, ALTER and DROP go into the stream")] = True
-    initial_content: Annotated[bool, Field(description="a CREATE brings the rows the table has already")] = True
-    char_width: Annotated[int, Field(ge=1, le=10_000, description="least width of columns that hold names")] = 50
-    char_width_small: Annotated[int, Field(ge=1, le=10_000, description="least width of columns of short texts")] = 10
+    group: Annotated[
+        Name | None,
+        Field(
+            description="the group of sources that this one belongs to. Their DAGs have the tag `group:<name>`, by "
+            "which you can filter Airflow's list"
+        ),
+    ] = None
+    bootstrap_warnings: Annotated[
+        bool,
+        Field(
+            description="`bootstrap` repeats the notices of the server in its log, for example about objects that "
+            "exist already"
+        ),
+    ] = False
+    detect_ddl: Annotated[
+        bool,
+        Field(
+            description="CREATE, ALTER and DROP of watched tables go into the stream, and tables made later under a "
+            "wildcard are watched. `false`: neither. Columns are still recorded, since rows could not be read "
+            "without them. A table that is named is still captured when it is made: make it on the slaves as well, "
+            "or they stop at its first row"
+        ),
+    ] = True
+    initial_content: Annotated[
+        bool,
+        Field(
+            description="after a CREATE, the rows that the table has already follow as inserts of the same "
+            "transaction: the rows of `CREATE TABLE AS`, or of a table that was renamed under a wildcard"
+        ),
+    ] = True
+    char_width: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10_000,
+            description="minimum width of the columns of `TABLES` that hold names. The longest name that the server "
+            "allows (63 bytes) always fits",
+        ),
+    ] = 50
+    char_width_small: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=10_000,
+            description="minimum width of its column of short texts, `STATUS`. Wider columns stay as they are; other "
+            "DbResources have texts without a limit",
+        ),
+    ] = 10
     schedule: PublishSchedule = PublishSchedule.by_default()
     yields_after_s: Annotated[
         float | None,
-        Field(ge=0, description="seconds that an ALTER TABLE waits for a dump or a comparison at most; 0: no limit"),
+        Field(
+            ge=0,
+            description="the longest time, in seconds, that a statement of others, such as `ALTER TABLE`, waits for "
+            "an exclusive lock on a table that an initial update or a comparison reads: see "
+            "[there](runbook.md#an-alter-table-while-slaves-are-filled). 0 or none: it waits until the table was "
+            "read, or the part of it that a dump reads at that moment",
+        ),
     ] = 30
     trusted_code: list[Identifier] = Field(
-        [], description="roles whose functions may run with the rights of the source's role when tables are read"
+        [],
+        description="roles whose functions may run with the rights of the source's role: functions that indexes, "
+        "statistics, constraints or partition keys of watched tables call, see [code of "
+        "others](configuration.md#code-of-others)",
     )
-    max_row_mb: Annotated[int, Field(ge=1, le=1_000, description="a row with more text is not published")] = 128
-    statement_max_rows: Annotated[int, Field(ge=0, le=1_000, description="rows kept of a statement's answer")] = 10
+    max_row_mb: Annotated[
+        int,
+        Field(
+            ge=1,
+            le=1_000,
+            description="a change of a row with more text is not published: its table is [left "
+            "out](types.md#large-values) for the slaves until they are filled again. A byte of a `bytea` counts "
+            "twice, a number counts its digits. Trigger `bootstrap` after a change",
+        ),
+    ] = 128
+    statement_max_rows: Annotated[
+        int,
+        Field(ge=0, le=1_000, description="rows that are kept of each node's answer to a [statement](statements.md)"),
+    ] = 10
     segments: Segments = Segments.by_default()
     messages: Messages = Messages.by_default()
     initial_files: OutgoingFiles = OutgoingFiles.by_default()

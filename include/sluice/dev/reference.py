@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sluice import error_codes, paths
+from sluice.config import configuration
+from sluice.dev.keys_page import keys_page
+from sluice.dev.markdown import cell, sentence
 
 _DOCS = paths.PROJECT / "include" / "docs"
 _COMMANDS = """# Commands
@@ -59,7 +62,7 @@ def errors_page(_: argparse.ArgumentParser) -> str:
     parts = [_ERRORS]
     for title, entries in error_codes.sections().items():
         parts += [f"## {title}", "", "| code | meaning | what is safe | what to type |", "|---|---|---|---|"]
-        parts += [f"| {one.code} | {_cell(one.meaning)} | {_cell(one.safe)} | {_cell(one.remedy)} |" for one in entries]
+        parts += [f"| {one.code} | {cell(one.meaning)} | {cell(one.safe)} | {cell(one.remedy)} |" for one in entries]
         parts.append("")
     return "\n".join(parts)
 
@@ -67,7 +70,7 @@ def errors_page(_: argparse.ArgumentParser) -> str:
 def _command(name: str, command: argparse.ArgumentParser, told: str) -> str:
     actions = [one for one in command._actions if not isinstance(one, argparse._HelpAction)]
     places = [_place(one) for one in actions if not one.option_strings]
-    lines = [f"## {name}", "", f"{_sentence(told)}", "", f"`{' '.join(['./sluice', name, *places])}`", ""]
+    lines = [f"## {name}", "", f"{sentence(told)}", "", f"`{' '.join(['./sluice', name, *places])}`", ""]
     if actions:
         lines += ["| | |", "|---|---|", *_rows(actions), ""]
     return "\n".join(lines)
@@ -76,7 +79,7 @@ def _command(name: str, command: argparse.ArgumentParser, told: str) -> str:
 def _rows(actions: list[argparse.Action]) -> Iterator[str]:
     for one in actions:
         words = [" ".join([*one.option_strings[:1], *([_value(one)] if one.nargs != 0 else [])])]
-        yield f"| `{words[0].strip()}` | {_cell(_sentence(one.help or ''))} |"
+        yield f"| `{words[0].strip()}` | {cell(sentence(one.help or ''))} |"
 
 
 def _place(action: argparse.Action) -> str:
@@ -91,15 +94,8 @@ def _value(action: argparse.Action) -> str:
     return "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}." if text and not text.endswith(".") else text
-
-
-def _cell(text: str) -> str:
-    return text.replace("%%", "%").replace("|", "\\|")
-
-
 PAGES: Mapping[str, Callable[[argparse.ArgumentParser], str]] = {
     "commands.md": commands_page,
     "errors.md": errors_page,
+    "keys.md": lambda _: keys_page(configuration.schema()),
 }

@@ -14,7 +14,7 @@ from typing import Any
 from sluice import extensions
 from sluice.airflow_api import outbox
 from sluice.config.mapper import Mapper
-from sluice.config.models import DrainSchedule
+from sluice.config.replication import DrainSchedule
 from sluice.context import Context
 from sluice.drain import offline_slaves
 from sluice.drain.gate import Gate

@@ -14,7 +14,7 @@ from sluice.apply.transform.build import shaped
 from sluice.apply.transform.transform import RowTransform, reshaped
 from sluice.changelog.schema import are
 from sluice.config.mapper import Mapper
-from sluice.config.models import SlaveTable
+from sluice.config.slave_table import SlaveTable
 from sluice.errors import SluiceError
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from sluice.apply.transform.plugin import plugged
 from sluice.apply.transform.stylesheet import styled
 from sluice.apply.transform.transform import ColumnTransform, RowFilter, RowTransform, Texts, TransformChain, copied
-from sluice.config.models import HASH, REDACT, SlaveTable
+from sluice.config.slave_table import HASH, REDACT, SlaveTable
 from sluice.errors import ConfigError
 from sluice.expressions import Expression, Fault, constant, is_text, parse
 from sluice.model.layout import Column, Layout
