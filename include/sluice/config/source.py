@@ -73,7 +73,7 @@ class Source(Part):
     capture: Annotated[
         Literal["triggers", "log", "binlog"],
         Field(
-            description="what tells of changes of rows: triggers of each table; the server's log, [read by a "
+            description="the origin of changes of rows: triggers of each table; the server's log, [read by a "
             "slot](capture.md#from-the-log); or [the binary log](mariadb.md#a-mariadb-master) of MariaDB"
         ),
     ] = "triggers"
