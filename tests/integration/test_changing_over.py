@@ -56,22 +56,6 @@ def test_what_was_captured_before_arrives_and_then_what_follows_once_each(build)
     assert world.master.execute("SELECT count(*) FROM repl_queue").fetchone() == (0,)
 
 
-# As versions 38 and 39 had it.
-OLDER = "ALTER TABLE repl_log DROP phase, DROP shown, DROP ends; UPDATE repl_state SET version = 39"
-OLDEST = f"{OLDER}; ALTER TABLE repl_settings DROP by_log; UPDATE repl_state SET version = 38"
-
-
-@pytest.mark.full
-def test_a_source_of_an_older_version_changes_over_in_the_bootstrap_that_upgrades_it(world):
-    for n, (older, capture) in enumerate(((OLDEST, TO_LOG), (OLDER, TO_TRIGGERS), (OLDER, TO_LOG)), 1):
-        write(world, 10 * n)
-        world.master.execute(older.encode())
-        assert over(world, capture)
-        write(world, 10 * n + 5)
-        expect_equal(world)
-        assert world.master.execute(SLOTS).fetchone() == (1 if capture == TO_LOG else 0,)
-
-
 def test_a_table_that_is_made_while_bootstrap_looks_is_changed_over_by_the_next_try(world, monkeypatch):
     record, made = watched_tables.record, iter(("made", "too"))
 

@@ -63,10 +63,3 @@ def test_slaves_of_a_store_whose_source_was_taken_are_not_shown_as_normal(world,
     assert world.status("zurich") is Status.INCONSISTENT
     world.master.execute("INSERT INTO t VALUES (2)")
     assert publish(other, SOURCE, once=True)["transactions"] == 1
-
-
-def test_a_source_of_an_older_version_is_claimed_when_it_is_brought_up(world, other):
-    world.master.execute("ALTER TABLE repl_state DROP COLUMN store; UPDATE repl_state SET version = 29")
-    world.catch_up()
-    with pytest.raises(ConfigError, match="SLC-299"):
-        bootstrap(other, SOURCE)

@@ -217,25 +217,6 @@ def test_a_trigger_of_our_name_is_not_ours(build, role, ddl, trigger, change):
 
 
 @pytest.mark.full
-def test_functions_that_were_generated_before_are_made_again_by_the_next_run(build):
-    """Then they named types and operators without their schema, which whoever writes a row could make."""
-    world = build(PLAIN, ["public.t"])
-    generated = "SELECT prosrc FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'"
-    (now,) = world.master.execute(generated).fetchone()
-    world.master.execute(
-        "DO $$ BEGIN EXECUTE (SELECT replace(replace(pg_get_functiondef(oid), 'pg_catalog.textin(', 'textin('),"
-        " 'rekeyed', 'changed')"
-        " FROM pg_proc WHERE proname ~ '^repl_capture_[0-9]+$'); END $$;"
-        "UPDATE repl_state SET version = 3"
-    )
-    (before,) = world.master.execute(generated).fetchone()
-    assert "pg_catalog.textin(" in now
-    assert "pg_catalog.textin(" not in before
-    world.publish()
-    assert world.master.execute(generated).fetchall() == [(now,)]
-
-
-@pytest.mark.full
 def test_who_may_not_drop_a_table_has_nothing_locked_by_saying_its_name_nor_by_another_statement(build, role):
     """Of the same text, or one that failed."""
     world = build(PARTED + "CREATE TABLE other (a int)", ["public.parted"])

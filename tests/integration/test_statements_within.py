@@ -239,19 +239,6 @@ def test_a_change_that_cannot_be_put_in_order_is_told_and_fails_nobody(build):
     assert world.master.execute("SELECT status FROM repl_tables").fetchall() == [("LOST",)]
 
 
-@pytest.mark.full
-def test_trigger_functions_of_an_older_version_are_made_again(build):
-    world = build(KEYED, ["public.t"])
-    (name, body) = world.master.execute(
-        "SELECT proname, prosrc FROM pg_proc WHERE proname ~ 'capture_[0-9]'"
-    ).fetchone()
-    older = body[: body.index("IF NEW.xmax")].replace("rekeyed", "changed") + "RETURN NULL; END"
-    made = f"CREATE OR REPLACE FUNCTION repl.{name}() RETURNS trigger LANGUAGE plpgsql AS $older${older}$older$"
-    world.master.execute(f"{made}; UPDATE repl_state SET version = 15")
-    world.publish()
-    assert world.master.execute("SELECT prosrc FROM pg_proc WHERE proname = %s", [name]).fetchone() == (body,)
-
-
 # Each with a table of its own.
 RENAMED = {
     "a": ("ALTER TABLE a RENAME TO other", "other"),

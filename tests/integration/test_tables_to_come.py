@@ -92,9 +92,6 @@ def test_tables_that_come_and_go_hold_up_no_other_and_lose_no_row(updating, role
 @POLLING
 def test_a_source_without_any_of_its_tables_can_be_filled(updating, role):
     world = updating("", ["public.later"], **role)
-    # As the version before left it.
-    world.master.execute("DELETE FROM repl_tables; UPDATE repl_state SET version = 26")
-    world.publish()
     assert statuses(world) == {"later": "WANTED"}
     world.update()
     assert is_equal(world, initial=True)
