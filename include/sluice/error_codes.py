@@ -32,7 +32,9 @@ def sections() -> Mapping[str, list[ErrorEntry]]:
     """Every error, by the title of its section."""
     text = resources.files("sluice").joinpath(_FILE).read_text(encoding="utf-8")
     return {
-        one["section"]: [ErrorEntry(code, *map(str, told.values())) for code, told in one["codes"].items()]
+        one["section"]: [
+            ErrorEntry(code, told["what"], told["safe"], told["type"]) for code, told in one["codes"].items()
+        ]
         for one in yaml.load(text, _LOADER)
     }
 

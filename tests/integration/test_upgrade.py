@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.installation import DDL, dump, restored
+from support.installation import DDL, dump, restore
 from support.updating import background
 from support.world import SOURCE
 
@@ -79,7 +79,7 @@ def test_an_installation_is_upgraded_while_applications_write_and_changes_wait(b
     if not installed:
         installed = Path(os.environ.get(KEEP_ENV, tmp_path / "dumped"))
         dump(world, installed)
-    restored(world, installed)
+    restore(world, installed)
     world.master.execute("INSERT INTO t SELECT n, 'before' FROM generate_series(1, 50) AS n; UPDATE t SET v = 'b'")
     writer, known = world.session(), iter(range(100, 1_000_000))
 

@@ -40,7 +40,7 @@ def dump(world: World, directory: Path) -> None:
         (directory / f"{name}.sql").write_text(re.sub(rf"(?<!\d){_number(world, name)}(?!\d)", _NUMBER, text))
 
 
-def restored(world: World, directory: Path) -> None:
+def restore(world: World, directory: Path) -> None:
     """Let the databases of a world be empty ones with the contents of these files."""
     for name in NAMES:
         at = world._servers[name]

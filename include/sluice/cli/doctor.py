@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
+from functools import cache
 from importlib import metadata
 
 import yaml
@@ -44,12 +45,7 @@ def show_doctor() -> int:
 
     A part that cannot be had is an error in its place. So the report is whole also where nothing works.
     """
-    reached: list[Context] = []
-
-    def here() -> Context:
-        reached[:] = reached or [context()]
-        return reached[0]
-
+    here = cache(context)
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "Versions": _versions,
         "Configuration": lambda: iter([_configured()]),

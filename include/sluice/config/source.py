@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from sluice.config.fields import Identifier, Name, Prefix
 from sluice.config.logical_decoding import Decoding
 from sluice.config.models import OutgoingFiles, Part, Program, WatchedTable, maybe_empty
-from sluice.config.publishing import Blocks, Messages, PublishSchedule, Segments, Verification
+from sluice.config.source_sections import Blocks, Messages, PublishSchedule, Segments, Verification
 from sluice.model.watched import Pattern, distinct, split_pattern
 
 
