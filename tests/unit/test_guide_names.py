@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from sluice.config import configuration, models, publishing
+from sluice.config import configuration, models, source_sections
 
 PROJECT = Path(__file__).resolve().parents[2]
 PAGE = (PROJECT / "include" / "docs" / "guide.md").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_what_is_there_is_shown_by_a_test_and_what_is_not_says_so():
 
 
 def test_a_key_that_is_named_exists():
-    fields = {"slaves": configuration.Slave, "messages": publishing.Messages, "tables": models.WatchedTable}
+    fields = {"slaves": configuration.Slave, "messages": source_sections.Messages, "tables": models.WatchedTable}
     named = [key for _, here, _ in rows() for key in re.findall(r"`((?:messages|tables|slaves)\.[a-z_.<>]+)`", here)]
     assert len(named) > 8
     for key in named:
