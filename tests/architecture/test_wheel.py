@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import email
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
-import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -27,6 +27,13 @@ FOLDERS = {
 }
 # Of the package, what the wheel has not.
 CHECKOUT = ("bench", "demo", "dev")
+# Files beside sluice.release, which has the version.
+NAME_THE_VERSION = (
+    "docker-compose.yaml",
+    "include/docs/install.md",
+    "include/docs/relay.md",
+    "plugins/sluice.dist-info/METADATA",
+)
 
 
 @pytest.fixture(scope="session")
@@ -88,9 +95,12 @@ def test_a_checkout_tells_airflow_the_same_as_the_wheel(archive):
     (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
     told = PROJECT / "plugins" / "sluice.dist-info"
     assert told.joinpath("entry_points.txt").read_text().strip() in archive.read(name).decode()
-    version = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"]
-    assert f"Version: {version}\n" in told.joinpath("METADATA").read_text()
-    assert version == release.VERSION
+
+
+@pytest.mark.parametrize("name", NAME_THE_VERSION)
+def test_a_file_that_cannot_ask_names_the_version_of_the_product(name):
+    said = re.findall(r"(?:sluice[a-z-]*[-:]|^Version: )(\d+\.\d+\.\d+)", (PROJECT / name).read_text(), re.MULTILINE)
+    assert set(said) == {release.VERSION}
 
 
 @pytest.mark.parametrize("form", ["archive", "installed"])
