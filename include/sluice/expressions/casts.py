@@ -10,7 +10,7 @@ from typing import Any
 
 from sluice.expressions import datetimes, numbers
 from sluice.expressions.tree import Fault
-from sluice.expressions.value_types import TypeFamily, Values, as_text, each, parse
+from sluice.expressions.value_types import TypeFamily, Values, as_text, each, parse_value
 
 # What happens by itself, because nothing is lost or because SQL does it: kind -> kinds.
 WIDER: dict[TypeFamily, tuple[TypeFamily, ...]] = {
@@ -50,7 +50,7 @@ _CASTS: dict[tuple[TypeFamily, TypeFamily], Callable[[Any], Any]] = {
 _SIZE = re.compile(r"(numeric|character varying)\((\d+)(?:,(\d+))?\)")
 
 
-def sized(family: str, size: int, scale: int = 0, *more: int) -> str:
+def sized_type(family: str, size: int, scale: int = 0, *more: int) -> str:
     """A type that cuts its values to a size, as the database writes it. Raises Fault if there is no such one."""
     most = 1_000 if family == "numeric" else 10_485_760
     if more or not 1 <= size <= most or not 0 <= scale <= size or (scale and family != "numeric"):
@@ -60,11 +60,11 @@ def sized(family: str, size: int, scale: int = 0, *more: int) -> str:
 
 def _cut(type_: str) -> Callable[[Any], Any] | None:
     """The cast to a type with a size: numbers are rounded, texts are cut."""
-    found = _SIZE.fullmatch(type_)
-    if not found:
+    match = _SIZE.fullmatch(type_)
+    if not match:
         return None
-    size, scale = int(found[2]), int(found[3] or 0)
-    if found[1] != "numeric":
+    size, scale = int(match[2]), int(match[3] or 0)
+    if match[1] != "numeric":
         return lambda text: text[:size]
     return lambda number: numbers.within(number, size, scale)
 
@@ -81,7 +81,7 @@ def _caster(given: TypeFamily, wanted: TypeFamily, type_: str) -> Callable[[Valu
     if wanted is TypeFamily.TEXT:
         return lambda values: as_text(given, values)
     if given in (TypeFamily.TEXT, TypeFamily.CHAR, TypeFamily.OTHER):
-        cast: Callable[[Any], Any] | None = partial(parse, wanted)
+        cast: Callable[[Any], Any] | None = partial(parse_value, wanted)
     else:
         cast = _CASTS.get((given, wanted))
     if cast is None:

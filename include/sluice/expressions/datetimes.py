@@ -29,10 +29,10 @@ def date(text: str) -> int:
     """Days. Raises Failure if it is no date in the form of ISO 8601."""
     if text in INFINITE:
         return INFINITE[text]
-    found = _parts(text, "date")
-    if found["hour"]:
+    parts = _parts(text, "date")
+    if parts["hour"]:
         raise Failure("a text is no date in the form 2013-01-31")
-    return _within(_day(found), _END_OF_DATES)
+    return _within(_day(parts), _END_OF_DATES)
 
 
 def timestamp(text: str) -> int:
@@ -48,30 +48,30 @@ def timestamptz(text: str) -> int:
 def _moment(text: str, *, zoned: bool) -> int:
     if text in INFINITE:
         return INFINITE[text]
-    found = _parts(text, "timestamp")
-    if found["sign"] and not zoned:
+    parts = _parts(text, "timestamp")
+    if parts["sign"] and not zoned:
         raise Failure("a timestamp without time zone has an offset")
-    hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
-    off_hour, off_minute = int(found["off_hour"] or 0), int(found["off_minute"] or 0)
+    hour, minute, second = (int(parts[part] or 0) for part in ("hour", "minute", "second"))
+    off_hour, off_minute = int(parts["off_hour"] or 0), int(parts["off_minute"] or 0)
     if hour > 23 or minute > 59 or second > 59 or off_hour > 15 or off_minute > 59:
         raise Failure("a text is no time of a day")
-    offset = (off_hour * 60 + off_minute) * 60 * (-1 if found["sign"] == "-" else 1)
+    offset = (off_hour * 60 + off_minute) * 60 * (-1 if parts["sign"] == "-" else 1)
     seconds = hour * 3600 + minute * 60 + second - offset
-    number = _day(found) * DAY + seconds * SECOND + int((found["fraction"] or "").ljust(6, "0"))
+    number = _day(parts) * DAY + seconds * SECOND + int((parts["fraction"] or "").ljust(6, "0"))
     _within(number // DAY, _END_OF_TIMES)
     return number
 
 
 def _parts(text: str, what: str) -> dict[str, str | None]:
-    found = _MOMENT.fullmatch(text)
-    if not found:
+    match = _MOMENT.fullmatch(text)
+    if not match:
         raise Failure(f"a text is no {what} in the form 2013-01-31{' 12:59:59' * (what != 'date')}")
-    return found.groupdict()
+    return match.groupdict()
 
 
-def _day(found: dict[str, str | None]) -> int:
-    year, month, day = (int(found[part] or 0) for part in ("year", "month", "day"))
-    days = to_days(1 - year if found["bc"] else year, month, day)
+def _day(parts: dict[str, str | None]) -> int:
+    year, month, day = (int(parts[part] or 0) for part in ("year", "month", "day"))
+    days = to_days(1 - year if parts["bc"] else year, month, day)
     if not year or not 1 <= month <= 12 or civil(days)[1:] != (month, day):
         raise Failure("a text is no day of the calendar")
     return days

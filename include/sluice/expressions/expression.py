@@ -12,12 +12,11 @@ import pyarrow.compute as pc
 
 from sluice.errors import SluiceError
 from sluice.expressions.binder import Binder
-from sluice.expressions.bound import Bound
+from sluice.expressions.bound_expression import BoundExpression
 from sluice.expressions.numbers import Failure
 from sluice.expressions.rows import RowImages
-from sluice.expressions.tree import Cast, Fault, Field, Image, Node, fields
-from sluice.expressions.value_types import Type, TypeFamily, packed, printed
-from sluice.expressions.value_types import parse as parsed
+from sluice.expressions.tree import Cast, ColumnReference, Fault, Image, Node, fields
+from sluice.expressions.value_types import Type, TypeFamily, parse_value, print_values, to_column
 from sluice.model.layout import Column
 
 
@@ -34,16 +33,16 @@ def parse(text: str) -> Expression:
 
 def constant(text: str, type_: str) -> str:
     """A literal as the database prints a value of that type. Raises Fault if it is invalid."""
-    kind = Type.of(type_).kind
+    kind = Type.from_name(type_).kind
     try:
-        return str(printed(kind, packed(kind, [parsed(kind, text)]))[0])
+        return str(print_values(kind, to_column(kind, [parse_value(kind, text)]))[0])
     except Failure as failure:
         raise Fault(f"{text!r} as {type_}: {failure}") from None
 
 
 def is_text(type_: str) -> bool:
     """Whether a type is a text type."""
-    return Type.of(type_).kind in (TypeFamily.TEXT, TypeFamily.CHAR)
+    return Type.from_name(type_).kind in (TypeFamily.TEXT, TypeFamily.CHAR)
 
 
 @dataclass(frozen=True)
@@ -68,22 +67,26 @@ class Expression:
         """The column that it is, cast or not; it is NULL where that is."""
         node = self.node
         while isinstance(node, Cast):
-            node = node.of
-        return node.name if isinstance(node, Field) and node.image is Image.ROW else None
+            node = node.value
+        return node.name if isinstance(node, ColumnReference) and node.image is Image.ROW else None
 
     def condition(self, columns: Sequence[Column]) -> Condition:
         """It as a condition on rows of these columns. Raises Fault if it is none."""
-        bound = Binder(columns).bound(self.node)
+        bound = Binder(columns).bind(self.node)
         if bound.constant is not None or bound.kind is not TypeFamily.BOOLEAN:
             raise Fault(f"{self.text!r} is no condition, but {bound.type.name}")
         return Condition(self, bound)
 
     def value(self, columns: Sequence[Column]) -> Value:
         """It as something computed of rows of these columns. Raises Fault if it cannot be."""
-        bound = Binder(columns).bound(self.node)
+        bound = Binder(columns).bind(self.node)
         if bound.constant is not None:
-            bound = Binder(columns).bound(Cast(self.node, "text"))
-        index = [column.name for column in columns].index(self.node.name) if isinstance(self.node, Field) else None
+            bound = Binder(columns).bind(Cast(self.node, "text"))
+        index = (
+            [column.name for column in columns].index(self.node.name)
+            if isinstance(self.node, ColumnReference)
+            else None
+        )
         return Value(self, bound, index)
 
 
@@ -92,7 +95,7 @@ class Condition:
     """A condition on rows whose columns are known."""
 
     expression: Expression
-    bound: Bound
+    bound: BoundExpression
 
     def holds(self, row: Any, *, new: Any = None, old: Any = None) -> pa.BooleanArray:
         """For which rows it is true; NULL is not.
@@ -104,7 +107,7 @@ class Condition:
         Raises:
             SluiceError: SLC-160 it cannot be evaluated for one of them.
         """
-        return _evaluated(self.expression, row, new, old, lambda rows: pc.fill_null(self.bound.run(rows), False))
+        return _evaluate(self.expression, row, new, old, lambda rows: pc.fill_null(self.bound.run(rows), False))
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class Value:
     """An expression bound to known columns."""
 
     expression: Expression
-    bound: Bound
+    bound: BoundExpression
     index: int | None
 
     @property
@@ -124,14 +127,14 @@ class Value:
         """The value for each row as the database prints it, null for NULL; arguments and errors as in `holds`."""
 
         def run(rows: RowImages) -> pa.StringArray:
-            if self.index is not None and isinstance(field := self.expression.node, Field):
+            if self.index is not None and isinstance(field := self.expression.node, ColumnReference):
                 return rows.texts(field.image, self.index)
-            return printed(self.bound.kind, self.bound.run(rows))
+            return print_values(self.bound.kind, self.bound.run(rows))
 
-        return _evaluated(self.expression, row, new, old, run)
+        return _evaluate(self.expression, row, new, old, run)
 
 
-def _evaluated(expression: Expression, row: Any, new: Any, old: Any, run: Callable[[RowImages], Any]) -> Any:
+def _evaluate(expression: Expression, row: Any, new: Any, old: Any, run: Callable[[RowImages], Any]) -> Any:
     given = {Image.ROW: row, Image.NEW: new, Image.OLD: old}
     images = {
         image: lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists

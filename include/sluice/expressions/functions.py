@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.expressions import numbers
-from sluice.expressions.numbers import Failure, ordered
+from sluice.expressions.numbers import Failure, compare
 from sluice.expressions.value_types import TypeFamily, Values, each
 
 _INT, _NUM, _DBL, _TEXT = TypeFamily.INTEGER, TypeFamily.NUMERIC, TypeFamily.DOUBLE, TypeFamily.TEXT
+_BOOL = TypeFamily.BOOLEAN
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,17 @@ def comparison(name: str, kind: TypeFamily) -> Operation:
     if kind not in (_NUM, _DBL):
         return Operation((kind, kind), TypeFamily.BOOLEAN, column=column)
 
-    def numbers_(one: Values, other: Values) -> Values:
-        if _has_nan(one) or _has_nan(other):
-            return each(TypeFamily.BOOLEAN, lambda left, right: sign(ordered(left, right), 0), one, other)
-        return each(TypeFamily.BOOLEAN, sign, one, other) if isinstance(one, list) else column(one, other)
+    def numbers_(values: Values, others: Values) -> Values:
+        if _has_nan(values) or _has_nan(others):
+            return each(TypeFamily.BOOLEAN, lambda left, right: sign(compare(left, right), 0), values, others)
+        return each(TypeFamily.BOOLEAN, sign, values, others) if isinstance(values, list) else column(values, others)
 
     return Operation((kind, kind), TypeFamily.BOOLEAN, column=numbers_)
 
 
 def _has_nan(values: Values) -> bool:
     if isinstance(values, list):
-        return any(one != one for one in values)
+        return any(value != value for value in values)
     return bool(pc.any(pc.is_nan(values)).as_py())
 
 
@@ -88,9 +89,9 @@ def lower(texts: Values) -> Values:
 
 
 def upper(texts: Values) -> Values:
-    """Likewise; a sharp s remains small. No text of a database holds the sign that stands for it meanwhile."""
-    kept = pc.utf8_upper(pc.replace_substring(texts, "ß", "\0"))
-    return pc.replace_substring(kept, "\0", "ß")
+    """Letter by letter as in `lower`; a sharp s remains small. NUL, which no database has, stands for it meanwhile."""
+    raised = pc.utf8_upper(pc.replace_substring(texts, "ß", "\0"))
+    return pc.replace_substring(raised, "\0", "ß")
 
 
 def _trims(strip: Callable[..., str]) -> tuple[Operation, ...]:
@@ -114,10 +115,14 @@ def _arithmetic(
 
 # In this order the first is taken that the arguments fit, without a loss.
 OPERATIONS: dict[str, tuple[Operation, ...]] = {
-    "not": (Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=pc.invert),),
-    "is true": (Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=lambda one: pc.fill_null(one, False)),),
+    "not": (Operation((_BOOL,), _BOOL, column=pc.invert),),
+    "is true": (
+        Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=lambda values: pc.fill_null(values, False)),
+    ),
     "is false": (
-        Operation((TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=lambda one: pc.fill_null(pc.invert(one), False)),
+        Operation(
+            (TypeFamily.BOOLEAN,), TypeFamily.BOOLEAN, column=lambda values: pc.fill_null(pc.invert(values), False)
+        ),
     ),
     "+": _arithmetic(pc.add_checked, numbers.add, numbers.add_doubles),
     "-": _arithmetic(pc.subtract_checked, numbers.subtract, numbers.subtract_doubles),
@@ -142,7 +147,9 @@ OPERATIONS: dict[str, tuple[Operation, ...]] = {
         Operation((_NUM, _INT), _NUM, numbers.round_to, risky=True),
         Operation((_DBL,), _DBL, numbers.round_double),
     ),
-    "||": (Operation((_TEXT, _TEXT), _TEXT, column=lambda one, other: pc.binary_join_element_wise(one, other, "")),),
+    "||": (
+        Operation((_TEXT, _TEXT), _TEXT, column=lambda texts, others: pc.binary_join_element_wise(texts, others, "")),
+    ),
     "length": (Operation((_TEXT,), _INT, column=lambda texts: pc.cast(pc.utf8_length(texts), pa.int64())),),
     "lower": (Operation((_TEXT,), _TEXT, column=lower),),
     "upper": (Operation((_TEXT,), _TEXT, column=upper),),

@@ -25,11 +25,11 @@ class Failure(ValueError):
     """A failed evaluation; its text has no value of a row."""
 
 
-def ordered(one: float | Decimal, other: float | Decimal) -> int:
+def compare(left: float | Decimal, right: float | Decimal) -> int:
     """Below 0, 0, above 0, like `one - other`; NaN is equal to itself and larger than all else."""
-    if one != one or other != other:
-        return (one != one) - (other != other)
-    return (one > other) - (one < other)
+    if left != left or right != right:
+        return (left != left) - (right != right)
+    return (left > right) - (left < right)
 
 
 def integer(text: str) -> int:
@@ -48,20 +48,20 @@ def whole(value: int, bits: int = 64) -> int:
 
 def numeric(text: str) -> Decimal:
     """Raises Failure if it is no number."""
-    return _plain(CONTEXT.create_decimal(_spelt(text)))
+    return _plain(CONTEXT.create_decimal(_spell(text)))
 
 
 def double(text: str) -> float:
     """Raises Failure if it is no number, or too large or too small for one."""
-    return finite(float(_spelt(text)), given=text)
+    return finite(float(_spell(text)), given=text)
 
 
 def real(text: str) -> float:
     """Raises Failure if it is no number, or too large or too small for one of four bytes."""
-    return finite(float(pa.scalar(_spelt(text)).cast(pa.float32()).as_py()), given=text)
+    return finite(float(pa.scalar(_spell(text)).cast(pa.float32()).as_py()), given=text)
 
 
-def _spelt(text: str) -> str:
+def _spell(text: str) -> str:
     if _NUMBER.fullmatch(text):
         return text
     sign, word = ("-", text[1:]) if text.startswith("-") else ("", text.removeprefix("+"))
@@ -92,14 +92,14 @@ def to_integer(value: Decimal | float) -> int:
     return whole(int(value.to_integral_value(ROUND_HALF_UP, CONTEXT)))
 
 
-def _fitting(value: Decimal) -> Decimal:
+def _expect_fit(value: Decimal) -> Decimal:
     """The number itself. Raises Failure if a `numeric` cannot be as large."""
     if value.is_finite() and value.adjusted() >= _MOST_BEFORE:
         raise Failure("a number has too many digits")
     return value
 
 
-def bounded(value: Decimal, most: int) -> Decimal:
+def expect_digits(value: Decimal, most: int) -> Decimal:
     """The number itself. Raises Failure if it has more digits than that before the point, or after it."""
     if value.is_finite() and max(value.adjusted() + 1, _scale(value)) > most:
         raise Failure(f"a number in it has more than {most} digits before the point, or after it")
@@ -108,7 +108,7 @@ def bounded(value: Decimal, most: int) -> Decimal:
 
 def _plain(value: Decimal) -> Decimal:
     """The same number without an exponent."""
-    exponent = _fitting(value).as_tuple().exponent
+    exponent = _expect_fit(value).as_tuple().exponent
     return value.quantize(_ONE, context=CONTEXT) if isinstance(exponent, int) and exponent > 0 else value
 
 
@@ -118,46 +118,46 @@ def _scale(value: Decimal) -> int:
     return max(-exponent, 0) if isinstance(exponent, int) else 0
 
 
-def add(one: Decimal, other: Decimal) -> Decimal:
-    return _fitting(CONTEXT.add(one, other))
+def add(left: Decimal, right: Decimal) -> Decimal:
+    return _expect_fit(CONTEXT.add(left, right))
 
 
-def subtract(one: Decimal, other: Decimal) -> Decimal:
-    return _fitting(CONTEXT.subtract(one, other))
+def subtract(left: Decimal, right: Decimal) -> Decimal:
+    return _expect_fit(CONTEXT.subtract(left, right))
 
 
-def multiply(one: Decimal, other: Decimal) -> Decimal:
-    return _fitting(CONTEXT.multiply(one, other))
+def multiply(left: Decimal, right: Decimal) -> Decimal:
+    return _expect_fit(CONTEXT.multiply(left, right))
 
 
 def negate(value: Decimal) -> Decimal:
     return value if value.is_nan() else value.copy_negate()
 
 
-def divide(one: Decimal, other: Decimal) -> Decimal:
+def divide(dividend: Decimal, divisor: Decimal) -> Decimal:
     """The quotient with the digits that the database gives it. Raises Failure on a division by zero."""
-    if one.is_nan() or other.is_nan():
+    if dividend.is_nan() or divisor.is_nan():
         return Decimal("NaN")
-    _no_zero(other)
-    if not (one.is_finite() and other.is_finite()):
-        return _ZERO if one.is_finite() else CONTEXT.divide(one, other)
-    (weight, first), (other_weight, other_first) = _leading(one), _leading(other)
+    _expect_divisor(divisor)
+    if not (dividend.is_finite() and divisor.is_finite()):
+        return _ZERO if dividend.is_finite() else CONTEXT.divide(dividend, divisor)
+    (weight, first), (other_weight, other_first) = _leading_digit(dividend), _leading_digit(divisor)
     scale = 16 - 4 * (weight - other_weight - (first <= other_first))
-    scale = min(max(scale, _scale(one), _scale(other), 0), 1_000)
+    scale = min(max(scale, _scale(dividend), _scale(divisor), 0), 1_000)
     # Of whole numbers, with as many digits as are asked for. Decimals divide large ones in time, unlike Python's own.
-    quotient, rest = CONTEXT.divmod(CONTEXT.scaleb(one.copy_abs(), scale), other.copy_abs())
-    if CONTEXT.multiply(rest, Decimal(2)) >= other.copy_abs():
+    quotient, rest = CONTEXT.divmod(CONTEXT.scaleb(dividend.copy_abs(), scale), divisor.copy_abs())
+    if CONTEXT.multiply(rest, Decimal(2)) >= divisor.copy_abs():
         quotient = CONTEXT.add(quotient, _ONE)
     quotient = CONTEXT.scaleb(quotient, -scale)
-    return _fitting(quotient if (one < 0) == (other < 0) else quotient.copy_negate())
+    return _expect_fit(quotient if (dividend < 0) == (divisor < 0) else quotient.copy_negate())
 
 
-def remainder(one: Decimal, other: Decimal) -> Decimal:
+def remainder(dividend: Decimal, divisor: Decimal) -> Decimal:
     """The remainder of a division, with the sign of `one`. Raises Failure on a division by zero."""
-    if one.is_nan() or other.is_nan():
+    if dividend.is_nan() or divisor.is_nan():
         return Decimal("NaN")
-    _no_zero(other)
-    return _fitting(CONTEXT.remainder(one, other))
+    _expect_divisor(divisor)
+    return _expect_fit(CONTEXT.remainder(dividend, divisor))
 
 
 def round_to(value: Decimal, digits: int = 0) -> Decimal:
@@ -180,7 +180,7 @@ def within(value: Decimal, size: int, scale: int) -> Decimal:
     return rounded
 
 
-def _leading(value: Decimal) -> tuple[int, int]:
+def _leading_digit(value: Decimal) -> tuple[int, int]:
     """The place of the first digit other than 0 to the base of 10000, and that digit."""
     if not value:
         return 0, 0
@@ -188,36 +188,36 @@ def _leading(value: Decimal) -> tuple[int, int]:
     return weight, int(CONTEXT.scaleb(value.copy_abs(), -4 * weight))
 
 
-def _no_zero(divisor: Decimal | float) -> None:
+def _expect_divisor(divisor: Decimal | float) -> None:
     if divisor == 0:
         raise Failure("division by zero")
 
 
-def whole_remainder(one: int, other: int) -> int:
+def whole_remainder(dividend: int, divisor: int) -> int:
     """The remainder of a division of integers, with the sign of `one`."""
-    _no_zero(other)
-    return int(math.copysign(1, one)) * (abs(one) % abs(other))
+    _expect_divisor(divisor)
+    return int(math.copysign(1, dividend)) * (abs(dividend) % abs(divisor))
 
 
-def add_doubles(one: float, other: float) -> float:
-    return _in_range(one + other, one, other)
+def add_doubles(left: float, right: float) -> float:
+    return _in_range(left + right, left, right)
 
 
-def subtract_doubles(one: float, other: float) -> float:
-    return _in_range(one - other, one, other)
+def subtract_doubles(left: float, right: float) -> float:
+    return _in_range(left - right, left, right)
 
 
-def multiply_doubles(one: float, other: float) -> float:
-    value = _in_range(one * other, one, other)
-    return _not_lost(value, lost=one != 0 and other != 0)
+def multiply_doubles(left: float, right: float) -> float:
+    value = _in_range(left * right, left, right)
+    return _expect_nonzero(value, lost=left != 0 and right != 0)
 
 
-def divide_doubles(one: float, other: float) -> float:
-    if math.isnan(one) or math.isnan(other):
+def divide_doubles(dividend: float, divisor: float) -> float:
+    if math.isnan(dividend) or math.isnan(divisor):
         return math.nan
-    _no_zero(other)
-    value = _in_range(one / other, one, other)
-    return _not_lost(value, lost=one != 0 and not math.isinf(other))
+    _expect_divisor(divisor)
+    value = _in_range(dividend / divisor, dividend, divisor)
+    return _expect_nonzero(value, lost=dividend != 0 and not math.isinf(divisor))
 
 
 def round_double(value: float) -> float:
@@ -230,7 +230,7 @@ def _in_range(value: float, *given: float) -> float:
     return value
 
 
-def _not_lost(value: float, *, lost: bool) -> float:
+def _expect_nonzero(value: float, *, lost: bool) -> float:
     if value == 0 and lost:
         raise Failure("a number is too small for its type")
     return value
@@ -264,7 +264,7 @@ def _shortest(value: float, digits: str, plain_below: int, as_bits: str, as_numb
     # Digits in the middle between two numbers mean the even one, but the database does not rely on that.
     (bits,) = struct.unpack(as_bits, struct.pack(as_number, value))
     beside = [struct.unpack(as_number, struct.pack(as_bits, bits + step))[0] for step in (-1, 1)]
-    middles = [CONTEXT.divide(CONTEXT.add(Decimal(value), Decimal(one)), Decimal(2)) for one in beside]
+    middles = [CONTEXT.divide(CONTEXT.add(Decimal(value), Decimal(neighbour)), Decimal(2)) for neighbour in beside]
     length = len(shortest.as_tuple().digits)
     while shortest in middles:
         shortest = Decimal(f"{value:.{length}e}").normalize()

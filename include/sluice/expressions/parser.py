@@ -11,18 +11,18 @@ from collections.abc import Callable
 
 from sqlglot import exp, parse_one
 
-from sluice.expressions.casts import sized
+from sluice.expressions.casts import sized_type
 from sluice.expressions.tree import (
+    BooleanLiteral,
     Call,
     Case,
     Cast,
+    ColumnReference,
     Fault,
-    Field,
     Image,
     Literal,
     Node,
-    Number,
-    Truth,
+    NumberLiteral,
     expect_bounded,
 )
 from sluice.model.limits import MOST_SIGNS
@@ -86,7 +86,7 @@ def read(text: str) -> Node:
         raise Fault(f"it is too long: {len(text)} signs, of at most {MOST_SIGNS}")
     try:
         text.encode()
-        node = _node(_parsed(text))
+        node = _node(_parse(text))
         expect_bounded(node)
     except UnicodeEncodeError:
         raise Fault("it has a character that is none") from None
@@ -95,7 +95,7 @@ def read(text: str) -> Node:
     return node
 
 
-def _parsed(text: str) -> exp.Expr:
+def _parse(text: str) -> exp.Expr:
     try:
         return parse_one(text, read="postgres", into=exp.Condition)
     except RecursionError:
@@ -111,7 +111,7 @@ def _node(tree: exp.Expr) -> Node:
         return _two(tree)
     if kind in _ONE:
         return Call(_ONE[kind], (_node(_only(tree, "this")["this"]),))
-    reading = _READING.get(kind)
+    reading = _READERS.get(kind)
     if reading is None:
         raise Fault(f"{tree.sql('postgres')} is not part of the language")
     return reading(tree)
@@ -158,23 +158,23 @@ def _in(tree: exp.Expr) -> Node:
     _only(tree, "this", "expressions")
     if not tree.expressions:
         raise Fault("IN () holds nothing")
-    of = _node(tree.this)
-    tests = tuple(Call("=", (of, _node(one))) for one in tree.expressions)
+    tested = _node(tree.this)
+    tests = tuple(Call("=", (tested, _node(option))) for option in tree.expressions)
     return Call("or", tests) if len(tests) > 1 else tests[0]
 
 
 def _between(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "low", "high")
-    of = _node(parts["this"])
-    return Call("and", (Call(">=", (of, _node(parts["low"]))), Call("<=", (of, _node(parts["high"])))))
+    tested = _node(parts["this"])
+    return Call("and", (Call(">=", (tested, _node(parts["low"]))), Call("<=", (tested, _node(parts["high"])))))
 
 
 def _case(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "ifs", "default")
     judged = _node(parts["this"]) if "this" in parts else None
     branches = []
-    for one in tree.args["ifs"]:
-        given = _only(one, "this", "true")
+    for branch in tree.args["ifs"]:
+        given = _only(branch, "this", "true")
         met = _node(given["this"])
         branches.append((Call("=", (judged, met)) if judged else met, _node(given["true"])))
     return Case(tuple(branches), _node(parts["default"]) if "default" in parts else Literal(None))
@@ -182,17 +182,17 @@ def _case(tree: exp.Expr) -> Node:
 
 def _nullif(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "expression")
-    of = _node(parts["this"])
-    return Case(((Call("=", (of, _node(parts["expression"]))), Literal(None)),), of)
+    value = _node(parts["this"])
+    return Case(((Call("=", (value, _node(parts["expression"]))), Literal(None)),), value)
 
 
 def _cast(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "to")
     to = parts["to"]
     kind = to.this.name if isinstance(to.this, exp.DType) else ""
-    name, sizes = _TYPES.get(kind), [one.name for one in to.expressions]
+    name, sizes = _TYPES.get(kind), [size.name for size in to.expressions]
     if name and sizes and kind in _SIZED and all(_SIZE.fullmatch(size) for size in sizes):
-        name = sized(_SIZED[kind], *map(int, sizes))
+        name = sized_type(_SIZED[kind], *map(int, sizes))
     elif name is None or sizes:
         raise Fault(
             f"nothing can be cast to {to.sql('postgres')} here; to {', '.join(sorted(set(_TYPES.values())))} it can"
@@ -204,13 +204,13 @@ def _column(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "table")
     if not isinstance(tree.this, exp.Identifier):
         raise Fault(f"{tree.sql('postgres')} is not part of the language")
-    of = _folded(parts["table"]) if "table" in parts else Image.ROW.value
-    if "table" in parts and of not in (Image.NEW, Image.OLD):
+    image = _fold(parts["table"]) if "table" in parts else Image.ROW.value
+    if "table" in parts and image not in (Image.NEW, Image.OLD):
         raise Fault(f"{tree.sql('postgres')}: a column stands alone, or after `new.` or `old.`")
-    return Field(_folded(tree.this), Image(of))
+    return ColumnReference(_fold(tree.this), Image(image))
 
 
-def _folded(identifier: exp.Expr) -> str:
+def _fold(identifier: exp.Expr) -> str:
     """The name that it means: letters outside of ASCII are not folded, as in a database in UTF8."""
     name = str(identifier.this)
     return name if identifier.args.get("quoted") else "".join(sign.lower() if sign.isascii() else sign for sign in name)
@@ -220,36 +220,36 @@ def _unless(negated: bool, node: Node) -> Node:
     return Call("not", (node,)) if negated else node
 
 
-def _called(name: str, *parts: str) -> Callable[[exp.Expr], Node]:
+def _function_call(name: str, *parts: str) -> Callable[[exp.Expr], Node]:
     """A function with arguments in this order, of which the last may be missing."""
 
-    def reading(tree: exp.Expr) -> Node:
-        held = _only(tree, *parts, "expressions")
-        given = [held[part] for part in parts if part in held] + list(tree.expressions)
-        return Call(name, tuple(_node(one) for one in given))
+    def convert(tree: exp.Expr) -> Node:
+        parts_by_name = _only(tree, *parts, "expressions")
+        given = [parts_by_name[part] for part in parts if part in parts_by_name] + list(tree.expressions)
+        return Call(name, tuple(_node(argument) for argument in given))
 
-    return reading
+    return convert
 
 
 def _trim(tree: exp.Expr) -> Node:
     parts = _only(tree, "this", "expression", "position")
     given = [parts[part] for part in ("this", "expression") if part in parts]
-    return Call(_TRIMS[str(parts.get("position", ""))], tuple(_node(one) for one in given))
+    return Call(_TRIMS[str(parts.get("position", ""))], tuple(_node(argument) for argument in given))
 
 
 def _literal(tree: exp.Expr) -> Node:
-    return Literal(str(tree.this)) if tree.is_string else Number(str(tree.this))
+    return Literal(str(tree.this)) if tree.is_string else NumberLiteral(str(tree.this))
 
 
 def _unknown(tree: exp.Expr) -> Node:
     raise Fault(f"there is no function {tree.name}")
 
 
-_READING: dict[type[exp.Expr], Callable[[exp.Expr], Node]] = {
+_READERS: dict[type[exp.Expr], Callable[[exp.Expr], Node]] = {
     exp.Paren: lambda tree: _node(_only(tree, "this")["this"]),
     exp.Literal: _literal,
     exp.Null: lambda tree: Literal(None),
-    exp.Boolean: lambda tree: Truth(bool(tree.this)),
+    exp.Boolean: lambda tree: BooleanLiteral(bool(tree.this)),
     exp.Column: _column,
     exp.Is: _is,
     exp.Like: _like,
@@ -261,9 +261,9 @@ _READING: dict[type[exp.Expr], Callable[[exp.Expr], Node]] = {
     exp.Cast: _cast,
     exp.NullSafeEQ: lambda tree: Call("not", (Call("is distinct from", (_node(tree.this), _node(tree.expression))),)),
     exp.Trim: _trim,
-    exp.Substring: _called("substr", "this", "start", "length"),
-    exp.Round: _called("round", "this", "decimals"),
-    exp.Concat: _called("concat"),
-    exp.Coalesce: _called("coalesce", "this"),
+    exp.Substring: _function_call("substr", "this", "start", "length"),
+    exp.Round: _function_call("round", "this", "decimals"),
+    exp.Concat: _function_call("concat"),
+    exp.Coalesce: _function_call("coalesce", "this"),
     exp.Anonymous: _unknown,
 }

@@ -29,21 +29,21 @@ class Literal:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberLiteral:
     """A number as it is written, without a sign."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Truth:
+class BooleanLiteral:
     """TRUE or FALSE."""
 
     true: bool
 
 
 @dataclass(frozen=True)
-class Field:
+class ColumnReference:
     """A column."""
 
     name: str
@@ -70,16 +70,16 @@ class Case:
 class Cast:
     """A value of another type, by the type's full name."""
 
-    of: Node
+    value: Node
     type: str
 
 
-Node = Literal | Number | Truth | Field | Call | Case | Cast
+Node = Literal | NumberLiteral | BooleanLiteral | ColumnReference | Call | Case | Cast
 
 
-def fields(node: Node) -> Iterator[Field]:
+def fields(node: Node) -> Iterator[ColumnReference]:
     """Every column that it reads."""
-    if isinstance(node, Field):
+    if isinstance(node, ColumnReference):
         yield node
     for part in _parts(node):
         yield from fields(part)
@@ -91,20 +91,20 @@ def expect_bounded(node: Node) -> None:
     Raises:
         Fault: it has more levels or parts than an expression may have.
     """
-    levels, parts = _measured(node, {})
+    levels, parts = _measure(node, {})
     if levels > MOST_LEVELS:
         raise Fault(f"it is nested too deeply: {levels} levels, of at most {MOST_LEVELS}")
     if parts > MOST_PARTS:
         raise Fault(f"it is too large: {parts} parts, of at most {MOST_PARTS}")
 
 
-def _measured(node: Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
+def _measure(node: Node, sizes: dict[int, tuple[int, int]]) -> tuple[int, int]:
     """Its levels and its parts; each part is looked at once, however often it is there."""
-    if id(node) not in known:
-        within = [_measured(part, known) for part in _parts(node)]
+    if id(node) not in sizes:
+        within = [_measure(part, sizes) for part in _parts(node)]
         levels = 1 + max((levels for levels, _ in within), default=0)
-        known[id(node)] = levels, 1 + sum(parts for _, parts in within)
-    return known[id(node)]
+        sizes[id(node)] = levels, 1 + sum(parts for _, parts in within)
+    return sizes[id(node)]
 
 
 def _parts(node: Node) -> Iterator[Node]:
@@ -115,4 +115,4 @@ def _parts(node: Node) -> Iterator[Node]:
             yield from branch
         yield node.otherwise
     elif isinstance(node, Cast):
-        yield node.of
+        yield node.value

@@ -57,13 +57,13 @@ class Type:
     name: str
 
     @classmethod
-    def of(cls, name: str) -> Type:
+    def from_name(cls, name: str) -> Type:
         """The type of a column."""
         return cls(_KINDS.get(re.sub(r"\([\d, -]+\)", "", name), TypeFamily.OTHER), name)
 
     @classmethod
     def plain(cls, kind: TypeFamily) -> Type:
-        """The type of what is computed."""
+        """The type of a computed value."""
         return cls(kind, kind.value)
 
 
@@ -86,25 +86,27 @@ _ARRAYS = {
 }
 
 
-def listed(values: Values) -> list[Any]:
+def to_list(values: Values) -> list[Any]:
     """The values one by one."""
     return values if isinstance(values, list) else list(values.to_pylist())
 
 
-def packed(kind: TypeFamily, values: Sequence[Any]) -> Values:
-    """Values one by one -> values of a column."""
+def to_column(kind: TypeFamily, values: Sequence[Any]) -> Values:
+    """The values of a column, of values one by one."""
     return list(values) if kind is TypeFamily.NUMERIC else pa.array(values, _ARRAYS.get(kind, pa.string()))
 
 
-def each(kind: TypeFamily, of: Callable[..., Any], *columns: Values) -> Values:
+def each(kind: TypeFamily, function: Callable[..., Any], *columns: Values) -> Values:
     """Apply a function to the values of each row; NULL if one of them is NULL."""
     if len(columns) == 1:
-        return packed(kind, [None if one is None else of(one) for one in listed(columns[0])])
+        return to_column(kind, [None if value is None else function(value) for value in to_list(columns[0])])
     if len(columns) == 2:
-        pairs = zip(*map(listed, columns), strict=True)
-        return packed(kind, [None if one is None or other is None else of(one, other) for one, other in pairs])
-    rows = zip(*map(listed, columns), strict=True)
-    return packed(kind, [None if any(one is None for one in row) else of(*row) for row in rows])
+        pairs = zip(*map(to_list, columns), strict=True)
+        return to_column(
+            kind, [None if value is None or second is None else function(value, second) for value, second in pairs]
+        )
+    rows = zip(*map(to_list, columns), strict=True)
+    return to_column(kind, [None if any(value is None for value in row) else function(*row) for row in rows])
 
 
 def read(kind: TypeFamily, texts: pa.StringArray) -> Values:
@@ -130,7 +132,7 @@ def _quickly(kind: TypeFamily, texts: pa.StringArray) -> pa.Array:
     try:
         return pc.subtract_checked(pc.cast(pc.cast(texts, as_type), unit).cast(pa.int64()), epoch)
     except pa.ArrowInvalid:
-        return each(kind, lambda text: parse(kind, text), texts)
+        return each(kind, lambda text: parse_value(kind, text), texts)
 
 
 _MOMENTS = {
@@ -140,7 +142,7 @@ _MOMENTS = {
 }
 
 
-def parse(kind: TypeFamily, text: str) -> Any:
+def parse_value(kind: TypeFamily, text: str) -> Any:
     """Parse a literal of a kind. Raises Failure if it is invalid."""
     if kind in (TypeFamily.TEXT, TypeFamily.OTHER):
         return text
@@ -149,7 +151,7 @@ def parse(kind: TypeFamily, text: str) -> Any:
     return _PARSERS[kind](text.strip(" \t\n\r\f\v"))
 
 
-def printed(kind: TypeFamily, values: Values) -> pa.StringArray:
+def print_values(kind: TypeFamily, values: Values) -> pa.StringArray:
     """Values as the database prints them."""
     if kind is TypeFamily.BOOLEAN:
         return pc.if_else(values, "t", "f")
@@ -164,13 +166,13 @@ def as_text(kind: TypeFamily, values: Values) -> pa.StringArray:
     """The cast to text: as values are printed, except for booleans and the blanks of char(n)."""
     if kind is TypeFamily.BOOLEAN:
         return pc.if_else(values, "true", "false")
-    return pc.utf8_rtrim(values, " ") if kind is TypeFamily.CHAR else printed(kind, values)
+    return pc.utf8_rtrim(values, " ") if kind is TypeFamily.CHAR else print_values(kind, values)
 
 
 def _truth(text: str) -> bool:
     word = text.lower()
-    for value, known in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
-        if any(one.startswith(word) for one in known) and word not in ("", "o"):
+    for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
+        if any(known.startswith(word) for known in words) and word not in ("", "o"):
             return value
     raise Failure("a text is no boolean")
 

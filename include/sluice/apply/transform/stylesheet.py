@@ -91,7 +91,7 @@ def _column(name: str, attributes: Mapping[str, str]) -> Column:
 
 
 def _booleans(columns: Iterable[Column]) -> list[str]:
-    return [column.name for column in columns if Type.of(column.type).kind is TypeFamily.BOOLEAN]
+    return [column.name for column in columns if Type.from_name(column.type).kind is TypeFamily.BOOLEAN]
 
 
 def _spelled(row: Values, booleans: Iterable[str], spelling: Mapping[str, str]) -> Values:
