@@ -7,7 +7,7 @@ from sluice.model.key_range import KeyInterval
 from sluice.spark.compare_tasks import compare_all
 from sluice.spark.job import arguments, key_options, row_options, run, table_options
 from sluice.verify.checkpoints import this_run
-from sluice.verify.ranges import chosen
+from sluice.verify.ranges import parse
 from sluice.verify.run import VerifyRequest, verify
 
 
@@ -35,7 +35,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         update=options.update,
         confidence=options.confidence,
         at_most=options.at_most,
-        ranges=chosen(options.ranges),
+        ranges=parse(options.ranges),
         since=options.since,
         run=this_run(),
     )

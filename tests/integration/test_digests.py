@@ -21,7 +21,7 @@ from sluice.vendors.mariadb.read.master_digests import digests
 from sluice.vendors.mariadb.session import connect
 from sluice.vendors.postgresql.read import compare as postgresql_compare
 from sluice.vendors.protocol.digests import Digested
-from sluice.verify.ranges import chosen
+from sluice.verify.ranges import parse
 
 pytestmark = [pytest.mark.postgres]
 
@@ -162,11 +162,11 @@ def test_both_sides_digest_every_type_alike_and_what_differs_is_found_exactly(ma
         ("public.harmed: 30 .. 99", 70, set()),
     ):
         with suppress(RowsDiffer):
-            world.verify(compare=compared, ranges=chosen([text]))
+            world.verify(compare=compared, ranges=parse([text]))
         assert (found["harmed"].compared, {one.key[0] for one in found["harmed"].rows}) == (rows, differ), text
     for text, why in (("public.heap: 1 ..", "have no key"), ("public.pairs: a .. b", "whole numbers and days")):
         with pytest.raises(SluiceError, match=f"SLC-641: .*{why}"):
-            world.verify(compare=compared, ranges=chosen([text]))
+            world.verify(compare=compared, ranges=parse([text]))
 
 
 OF_MARIA = """
@@ -245,8 +245,8 @@ def test_a_master_on_mariadb_is_digested_as_it_was_at_a_place_of_its_log(binlog,
         (f"{table}: 99999999999999999999 ..", 0, set()),
     ):
         with suppress(RowsDiffer):
-            world.verify(compare=compared, ranges=chosen([text]))
+            world.verify(compare=compared, ranges=parse([text]))
         assert (found["typed"].compared, {one.key[0] for one in found["typed"].rows}) == (rows, differ), text
     for text, code in ((f"{table}: 1.5 ..", 642), (f"{table}: 2 .. 1", 642), (f"{table}: 1, 2 ..", 642)):
         with pytest.raises(SluiceError, match=f"SLC-{code}"):
-            world.verify(compare=compared, ranges=chosen([text]))
+            world.verify(compare=compared, ranges=parse([text]))

@@ -13,7 +13,7 @@ from sluice.monitor import comparison_status
 from sluice.repair.run import RepairRequest, repair
 from sluice.store import activities, comparisons
 from sluice.vendors.postgresql.read import cut_tables
-from sluice.verify.ranges import chosen
+from sluice.verify.ranges import parse
 from sluice.verify.run import VerifyRequest, verify
 
 pytestmark = [pytest.mark.postgres]
@@ -76,7 +76,7 @@ CHECKSUMS = pytest.mark.parametrize("world", [True], indirect=True, ids=["checks
 
 def told(world, texts, **asked):
     """The result of a comparison of ranges, or its error."""
-    request = VerifyRequest(SOURCE, ("zurich",), ranges=chosen(texts), **asked)
+    request = VerifyRequest(SOURCE, ("zurich",), ranges=parse(texts), **asked)
     with world.running():
         return verify(world.context, request, compare_here, 60)
 

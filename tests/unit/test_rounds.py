@@ -12,7 +12,7 @@ from sluice.model.names import TableName
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.verify import rounds
 from sluice.verify.difference import Difference
-from sluice.verify.rounds import Pace, in_rounds
+from sluice.verify.rounds import Pace, compare_in_rounds
 
 LOST = TransientError(30, "the session was lost", "wait")
 GONE = TransientError(95, "the snapshot is gone", "wait")
@@ -48,7 +48,7 @@ def run(outcomes, pace=AT_ONCE):
         asked.append(names)
         return [left[name].pop(0) if left.get(name) else Difference(compared=1000) for name in names]
 
-    found = in_rounds(list(JOBS), compare_all, pace, late)
+    found = compare_in_rounds(list(JOBS), compare_all, pace, late)
     return asked, [(one.slave, one.view.master.name.table) for one, _ in found], late
 
 
@@ -88,7 +88,7 @@ def test_an_error_of_all_is_one_of_each_slave(clock):
         raise LOST
 
     late: dict[str, SluiceError] = {}
-    assert in_rounds(list(JOBS), broken, AT_ONCE, late) == []
+    assert compare_in_rounds(list(JOBS), broken, AT_ONCE, late) == []
     assert late == {"zurich": LOST, "geneva": LOST}
 
 

@@ -10,7 +10,7 @@ from sluice.model.key_sample import KeySample
 from sluice.model.row_difference import RowDifference
 from sluice.vendors.postgresql.read.record_text import values_of
 from sluice.verify import bucket_compare
-from sluice.verify.difference import LONGEST, Difference, Keeping, RowReader, joined
+from sluice.verify.difference import LONGEST, Difference, Keeping, RowReader, join
 from sluice.verify.merge_compare import compare
 
 MASTER = [b'(1)\t(1,a,"x y")\n', b"(2)\t(2,b,)\n", b"(4)\t(4,d,z)\n"]
@@ -77,7 +77,7 @@ def test_what_tasks_found_of_ranges_is_joined_in_order():
         ((("4",), ("8",)), found(Keeping(10))),
         ((("8",), None), found(Keeping(10))),
     ]
-    all_ = joined(parts, 4)
+    all_ = join(parts, 4)
     assert (all_.compared, all_.different, all_.more) == (12, 9, 5)
     assert all_.ranges == [(("4",), None)], "the last range follows the one before it"
     assert Difference.from_json(json.loads(json.dumps(all_.to_json()))) == all_

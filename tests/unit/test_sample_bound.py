@@ -14,7 +14,7 @@ from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.names import TableName
 from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, statement, weakest
 from sluice.verify.difference import Difference
-from sluice.verify.record import bounded, expect_enough
+from sluice.verify.record import expect_enough, table_bound
 
 
 def exactly_at_most(different: int, drawn: int, probability: float) -> Fraction:
@@ -103,7 +103,7 @@ def test_nothing_drawn_says_nothing_and_more_different_rows_than_keys_neither():
 def test_rows_that_are_the_slaves_alone_say_nothing_of_the_masters():
     keyed = SimpleNamespace(master=SimpleNamespace(name=TableName("public", "t")), layout=SimpleNamespace(key=(0,)))
     job = cast(Any, SimpleNamespace(sample=KeySample.drawn(5), slave="zurich", view=keyed))
-    assert bounded(job, Difference(compared=50_050, own=50_000), 0.99) == bound(50, 0, 0.99)
+    assert table_bound(job, Difference(compared=50_050, own=50_000), 0.99) == bound(50, 0, 0.99)
 
 
 def test_tables_without_a_bound_are_told_beside_the_weakest():

@@ -23,7 +23,7 @@ from sluice.vendors.postgresql.session import exported
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.verify import ranges
 from sluice.verify.difference import Difference, Keeping
-from sluice.verify.rounds import Pace, in_rounds
+from sluice.verify.rounds import Pace, compare_in_rounds
 
 SLAVE = "copy"
 _TABLE = TableName("public", "readings")
@@ -108,7 +108,7 @@ def _compared(server: Server, context: Context, *, checksums: bool) -> Differenc
         )
         jobs = ranges.cut([job], context.config.bulk_tasks)
         late: dict[str, SluiceError] = {}
-        compared = in_rounds(jobs, compare_all, Pace(), late)
+        compared = compare_in_rounds(jobs, compare_all, Pace(), late)
         for error in late.values():
             raise error
         ((_, found),) = ranges.by_table(compared)

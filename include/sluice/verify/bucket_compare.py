@@ -17,7 +17,7 @@ import numpy as np
 
 from sluice.model.key_sample import KeySample
 from sluice.verify.difference import Difference, RowReader
-from sluice.verify.merge_compare import unescaped
+from sluice.verify.merge_compare import unescape
 
 BUCKETS = 4096
 MOST_ROWS = 500_000
@@ -41,17 +41,17 @@ def compare(ours: Rows, theirs: Rows, sample: KeySample, reader: RowReader | Non
             size += len(image)
             sums[bucket] += sign * weight * _digest(key, image)
             rows[max(-sign, 0), bucket] += weight
-    found = Difference(compared=int(rows.max(axis=0).sum()), moved=size, size=size)
-    for some in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
+    difference = Difference(compared=int(rows.max(axis=0).sum()), moved=size, size=size)
+    for group in _groups([bucket for bucket, left in enumerate(sums) if left], rows.sum(axis=0)):
         left: Counter[tuple[bytes, bytes]] = Counter()
         for side, sign in ((ours, 1), (theirs, -1)):
             for bucket, key, image, weight in _buckets(side(), sample):
-                if bucket in some:
+                if bucket in group:
                     left[key, image] += sign * weight
-        _note(found, left, reader)
-    if found.more:
-        found.within((None, None))
-    return found
+        _note(difference, left, reader)
+    if difference.more:
+        difference.note_range((None, None))
+    return difference
 
 
 def _buckets(rows: Iterator[Row], sample: KeySample) -> Iterator[tuple[int, bytes, bytes, int]]:
@@ -70,7 +70,7 @@ def _digest(key: bytes, image: bytes) -> int:
 
 def values_of(tokens: bytes) -> list[str | None]:
     """The values of a key or an image that is written as a line of COPY."""
-    return [None if one == b"\\N" else unescaped(one).decode(errors="replace") for one in tokens.split(b"\t")]
+    return [None if token == b"\\N" else unescape(token).decode(errors="replace") for token in tokens.split(b"\t")]
 
 
 def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[set[int]]:
@@ -85,7 +85,7 @@ def _groups(buckets: list[int], rows: np.ndarray[tuple[int], np.dtype[np.int64]]
         yield group
 
 
-def _note(found: Difference, left: Counter[tuple[bytes, bytes]], reader: RowReader | None) -> None:
+def _note(difference: Difference, left: Counter[tuple[bytes, bytes]], reader: RowReader | None) -> None:
     """Tell a row that is there otherwise from one that is missing and one that is extra."""
     by_key: dict[bytes, tuple[list[bytes], list[bytes]]] = {}
     for (key, image), count in left.items():
@@ -94,4 +94,4 @@ def _note(found: Difference, left: Counter[tuple[bytes, bytes]], reader: RowRead
         text = b"(" + key.replace(b"\t", b",") + b")"
         for ours, theirs in zip_longest(missing, extra):
             kind = "extra" if ours is None else "missing" if theirs is None else "changed"
-            found.note(kind, key, reader, ours, theirs, shown=text)
+            difference.note(kind, key, reader, ours, theirs, shown=text)

@@ -17,7 +17,7 @@ from sluice.vendors.protocol.compare import Comparison, GivenKeys, not_by_given_
 
 
 @dataclass
-class _Compared:
+class _Extent:
     """How the tables of one slave were compared: so many keys, or as a whole, and why."""
 
     keys: int = 0
@@ -29,7 +29,7 @@ class ChangedRows:
 
     def __init__(self, keys: ChangedKeys) -> None:
         self._keys = keys
-        self._slaves: dict[str, _Compared] = {}
+        self._slaves: dict[str, _Extent] = {}
 
     @classmethod
     def begin(
@@ -38,7 +38,7 @@ class ChangedRows:
         source: str,
         since: str,
         tables: Collection[TableName],
-        known: Collection[TableName],
+        watched: Collection[TableName],
         *,
         alone: bool,
     ) -> ChangedRows | None:
@@ -46,7 +46,8 @@ class ChangedRows:
 
         Args:
             since: a place in the log as people write it; blank if there is none.
-            tables: those that are compared, of those that are watched, `known`.
+            tables: the tables to compare.
+            watched: all tables of the source.
             alone: nothing else says which rows are compared.
 
         Raises:
@@ -62,7 +63,7 @@ class ChangedRows:
         except ValueError as error:
             raise no_place(f"{since.strip()[:60]!r}: {error}") from None
         manifest = context.manifest(source)
-        keys = ChangedKeys(manifest, context.files(), position(manifest, place), tables, known)
+        keys = ChangedKeys(manifest, context.files(), position(manifest, place), tables, watched)
         keys.read_to(manifest.end())
         return cls(keys)
 
@@ -75,13 +76,13 @@ class ChangedRows:
         """Read the rest, up to the point of the comparison."""
         self._keys.read_to(end)
 
-    def chosen(self, slave: str, mapper: Mapper, jobs: list[Comparison]) -> list[Comparison]:
+    def narrow(self, slave: str, mapper: Mapper, jobs: list[Comparison]) -> list[Comparison]:
         """The comparisons of a slave, of these rows alone, or of all rows of a table where the log does not tell them.
 
         Raises:
             NotByKeys: SLC-622, rows of some tables cannot be found by a key.
         """
-        found, odd = [], {}
+        narrowed, odd = [], {}
         for job in jobs:
             master = job.view.master
             try:
@@ -95,30 +96,30 @@ class ChangedRows:
             keys = self._keys.of(master)
             if isinstance(keys, str):
                 event("compared as a whole", slave=slave, table=master.name, why=keys)
-                found.append(replace(job, why_whole=keys))
+                narrowed.append(replace(job, why_whole=keys))
                 continue
             order = [master.key_names.index(name) for name in columns]
             given = tuple(tuple(key[index] for index in order) for key in sorted(keys))
-            found.append(replace(job, only=GivenKeys(columns, given)))
+            narrowed.append(replace(job, only=GivenKeys(columns, given)))
         if odd:
             raise not_by_given_keys(slave, odd)
-        return found
+        return narrowed
 
-    def compared(self, job: Comparison) -> None:
+    def note(self, job: Comparison) -> None:
         """Note how a table was compared."""
-        of = self._slaves.setdefault(job.slave, _Compared())
+        extent = self._slaves.setdefault(job.slave, _Extent())
         if job.only is None:
-            of.whole[str(job.view.master.name)] = job.why_whole
+            extent.whole[str(job.view.master.name)] = job.why_whole
         else:
-            of.keys += len(job.only.keys)
+            extent.keys += len(job.only.keys)
 
-    def told(self, slave: str) -> str:
+    def describe(self, slave: str) -> str:
         """The rows of a slave that were compared, for people."""
-        of = self._slaves.get(slave, _Compared())
-        whole = "".join(f"; {table} as a whole: {why}" for table, why in of.whole.items())
-        return f" (those changed since {self.since} alone: {of.keys:,} keys{whole})"
+        extent = self._slaves.get(slave, _Extent())
+        whole = "".join(f"; {table} as a whole: {why}" for table, why in extent.whole.items())
+        return f" (those changed since {self.since} alone: {extent.keys:,} keys{whole})"
 
     def result(self, slave: str) -> dict[str, object]:
         """The same for programs."""
-        of = self._slaves.get(slave, _Compared())
-        return {"since": str(self.since), "keys": of.keys, "whole": of.whole}
+        extent = self._slaves.get(slave, _Extent())
+        return {"since": str(self.since), "keys": extent.keys, "whole": extent.whole}

@@ -28,7 +28,7 @@ from sluice.store.compared_parts import Outcome, Plan
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 from sluice.verify.difference import Difference
 
-Found = list[tuple[Comparison, Difference]]
+Differences = list[tuple[Comparison, Difference]]
 
 
 def this_run() -> str | None:
@@ -37,7 +37,7 @@ def this_run() -> str | None:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _PartState:
     """A part of this comparison: its cut and number there, and the outcome that an earlier try has left."""
 
     token: str
@@ -57,10 +57,10 @@ class Parts:
         self._source = source
         self._point = point
         self._run = run
-        self._parts: list[tuple[Comparison, _Part]] = []
+        self._parts: list[tuple[Comparison, _PartState]] = []
         self._rows: dict[tuple[str, str], int] = {}
 
-    def of(
+    def plan(
         self, slave: str, tables: list[Comparison], cut: Callable[[list[Comparison]], list[Comparison]]
     ) -> list[Comparison]:
         """The comparisons of one slave that are left to do.
@@ -75,45 +75,45 @@ class Parts:
         if self._run is None:
             return cut(tables)
         pair = Pair(self._source, slave)
-        known = compared_parts.plans(self._context.store, self._run, pair)
+        plans = compared_parts.plans(self._context.store, self._run, pair)
         update = replications.get(self._context.store, pair).update_id
         shapes = {_table(job): self._shape(job, update) for job in tables}
-        planned = {name: one for name, one in known.items() if one.shape == shapes.get(name)}
-        made: dict[str, list[Comparison]] = {}
+        planned = {name: plan for name, plan in plans.items() if plan.shape == shapes.get(name)}
+        cut_jobs: dict[str, list[Comparison]] = {}
         for job in cut([job for job in tables if _table(job) not in planned]):
-            made.setdefault(_table(job), []).append(job)
-        found = [part for job in tables for part in self._parts_of(job, planned, made, shapes[_table(job)])]
-        self._parts += found
-        taken = sum(part.outcome is not None for _, part in found)
+            cut_jobs.setdefault(_table(job), []).append(job)
+        parts = [part for job in tables for part in self._parts_of(job, planned, cut_jobs, shapes[_table(job)])]
+        self._parts += parts
+        taken = sum(part.outcome is not None for _, part in parts)
         if taken:
-            event("goes on", slave=slave, done=taken, of=len(found))
-        return [job for job, part in found if part.outcome is None]
+            event("goes on", slave=slave, done=taken, of=len(parts))
+        return [job for job, part in parts if part.outcome is None]
 
     def _parts_of(
-        self, job: Comparison, planned: Mapping[str, Plan], made: Mapping[str, list[Comparison]], shape: str
-    ) -> list[tuple[Comparison, _Part]]:
+        self, job: Comparison, planned: Mapping[str, Plan], cut_jobs: Mapping[str, list[Comparison]], shape: str
+    ) -> list[tuple[Comparison, _PartState]]:
         name = _table(job)
         if plan := planned.get(name):
-            every = [_from_json(job, body) for body in plan.parts]
-            return [(one, _Part(plan.token, n, plan.outcomes.get(n))) for n, one in enumerate(every)]
+            parts = [_from_json(job, body) for body in plan.parts]
+            return [(part, _PartState(plan.token, n, plan.outcomes.get(n))) for n, part in enumerate(parts)]
         assert self._run is not None
-        every = made[name]
+        parts = cut_jobs[name]
         pair = Pair(self._source, job.slave)
-        token = compared_parts.plan(self._context.store, self._run, pair, name, shape, list(map(_to_json, every)))
-        return [(one, _Part(token, n)) for n, one in enumerate(every)]
+        token = compared_parts.plan(self._context.store, self._run, pair, name, shape, list(map(_to_json, parts)))
+        return [(part, _PartState(token, n)) for n, part in enumerate(parts)]
 
-    def keep(self, job: Comparison, found: Difference) -> None:
+    def keep(self, job: Comparison, difference: Difference) -> None:
         """Keep what was found in a part for the next try; that is worth no failure."""
-        part = next((part for one, part in self._parts if one is job), None)
+        part = next((part for compared_job, part in self._parts if compared_job is job), None)
         if self._run is None or part is None:
             return
         table = (job.slave, _table(job))
-        if found.rows and self._rows.get(table, 0) + len(found.rows) > job.keeping.most:
+        if difference.rows and self._rows.get(table, 0) + len(difference.rows) > job.keeping.most:
             # A report names no more of them. If each part kept as many, the store would be given many times that.
             return
-        self._rows[table] = self._rows.get(table, 0) + len(found.rows)
+        self._rows[table] = self._rows.get(table, 0) + len(difference.rows)
         pair = Pair(self._source, job.slave)
-        text = json.dumps(found.to_json())
+        text = json.dumps(difference.to_json())
         try:
             compared_parts.keep(
                 self._context.store, self._run, pair, table[1], part.token, part.number, self._point.position, text
@@ -121,13 +121,13 @@ class Parts:
         except TransientError as error:
             event("not kept", slave=job.slave, table=table[1], why=error.fact)
 
-    def all(self, compared: Found, late: Mapping[str, SluiceError]) -> Found:
+    def merge(self, compared: Differences, late: Mapping[str, SluiceError]) -> Differences:
         """What was compared, and the outcomes of parts that an earlier try has compared, in the order of the parts."""
         if self._run is None:
             return compared
         for slave in [slave for slave, error in late.items() if isinstance(error, SortedOtherwise)]:
-            self.over(slave)
-        here = {id(job): found for job, found in compared}
+            self.forget(slave)
+        here = {id(job): difference for job, difference in compared}
         return [
             (job, here[id(job)] if part.outcome is None else Difference.from_json(json.loads(part.outcome.found)))
             for job, part in self._parts
@@ -137,13 +137,13 @@ class Parts:
     def points(self, job: Comparison) -> list[PartsAt]:
         """Where the parts of a table were compared, the oldest first."""
         counts: dict[Position, list[str]] = {}
-        for one, part in self._parts:
-            if (one.slave, _table(one)) == (job.slave, _table(job)):
+        for compared_job, part in self._parts:
+            if (compared_job.slave, _table(compared_job)) == (job.slave, _table(job)):
                 position = part.outcome.position if part.outcome else self._point.position
                 counts.setdefault(position, []).append(part.outcome.at.isoformat() if part.outcome else "")
-        return [PartsAt(one, len(at), latest(at)) for one, at in sorted(counts.items())]
+        return [PartsAt(position, len(at), latest(at)) for position, at in sorted(counts.items())]
 
-    def over(self, slave: str) -> None:
+    def forget(self, slave: str) -> None:
         """Forget the parts of a slave: its report has them."""
         if self._run is not None:
             compared_parts.forget(self._context.store, self._run, Pair(self._source, slave))
@@ -151,10 +151,10 @@ class Parts:
     def _shape(self, job: Comparison, update: int | None) -> str:
         """What has to be the same for an outcome to be one of this comparison."""
         newest = self._context.manifest(self._source).tail()
-        sides = [(one.vendor, one.connection, sorted(one.trusted)) for one in (job.master, job.replica)]
-        infos = [self._context.connection(one.connection) for one in (job.master, job.replica)]
+        sides = [(side.vendor, side.connection, sorted(side.trusted)) for side in (job.master, job.replica)]
+        infos = [self._context.connection(side.connection) for side in (job.master, job.replica)]
         view = job.view
-        said = [
+        facts = [
             release.build(),
             newest and newest.incarnation,
             update,
@@ -166,9 +166,13 @@ class Parts:
             _canonical(view.entry.model_dump()),
             view.style and (view.style.name, sha256(view.style.text).hexdigest()),
             # Whatever else says which rows are compared, and how.
-            [(one.name, repr(getattr(job, one.name))) for one in fields(job) if one.name not in _OTHERWISE],
+            [
+                (attribute.name, repr(getattr(job, attribute.name)))
+                for attribute in fields(job)
+                if attribute.name not in _OTHERWISE
+            ],
         ]
-        return sha256(repr(said).encode()).hexdigest()
+        return sha256(repr(facts).encode()).hexdigest()
 
 
 # Of a comparison: what is said of it already, and what is another one in each try.
@@ -181,19 +185,21 @@ def _table(job: Comparison) -> str:
 
 def _canonical(settings: object) -> str:
     """Settings as a text; sets have another order in each process."""
-    return json.dumps(settings, default=lambda one: sorted(map(str, one)) if isinstance(one, Set) else repr(one))
+    return json.dumps(
+        settings, default=lambda value: sorted(map(str, value)) if isinstance(value, Set) else repr(value)
+    )
 
 
 def _to_json(job: Comparison) -> dict[str, Any]:
     within = job.within and asdict(job.within)
-    return {"within": within, "keys": [[one.first, one.until] for one in job.keys]}
+    return {"within": within, "keys": [[key_range.first, key_range.until] for key_range in job.keys]}
 
 
 def _from_json(job: Comparison, body: Mapping[str, Any]) -> Comparison:
     within = body["within"] and KeyColumnRange(**{**body["within"], "cuts": tuple(body["within"]["cuts"])})
-    keys = tuple(KeyInterval(job.view.master.name, *map(_bound, bounds)) for bounds in body["keys"])
+    keys = tuple(KeyInterval(job.view.master.name, *map(_key_values, bounds)) for bounds in body["keys"])
     return replace(job, within=within, keys=keys)
 
 
-def _bound(values: Sequence[str] | None) -> tuple[str, ...] | None:
+def _key_values(values: Sequence[str] | None) -> tuple[str, ...] | None:
     return None if values is None else tuple(values)

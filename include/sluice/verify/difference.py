@@ -57,13 +57,13 @@ class RowReader:
         columns: tuple[str, ...] = ()
         if values[0] is not None and values[1] is not None:
             columns = tuple(
-                name for name, one, other in zip(self.columns, values[0], values[1], strict=True) if one != other
+                name for name, ours, theirs in zip(self.columns, values[0], values[1], strict=True) if ours != theirs
             )
-        shown = [None if one is None or not self.keeping.values else _shortened(one) for one in values]
+        shown = [None if values is None or not self.keeping.values else _shorten(values) for values in values]
         if self.keyed:
             named: Values = tuple(self.split(key))
         elif self.keeping.values:
-            named = _shortened(self.split(key))
+            named = _shorten(self.split(key))
         else:
             named = (blake2b(key, digest_size=16).hexdigest(),)
         return RowDifference(kind, named, columns, *shown)
@@ -105,7 +105,7 @@ class Difference:
         return self.missing + self.extra + self.changed
 
     @property
-    def drawn(self) -> int:
+    def master_rows(self) -> int:
         """Rows that were compared, without those that may be on the slave alone: these say nothing of the master's."""
         return self.compared - self.own
 
@@ -121,10 +121,10 @@ class Difference:
 
     def with_rows_of_its_own(self) -> Difference:
         """The same of a table that may have more rows than the master's."""
-        sample = [one for one in self.sample if one[0] != "extra"]
-        rows = [one for one in self.rows if one.kind != "extra"]
-        found = replace(self, extra=0, own=self.own + self.extra, sample=sample, rows=rows)
-        return found if found.more else replace(found, ranges=[])
+        sample = [entry for entry in self.sample if entry[0] != "extra"]
+        rows = [row for row in self.rows if row.kind != "extra"]
+        difference = replace(self, extra=0, own=self.own + self.extra, sample=sample, rows=rows)
+        return difference if difference.more else replace(difference, ranges=[])
 
     def note(
         self,
@@ -148,7 +148,7 @@ class Difference:
         self.columns = self.columns or list(reader.columns)
         self.rows.append(reader.read(kind, key, ours, theirs))
 
-    def within(self, bounds: Bounds) -> None:
+    def note_range(self, bounds: Bounds) -> None:
         """Note a range in which rows differ that are not kept."""
         if self.ranges and (self.ranges[-1][1] == bounds[0] or len(self.ranges) >= MOST_RANGES):
             bounds = (self.ranges.pop()[0], bounds[1])
@@ -156,43 +156,43 @@ class Difference:
 
     def to_json(self) -> dict[str, Any]:
         """A plain form for messages; `from_json` reads it."""
-        rows = [[one.kind, one.key, one.columns, one.ours, one.theirs] for one in self.rows]
+        rows = [[row.kind, row.key, row.columns, row.ours, row.theirs] for row in self.rows]
         return {**vars(self), "rows": rows}
 
     @classmethod
-    def from_json(cls, found: dict[str, Any]) -> Difference:
+    def from_json(cls, body: dict[str, Any]) -> Difference:
         """Read what `to_json` gave."""
         rows = [
             RowDifference(kind, tuple(key), tuple(columns), _values(ours), _values(theirs))
-            for kind, key, columns, ours, theirs in found["rows"]
+            for kind, key, columns, ours, theirs in body["rows"]
         ]
-        sample = [(kind, key) for kind, key in found["sample"]]
-        ranges = [(_values(first), _values(until)) for first, until in found["ranges"]]
-        return cls(**{**found, "rows": rows, "sample": sample, "ranges": ranges})
+        sample = [(kind, key) for kind, key in body["sample"]]
+        ranges = [(_values(first), _values(until)) for first, until in body["ranges"]]
+        return cls(**{**body, "rows": rows, "sample": sample, "ranges": ranges})
 
 
-def joined(parts: Iterable[tuple[Bounds, Difference]], most: int) -> Difference:
+def join(parts: Iterable[tuple[Bounds, Difference]], most: int) -> Difference:
     """The difference of a table, of those of its ranges in the order of their keys.
 
     Args:
         most: the most rows that are kept.
     """
-    all_ = Difference()
+    whole = Difference()
     for bounds, part in parts:
         for name in ("compared", "missing", "extra", "changed", "own", "moved", "size"):
-            setattr(all_, name, getattr(all_, name) + getattr(part, name))
-        all_.columns = all_.columns or part.columns
-        all_.sample += part.sample[: SAMPLE - len(all_.sample)]
-        room = most - len(all_.rows)
-        all_.rows += part.rows[:room]
-        for one in [bounds] if len(part.rows) > room else part.ranges:
-            all_.within(one)
-    return all_
+            setattr(whole, name, getattr(whole, name) + getattr(part, name))
+        whole.columns = whole.columns or part.columns
+        whole.sample += part.sample[: SAMPLE - len(whole.sample)]
+        room = most - len(whole.rows)
+        whole.rows += part.rows[:room]
+        for outside in [bounds] if len(part.rows) > room else part.ranges:
+            whole.note_range(outside)
+    return whole
 
 
-def _shortened(values: Sequence[str | None]) -> Values:
-    return tuple(f"{one[:LONGEST]}…" if one is not None and len(one) > LONGEST else one for one in values)
+def _shorten(values: Sequence[str | None]) -> Values:
+    return tuple(f"{value[:LONGEST]}…" if value is not None and len(value) > LONGEST else value for value in values)
 
 
-def _values(found: Sequence[str | None] | None) -> Values | None:
-    return None if found is None else tuple(found)
+def _values(values: Sequence[str | None] | None) -> Values | None:
+    return None if values is None else tuple(values)

@@ -14,7 +14,7 @@ from sluice.vendors.protocol.read import Key
 
 
 class GivenRows:
-    """See `sluice.verify.changed_rows.ChangedRows`.
+    """The rows of given keys.
 
     Args:
         keys: by tables of the master, in the order of the slave's key.
@@ -26,18 +26,18 @@ class GivenRows:
     def read_to(self, end: Position) -> None:
         """There is nothing to read."""
 
-    def chosen(self, slave: str, mapper: Mapper, jobs: list[Comparison]) -> list[Comparison]:
+    def narrow(self, slave: str, mapper: Mapper, jobs: list[Comparison]) -> list[Comparison]:
         """The comparisons of these rows alone. Raises NotByKeys SLC-622, they cannot be found by a key."""
-        found = []
+        narrowed = []
         for job in jobs:
             try:
                 columns = masters_columns(job.view, mapper)
             except ValueError as error:
                 raise not_by_given_keys(slave, {job.view.master.name: str(error)}) from None
-            found.append(replace(job, only=GivenKeys(columns, self._keys[job.view.master.name])))
-        return found
+            narrowed.append(replace(job, only=GivenKeys(columns, self._keys[job.view.master.name])))
+        return narrowed
 
-    def told(self, slave: str) -> str:
+    def describe(self, slave: str) -> str:
         """The rows that were compared, for people."""
         return f" (of {sum(map(len, self._keys.values())):,} keys alone)"
 

@@ -34,37 +34,37 @@ def compare(
         reader: reads the rows that are kept; none is kept without it.
         into: what is found is added to this.
     """
-    found = into if into is not None else Difference()
-    sides = [_Side(master), _Side(slave)]
+    difference = into if into is not None else Difference()
+    sides = [_CountedLines(master), _CountedLines(slave)]
     ours, theirs = next(sides[0], None), next(sides[1], None)
     while ours is not None and theirs is not None:
-        found.compared += 1
+        difference.compared += 1
         if ours == theirs:
             ours, theirs = next(sides[0], None), next(sides[1], None)
             continue
         key, other = key_of(ours), key_of(theirs)
         if key == other:
-            found.note("changed", key, reader, image_of(ours), image_of(theirs))
+            difference.note("changed", key, reader, image_of(ours), image_of(theirs))
             ours, theirs = next(sides[0], None), next(sides[1], None)
         elif key < other:
-            found.note("missing", key, reader, image_of(ours))
+            difference.note("missing", key, reader, image_of(ours))
             ours = next(sides[0], None)
         else:
-            found.note("extra", other, reader, None, image_of(theirs))
+            difference.note("extra", other, reader, None, image_of(theirs))
             theirs = next(sides[1], None)
     while ours is not None:
-        found.compared += 1
-        found.note("missing", key_of(ours), reader, image_of(ours))
+        difference.compared += 1
+        difference.note("missing", key_of(ours), reader, image_of(ours))
         ours = next(sides[0], None)
     while theirs is not None:
-        found.compared += 1
-        found.note("extra", key_of(theirs), reader, None, image_of(theirs))
+        difference.compared += 1
+        difference.note("extra", key_of(theirs), reader, None, image_of(theirs))
         theirs = next(sides[1], None)
-    found.moved += sum(one.size for one in sides)
-    return found
+    difference.moved += sum(side.size for side in sides)
+    return difference
 
 
-class _Side:
+class _CountedLines:
     """A stream that counts its bytes."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
@@ -82,15 +82,15 @@ class _Side:
 
 def key_of(line: bytes) -> bytes:
     """The key of a line, as the database sorts it: COPY's escapes undone (PostgreSQL manual, "COPY", "Text Format")."""
-    return unescaped(line.partition(b"\t")[0])
+    return unescape(line.partition(b"\t")[0])
 
 
 def image_of(line: bytes) -> bytes:
     """The row of a line, COPY's escapes undone."""
-    return unescaped(line.partition(b"\t")[2].removesuffix(b"\n"))
+    return unescape(line.partition(b"\t")[2].removesuffix(b"\n"))
 
 
-def unescaped(text: bytes) -> bytes:
+def unescape(text: bytes) -> bytes:
     """A text of COPY without its escapes."""
     return _ESCAPE.sub(lambda match: _PLAIN.get(match[1], match[1]), text) if b"\\" in text else text
 

@@ -9,21 +9,21 @@ from sluice.model.key_range import KeyInterval
 from sluice.model.names import TableName
 from sluice.vendors.protocol.compare import Comparison, not_by_given_keys, not_by_keys
 from sluice.vendors.registry import vendor
-from sluice.verify.difference import Bounds, Difference, joined
+from sluice.verify.difference import Bounds, Difference, join
 
 # The most ranges of a table; and if the master rests between them.
 _MOST, _FINE = 16, 256
 
 
-def chosen(ranges: Sequence[str]) -> tuple[KeyInterval, ...]:
+def parse(ranges: Sequence[str]) -> tuple[KeyInterval, ...]:
     """The ranges of keys that are named. Raises SluiceError SLC-640, they have another form."""
     try:
         return tuple(KeyInterval.parsed(text) for text in ranges)
     except ValueError as error:
-        raise _not_so(ranges, str(error)) from None
+        raise _not_comparable(ranges, str(error)) from None
 
 
-def _not_so(ranges: Sequence[object], why: str) -> SluiceError:
+def _not_comparable(ranges: Sequence[object], why: str) -> SluiceError:
     return SluiceError(
         640,
         f"{'; '.join(map(str, ranges))} cannot be compared: {why}",
@@ -47,10 +47,10 @@ def expect_alone(
             table.
     """
     if ranges and sampled:
-        raise _not_so(ranges, "a sample is chosen as well")
-    if whole := sorted({one.table for one in ranges} & set(tables)):
-        raise _not_so(ranges, f"{', '.join(map(str, whole))} is named in `tables` as well")
-    if strange := sorted({one.table for one in ranges} - set(watched)):
+        raise _not_comparable(ranges, "a sample is chosen as well")
+    if whole := sorted({key_range.table for key_range in ranges} & set(tables)):
+        raise _not_comparable(ranges, f"{', '.join(map(str, whole))} is named in `tables` as well")
+    if strange := sorted({key_range.table for key_range in ranges} - set(watched)):
         raise SluiceError(
             643,
             f"{', '.join(map(str, strange))}: no table that is watched on {source}",
@@ -79,13 +79,13 @@ def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Compa
     return cut_by_vendor(jobs, _FINE if fine else min(_MOST, 2 * tasks)) if cut_by_vendor else jobs
 
 
-def by_table(found: Iterable[tuple[Comparison, Difference]]) -> list[tuple[Comparison, Difference]]:
+def by_table(differences: Iterable[tuple[Comparison, Difference]]) -> list[tuple[Comparison, Difference]]:
     """One comparison for each table of each slave, with what all of its ranges found."""
     tables: dict[tuple[str, object], list[tuple[Comparison, Difference]]] = {}
-    for job, difference in found:
+    for job, difference in differences:
         tables.setdefault((job.slave, job.view.master.name), []).append((job, difference))
     return [
-        some[0] if len(some) == 1 else (some[0][0], joined(((_bounds(job), one) for job, one in some), _most(some)))
+        some[0] if len(some) == 1 else (some[0][0], join(((_bounds(job), part) for job, part in some), _most(some)))
         for some in tables.values()
     ]
 

@@ -18,40 +18,41 @@ from sluice.vendors.protocol.compare import Comparison
 from sluice.verify.difference import Difference
 
 
-def bounded(job: Comparison, found: Difference, confidence: float) -> SampleBound | None:
+def table_bound(job: Comparison, difference: Difference, confidence: float) -> SampleBound | None:
     """How many rows of the whole table can differ; None if all were compared.
 
     Also if rows have no key: rows alike are drawn together then, and no bound is known that holds for these.
     """
     if job.sample.whole or not job.view.layout.key:
         return None
-    made = bound(found.drawn, found.different, confidence)
-    event("sampled", slave=job.slave, table=job.view.master.name, keys=found.drawn, bound=made.text)
-    return made
+    estimate = bound(difference.master_rows, difference.different, confidence)
+    event("sampled", slave=job.slave, table=job.view.master.name, keys=difference.master_rows, bound=estimate.text)
+    return estimate
 
 
 def expect_enough(at_most: float | None, results: Mapping[str, Mapping[str, Difference]]) -> None:
     """See that samples say as much as was wanted. Raises TransientError SLC-575."""
     for slave, tables in results.items():
-        for table, found in tables.items():
-            if at_most and found.bound and found.bound.below > at_most:
+        for table, difference in tables.items():
+            if at_most and difference.bound and difference.bound.below > at_most:
                 raise TransientError(
                     575,
-                    f"the sample of {table} on {slave} had too few keys: {found.drawn:,}; {found.bound.text}",
+                    f"the sample of {table} on {slave} had too few keys: {difference.master_rows:,}; "
+                    f"{difference.bound.text}",
                     "nothing differs so far, nothing was changed; the run tries again by itself, with another sample",
                 )
 
 
 def record(
-    context: Context, source: str, point: Point, job: Comparison, found: Difference, since: Position | None = None
+    context: Context, source: str, point: Point, job: Comparison, difference: Difference, since: Position | None = None
 ) -> None:
     """Keep what was found of a table in the control store.
 
     Args:
         since: where the changes begin of whose rows alone some tables were compared.
     """
-    counts = {"missing": found.missing, "extra": found.extra, "changed": found.changed, "more": found.more}
-    points = found.points or [PartsAt(point.position, 1)]
+    counts = {kind: getattr(difference, kind) for kind in ("missing", "extra", "changed", "more")}
+    points = difference.points or [PartsAt(point.position, 1)]
     name, pair = job.view.master.name, Pair(source, job.slave)
     body: dict[str, object] = {
         "schema": name.schema,
@@ -59,22 +60,27 @@ def record(
         # The oldest: a repair asks whether the log has all since then.
         "segment": points[0].position.segment,
         "ordinal": points[0].position.ordinal,
-        "points": [[one.position.segment, one.position.ordinal, one.parts, one.at] for one in points],
+        "points": [[place.position.segment, place.position.ordinal, place.parts, place.at] for place in points],
         "layout": comparisons.shape_of(job.view.layout),
         "percent": job.sample.percent,
-        "bound": asdict(found.bound) if found.bound else None,
+        "bound": asdict(difference.bound) if difference.bound else None,
         "update": replications.get(context.store, pair).update_id,
         "on_slave": [job.view.layout.name.schema, job.view.layout.name.table],
         "key": job.view.layout.key_names,
-        "columns": found.columns,
+        "columns": difference.columns,
         "counts": counts,
-        "own": found.own,
-        "ranges": found.ranges,
-        "share_moved": round(found.share_moved, 6),
+        "own": difference.own,
+        "ranges": difference.ranges,
+        "share_moved": round(difference.share_moved, 6),
     }
     if job.keys:
-        body["within"] = [[one.first, one.until] for one in job.keys]
+        body["within"] = [[key_range.first, key_range.until] for key_range in job.keys]
     if job.only:
         body["only"] = {"keys": len(job.only.keys), "since": str(since)}
-    values = {"compared": found.compared, "different": found.different, "sample": found.sample, "body": body}
-    comparisons.record(context.store, point.id, pair, str(name), values, found.rows)
+    values = {
+        "compared": difference.compared,
+        "different": difference.different,
+        "sample": difference.sample,
+        "body": body,
+    }
+    comparisons.record(context.store, point.id, pair, str(name), values, difference.rows)

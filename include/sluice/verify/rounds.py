@@ -39,18 +39,18 @@ class Pace:
     why_not: Callable[[], str] = lambda: ""
 
     @classmethod
-    def configured(cls, context: Context, source: str) -> Pace:
+    def from_settings(cls, context: Context, source: str) -> Pace:
         """As the settings of a source have it. Raises SluiceError SLC-236, its role may not know who is active."""
-        wanted = context.config.source(source).verification
-        if wanted.max_active is None and wanted.rows_per_s is None:
+        settings = context.config.source(source).verification
+        if settings.max_active is None and settings.rows_per_s is None:
             return cls()
-        if wanted.max_active is not None:
+        if settings.max_active is not None:
             active(context, source)
-        throttle = Throttle(context, source, wanted.max_active)
-        return cls(context.config.bulk_tasks, wanted.rows_per_s, throttle.why_not)
+        throttle = Throttle(context, source, settings.max_active)
+        return cls(context.config.bulk_tasks, settings.rows_per_s, throttle.why_not)
 
     @property
-    def rests(self) -> bool:
+    def may_rest(self) -> bool:
         """Whether there may be pauses."""
         return self.at_once is not None
 
@@ -63,15 +63,15 @@ class Pace:
         """
         if self.rows_per_s:
             time.sleep(max(0.0, begun + rows / self.rows_per_s - time.monotonic()))
-        told = ""
+        reason_before = ""
         while reason := self.why_not():
-            if reason != told:
+            if reason != reason_before:
                 event("waits", why=reason)
-                told = reason
+                reason_before = reason
             time.sleep(_LOOK_S)
 
 
-def in_rounds(
+def compare_in_rounds(
     jobs: list[Comparison],
     compare_all: CompareAll,
     pace: Pace,
@@ -89,21 +89,21 @@ def in_rounds(
     waiting, begun = list(range(len(jobs))), time.monotonic()
     while waiting:
         size = pace.at_once or len(waiting)
-        some, waiting = waiting[:size], waiting[size:]
-        pace.wait(sum(one.compared for one in done.values()), begun)
+        batch, waiting = waiting[:size], waiting[size:]
+        pace.wait(sum(difference.compared for difference in done.values()), begun)
         again = []
-        for number, found in zip(some, _outcomes(compare_all, [jobs[number] for number in some]), strict=True):
+        for number, outcome in zip(batch, _outcomes(compare_all, [jobs[number] for number in batch]), strict=True):
             slave = jobs[number].slave
-            if isinstance(found, Difference):
-                done[number] = found
-                keep(jobs[number], found)
-            elif isinstance(found, TransientError) and number not in failed:
-                failed[number] = found
+            if isinstance(outcome, Difference):
+                done[number] = outcome
+                keep(jobs[number], outcome)
+            elif isinstance(outcome, TransientError) and number not in failed:
+                failed[number] = outcome
                 again.append(number)
-                event("tried again", slave=slave, table=jobs[number].view.master.name, why=found.message)
-            elif slave not in late or _ends(found, late[slave]):
+                event("tried again", slave=slave, table=jobs[number].view.master.name, why=outcome.message)
+            elif slave not in late or _outweighs(outcome, late[slave]):
                 # The first error says more: the snapshot may be gone since.
-                late[slave] = failed.get(number, found) if isinstance(found, TransientError) else found
+                late[slave] = failed.get(number, outcome) if isinstance(outcome, TransientError) else outcome
         waiting = [number for number in (*waiting, *again) if jobs[number].slave not in late]
         if again or waiting:
             event("compared", done=len(done), of=len(jobs))
@@ -115,10 +115,10 @@ def in_rounds(
     return [(job, done[number]) for number, job in enumerate(jobs) if job.slave not in late]
 
 
-def giving_way(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
+def give_way_to_others(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
     """Compare, but not for so long that a statement of others waits for more than this time."""
 
-    def compared(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
+    def compare(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
         with ExitStack() as stack:
             yields: dict[tuple[str, str], GivesWay] = {}
             if after_s and jobs:
@@ -130,32 +130,32 @@ def giving_way(context: Context, compare_all: CompareAll, after_s: float | None)
                         yields[name, connection] = stack.enter_context(
                             give_way(context.connection(connection), snapshot_id, after_s)
                         )
-            for job, found in zip(jobs, compare_all(jobs), strict=True):
-                yield _explained(job, found, yields)
+            for job, outcome in zip(jobs, compare_all(jobs), strict=True):
+                yield _explain(job, outcome, yields)
 
-    return compared
+    return compare
 
 
-def _explained(
-    job: Comparison, found: Difference | SluiceError, yields: Mapping[tuple[str, str], GivesWay]
+def _explain(
+    job: Comparison, outcome: Difference | SluiceError, yields: Mapping[tuple[str, str], GivesWay]
 ) -> Difference | SluiceError:
     """An outcome; of a session that was ended on purpose it is the purpose."""
-    if not isinstance(found, TransientError):
-        return found
+    if not isinstance(outcome, TransientError):
+        return outcome
     sides = [yields.get((side.vendor, side.connection)) for side in (job.master, job.replica)]
-    return next((one.reason for one in sides if one and one.reason), found)
+    return next((side.reason for side in sides if side and side.reason), outcome)
 
 
 def _outcomes(compare_all: CompareAll, jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
-    left = len(jobs)
+    remaining = len(jobs)
     try:
-        for found in compare_all(jobs):
-            left -= 1
-            yield found
+        for outcome in compare_all(jobs):
+            remaining -= 1
+            yield outcome
     except SluiceError as error:
-        yield from [error] * left
+        yield from [error] * remaining
 
 
-def _ends(found: SluiceError, before: SluiceError) -> bool:
+def _outweighs(error: SluiceError, before: SluiceError) -> bool:
     """Whether an error is worth more than one before it: it is terminal, and that was not."""
-    return isinstance(before, TransientError) and not isinstance(found, TransientError)
+    return isinstance(before, TransientError) and not isinstance(error, TransientError)

@@ -39,8 +39,8 @@ from sluice.verify.changed_rows import ChangedRows
 from sluice.verify.checkpoints import Parts
 from sluice.verify.difference import Difference, Keeping
 from sluice.verify.given_rows import GivenRows
-from sluice.verify.record import bounded, expect_enough, record
-from sluice.verify.rounds import CompareAll, Pace, giving_way, in_rounds
+from sluice.verify.record import expect_enough, record, table_bound
+from sluice.verify.rounds import CompareAll, Pace, compare_in_rounds, give_way_to_others
 
 PATIENCE_S = 900.0
 _NEAR_S = 60.0
@@ -80,14 +80,14 @@ class VerifyRequest:
     run: str | None = None
 
     @property
-    def sampled(self) -> bool:
+    def is_sample(self) -> bool:
         """Whether some keys are drawn."""
         return self.percent < 100 or self.at_most is not None
 
     @property
-    def named(self) -> tuple[TableName, ...]:
+    def named_tables(self) -> tuple[TableName, ...]:
         """The tables that are named."""
-        return tuple(sorted({*self.tables, *(one.table for one in self.ranges)}))
+        return tuple(sorted({*self.tables, *(key_range.table for key_range in self.ranges)}))
 
 
 def verify(
@@ -111,18 +111,18 @@ def verify(
             "nothing was compared; choose either `sample` or `at_most`",
         )
     present = context.present(request.source)
-    expect_present(context, request.source, present, request.named)
-    ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=request.sampled)
-    alone = not (request.sampled or request.ranges or request.initial)
-    named = request.named or present
+    expect_present(context, request.source, present, request.named_tables)
+    ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=request.is_sample)
+    alone = not (request.is_sample or request.ranges or request.initial)
+    named = request.named_tables or present
     changed = (
         GivenRows(request.given)
         if request.given
         else ChangedRows.begin(context, request.source, request.since, named, present, alone=alone)
     )
-    known, refused = _ready(context, request)
-    ready = list(known)
-    late = _late(context, request, ready, named, min(patience_s, _NEAR_S)) if request.initial else {}
+    states, refused = _find_ready(context, request)
+    ready = list(states)
+    late = _find_late(context, request, ready, named, min(patience_s, _NEAR_S)) if request.initial else {}
     ready = [slave for slave in ready if slave not in late]
     results: dict[str, dict[str, Difference]] = {}
     report = 0
@@ -130,14 +130,15 @@ def verify(
         with points.held(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
             report, results = point.id, _compare(context, request, ready, point, compare_all, patience_s, late, changed)
     for slave, tables in results.items():
-        different = sum(one.different for one in tables.values())
-        event("verified", slave=slave, compared=sum(one.compared for one in tables.values()), different=different)
+        compared = sum(diff.compared for diff in tables.values())
+        different = sum(diff.different for diff in tables.values())
+        event("verified", slave=slave, compared=compared, different=different)
         if request.initial:
             pair, outcome = Pair(request.source, slave), Event.FAIL if different else Event.VERIFIED
-            if not replications.happened(context.store, pair, outcome, update_id=known[slave].update_id):
+            if not replications.happened(context.store, pair, outcome, update_id=states[slave].update_id):
                 refused[slave] = replications.get(context.store, pair).status
             elif outcome is Event.VERIFIED:
-                cascades.follow(context.store, pair, known[slave].update_id)
+                cascades.follow(context.store, pair, states[slave].update_id)
                 outbox.send(context.store, context.runs(), pair)
     passing = [error for error in late.values() if isinstance(error, TransientError)]
     if request.initial and passing:
@@ -148,18 +149,18 @@ def verify(
     for error in [*passing, *late.values()]:
         raise error
     return {
-        "note": "; ".join(_outcome(context, request, slave, found, changed) for slave, found in results.items()),
+        "note": "; ".join(_summary(context, request, slave, tables, changed) for slave, tables in results.items()),
         "slaves": {
             slave: {
-                "compared": sum(one.compared for one in tables.values()),
-                "different": sum(one.different for one in tables.values()),
-                "sample": {table: asdict(one.bound) for table, one in tables.items() if one.bound},
-                "ranges": [str(one) for one in request.ranges if str(one.table) in tables],
+                "compared": sum(diff.compared for diff in tables.values()),
+                "different": sum(diff.different for diff in tables.values()),
+                "sample": {table: asdict(diff.bound) for table, diff in tables.items() if diff.bound},
+                "ranges": [str(key_range) for key_range in request.ranges if str(key_range.table) in tables],
                 "points": [
-                    {"position": str(one.position), "parts": one.parts}
-                    for one in parts_at.summed(each.points for each in tables.values())
+                    {"position": str(place.position), "parts": place.parts}
+                    for place in parts_at.summed(diff.points for diff in tables.values())
                 ],
-                "own": sum(one.own for one in tables.values()),
+                "own": sum(diff.own for diff in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
                 "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
                 **(changed.result(slave) if changed else {}),
@@ -169,51 +170,52 @@ def verify(
     }
 
 
-def _outcome(
+def _summary(
     context: Context,
     request: VerifyRequest,
     slave: str,
     tables: Mapping[str, Difference],
     changed: SomeRows | None,
 ) -> str:
-    compared, different = (sum(getattr(one, name) for one in tables.values()) for name in ("compared", "different"))
-    moved, size = (sum(getattr(one, name) for one in tables.values()) for name in ("moved", "size"))
-    unknown = sum(not one.bound for one in tables.values()) if request.percent < 100 else 0
-    text = statement(weakest(one.bound for one in tables.values()), unknown)
+    compared, different = (sum(getattr(diff, name) for diff in tables.values()) for name in ("compared", "different"))
+    moved, size = (sum(getattr(diff, name) for diff in tables.values()) for name in ("moved", "size"))
+    unknown = sum(not diff.bound for diff in tables.values()) if request.percent < 100 else 0
+    text = statement(weakest(diff.bound for diff in tables.values()), unknown)
     sure = text and f"; {text}"
     share = f"; {min(1.0, moved / size):.1%} of the data moved" if size else ""
-    left = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
-    gone = left and f"; left out: {left}"
-    only = "; ".join(str(one) for one in request.ranges if str(one.table) in tables)
-    these = changed.told(slave) if changed else only and f" (no others than {only})"
-    points = parts_at.statement(one.points for one in tables.values())
+    left_out = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
+    gone = left_out and f"; left out: {left_out}"
+    only = "; ".join(str(key_range) for key_range in request.ranges if str(key_range.table) in tables)
+    these = changed.describe(slave) if changed else only and f" (no others than {only})"
+    points = parts_at.statement(diff.points for diff in tables.values())
     earlier = points and f"; {points}"
     return f"{slave}: {compared:,} rows compared{these}, {different:,} different{sure}{share}{gone}{earlier}"
 
 
-def _ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
+def _find_ready(context: Context, request: VerifyRequest) -> tuple[dict[str, ReplicationState], dict[str, Status]]:
     wanted = {Status.TRANSITION} if request.initial else {Status.NORMAL, Status.TRANSITION}
     pairs = [Pair(request.source, slave) for slave in request.slaves]
     # What is on its way, or still to come, can be compared when it is there; then the update of those slaves ends.
-    known = {pair.slave: replications.get(context.store, pair) for pair in pairs}
+    states = {pair.slave: replications.get(context.store, pair) for pair in pairs}
     away = {pair.slave for pair in pairs if transfers.pending(context.store, pair)}
-    away |= {slave for slave, one in known.items() if updates.is_put_off(context.store, one)}
+    away |= {slave for slave, state in states.items() if updates.is_put_off(context.store, state)}
     # The task before the one that ends an update has brought them all.
-    away |= {slave for slave, one in known.items() if not request.initial and updates.lacks_blocks(context.store, one)}
-    states = {slave: one.status for slave, one in known.items()}
+    if not request.initial:
+        away |= {slave for slave, state in states.items() if updates.lacks_blocks(context.store, state)}
+    statuses = {slave: state.status for slave, state in states.items()}
     # Another update ends when its own run has brought all of it, and compared that.
-    ours = {slave for slave, one in known.items() if request.update in (0, one.update_id)}
+    ours = {slave for slave, state in states.items() if request.update in (0, state.update_id)}
     if request.initial:
         receiving = context.config.dag_id(RECEIVE_INITIAL_FILES)
-        ours &= {slave for slave, one in known.items() if updates.may_end(context.store, one, receiving)}
-    ready = {slave: one for slave, one in known.items() if one.status in wanted and slave in ours - away}
+        ours &= {slave for slave, state in states.items() if updates.may_end(context.store, state, receiving)}
+    ready = {slave: state for slave, state in states.items() if state.status in wanted and slave in ours - away}
     passed = {
-        slave for slave, status in states.items() if request.initial and (status is Status.NORMAL or slave in away)
+        slave for slave, status in statuses.items() if request.initial and (status is Status.NORMAL or slave in away)
     }
-    return ready, {slave: status for slave, status in states.items() if slave not in {*ready, *passed}}
+    return ready, {slave: status for slave, status in statuses.items() if slave not in {*ready, *passed}}
 
 
-def _late(
+def _find_late(
     context: Context, request: VerifyRequest, slaves: Sequence[str], tables: Collection[TableName], patience_s: float
 ) -> dict[str, SluiceError]:
     """Slaves that have not come to where the log ends now, or whose master has not come to where they are in streams of
@@ -223,7 +225,7 @@ def _late(
     """
     end = context.manifest(request.source).end()
     pairs = [Pair(request.source, slave) for slave in slaves]
-    late: dict[str, SluiceError] = {pair.slave: error for pair in pairs if (error := _waiting(context, pair))}
+    late: dict[str, SluiceError] = {pair.slave: error for pair in pairs if (error := _paused_error(context, pair))}
     deadline = time.monotonic() + patience_s
     while behind := {
         pair.slave: end.ordinal - position.ordinal
@@ -231,10 +233,10 @@ def _late(
         if pair.slave not in late and (position := replications.get(context.store, pair).position) < end
     }:
         if time.monotonic() > deadline:
-            late |= {slave: _on_the_way(Pair(request.source, slave), left) for slave, left in behind.items()}
+            late |= {slave: _not_caught_up(Pair(request.source, slave), count) for slave, count in behind.items()}
             break
         time.sleep(_LOOK_S)
-    for pair in (one for one in pairs if one.slave not in late):
+    for pair in [pair for pair in pairs if pair.slave not in late]:
         error_of = lacking(context, pair, tables)
         while error := error_of():
             if time.monotonic() > deadline:
@@ -244,16 +246,16 @@ def _late(
     return late
 
 
-def _on_the_way(pair: Pair, left: int) -> TransientError:
+def _not_caught_up(pair: Pair, count: int) -> TransientError:
     return TransientError(
         98,
-        f"slave {pair.slave} has its data, and lacks transactions of the log: {left}",
+        f"slave {pair.slave} has its data, and lacks transactions of the log: {count}",
         f"the update ends by itself when it has them. If it stands, `{shell.status()}` says what to type. To give "
         f"the update up, type: {shell.cancel(pair)}",
     )
 
 
-def _waiting(context: Context, pair: Pair) -> TransientError | None:
+def _paused_error(context: Context, pair: Pair) -> TransientError | None:
     """Why an update does not end, if a person paused the drain. It is no failure: the data is in, and stays."""
     who = standby.paused_by(context.store, pair, context.switch(pair))
     if who is None:
@@ -279,22 +281,22 @@ def _compare(
     shapes = _shapes(context, request, point)
     # A sample is another one each time, as are the rows changed since a position. At the end of an update all has to be
     # equal at one point.
-    run = None if request.initial or request.sampled or changed else request.run
+    run = None if request.initial or request.is_sample or changed else request.run
     parts = Parts(context, request.source, point, run)
     jobs: list[Comparison] = []
-    pace = Pace.configured(context, request.source)
+    pace = Pace.from_settings(context, request.source)
     with ExitStack() as stack:
         with ThreadPoolExecutor(len(slaves)) as pool:
             # All at the same time: a slave does not stand at the point while another one fails to come.
-            aligned = list(pool.map(lambda slave: _aligned(context, request, slave, point, patience_s, stack), slaves))
+            aligned = list(pool.map(lambda slave: _align(context, request, slave, point, patience_s, stack), slaves))
         if changed:
             # No slave stands any more.
             changed.read_to(point.position)
-        for slave, found in zip(slaves, aligned, strict=True):
-            if isinstance(found, SluiceError):
-                late[slave] = found
+        for slave, alignment in zip(slaves, aligned, strict=True):
+            if isinstance(alignment, SluiceError):
+                late[slave] = alignment
                 continue
-            port, snapshot_id = found
+            port, snapshot_id = alignment
             skipped, ours = blocked.left_out(context.store, port.pair), []
             for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
@@ -313,33 +315,34 @@ def _compare(
                         own_rows=own_rows,
                         keeping=Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),
                         checksums=kept.checksums,
-                        keys=tuple(one for one in request.ranges if one.table == name),
+                        keys=tuple(key_range for key_range in request.ranges if key_range.table == name),
                     )
                 )
             try:
-                ours = changed.chosen(slave, port.mapper, ours) if changed else ours
-                jobs += parts.of(slave, ours, partial(ranges.cut, tasks=context.config.bulk_tasks, fine=pace.rests))
+                ours = changed.narrow(slave, port.mapper, ours) if changed else ours
+                cut = partial(ranges.cut, tasks=context.config.bulk_tasks, fine=pace.may_rest)
+                jobs += parts.plan(slave, ours, cut)
             except SluiceError as error:
                 late[slave] = error
-        gives_way = giving_way(context, compare_all, settings.yields_after_s)
-        differences = parts.all(in_rounds(jobs, gives_way, pace, late, parts.keep), late)
+        gives_way = give_way_to_others(context, compare_all, settings.yields_after_s)
+        differences = parts.merge(compare_in_rounds(jobs, gives_way, pace, late, parts.keep), late)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
     for job, difference in ranges.by_table(differences):
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
-        outcome = replace(outcome, bound=bounded(job, outcome, request.confidence))
-        outcome = replace(outcome, points=parts.points(job))
+        bound = table_bound(job, outcome, request.confidence)
+        outcome = replace(outcome, bound=bound, points=parts.points(job))
         results[job.slave][str(job.view.master.name)] = outcome
         if isinstance(changed, ChangedRows):
-            changed.compared(job)
+            changed.note(job)
         if not request.given:
             since = changed.since if isinstance(changed, ChangedRows) else None
             record(context, request.source, point, job, outcome, since)
     for slave in results:
-        parts.over(slave)
+        parts.forget(slave)
     return results
 
 
-def _aligned(
+def _align(
     context: Context, request: VerifyRequest, slave: str, point: Point, patience_s: float, stack: ExitStack
 ) -> tuple[SlaveDatabase, str] | SluiceError:
     """A slave at the point, with its snapshot, which is held open; or why it does not come there."""
@@ -349,7 +352,7 @@ def _aligned(
         snapshot_id = stack.enter_context(port.aligned(point.position, patience_s))
     except SluiceError as error:
         event("not aligned", slave=slave, why=error.fact)
-        return (_waiting(context, pair) if request.initial else None) or error
+        return (_paused_error(context, pair) if request.initial else None) or error
     finally:
         points.passed(context.store, point.id, slave)
     event("aligned", slave=slave, position=point.position)
@@ -361,29 +364,25 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
     watched, present = context.watched(request.source), context.present(request.source)
     database = context.source(request.source)
     try:
-        found = {name: database.master.shape(point.snapshot_id, name) for name in request.named or present}
+        shapes = {name: database.master.shape(point.snapshot_id, name) for name in request.named_tables or present}
     finally:
         database.close()
-    gone = [] if request.named else sorted(watched.keys() - set(present.values()))
-    for name in (*gone, *(name for name, shape in found.items() if shape is None)):
+    gone = [] if request.named_tables else sorted(watched.keys() - set(present.values()))
+    for name in (*gone, *(name for name, shape in shapes.items() if shape is None)):
         event("left out", source=request.source, table=name, why="the point does not show it as a watched table")
-    return {name: shape for name, shape in found.items() if shape}
-
-
-def _differs(tables: dict[str, Difference]) -> bool:
-    return any(found.different for found in tables.values())
+    return {name: shape for name, shape in shapes.items() if shape}
 
 
 def _complain(
     source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status], *, initial: bool
 ) -> None:
-    odd = [(f"{table} on {slave}", one) for slave, tables in results.items() for table, one in tables.items()]
-    odd = [(where, one) for where, one in odd if one.different]
+    diffs = [(f"{table} on {slave}", diff) for slave, tables in results.items() for table, diff in tables.items()]
+    odd = [(where, diff) for where, diff in diffs if diff.different]
     if odd:
-        counts = [f"{where}: {one.missing} missing, {one.extra} extra, {one.changed} changed" for where, one in odd]
+        counts = [f"{where}: {diff.missing} missing, {diff.extra} extra, {diff.changed} changed" for where, diff in odd]
         # In one line, whatever a key has, so that all of it can be left out (`without_keys`).
-        keys = [" ".join(f"{where} {kind} {key}".split()) for where, one in odd for kind, key in one.sample[:1]]
-        slaves = [slave for slave, tables in results.items() if _differs(tables)]
+        keys = [" ".join(f"{where} {kind} {key}".split()) for where, diff in odd for kind, key in diff.sample[:1]]
+        slaves = [slave for slave, tables in results.items() if any(diff.different for diff in tables.values())]
         anew = f"find out who else writes to them, then type: {shell.update(source, slaves)}"
         error = RowsDiffer(
             90,

@@ -194,7 +194,7 @@ def compare_ranges(
                 compare(map(bytes, one), map(bytes, other), reader, found)
             if found.more > before:
                 low, high = ranges[0].low, ranges[-1].high
-                found.within((None if low is None else (low,), None if high is None else (high,)))
+                found.note_range((None if low is None else (low,), None if high is None else (high,)))
     return found
 
 

@@ -194,7 +194,7 @@ def _compared(
         found = compare(map(bytes, one), map(bytes, other), row_reader(job))
     found.size = found.moved
     if found.more:
-        found.within((None, None))
+        found.note_range((None, None))
     return found
 
 

@@ -43,7 +43,7 @@ def compare_given(job: Comparison, sides: BothSides, reader: RowReader) -> Diffe
             one.turn()
     found.size = found.moved
     if found.more:
-        found.within((None, None))
+        found.note_range((None, None))
     return found
 
 
