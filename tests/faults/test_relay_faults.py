@@ -74,7 +74,7 @@ def test_a_damaged_segment_is_reported_and_served_once_it_is_mended_and_stops_no
         relay.stop()
         world.master.execute("INSERT INTO stock VALUES (2)")
         world.publish()
-        file = Path(world.settings["change_log"]) / f"{newest.written.name}.parquet"
+        file = Path(world.settings["change_log"]) / f"{newest.file.name}.parquet"
         whole = file.read_bytes()
         file.chmod(0o600)
         file.write_bytes(whole[:-1] + b"?")

@@ -164,9 +164,9 @@ def test_a_point_is_reached_in_slices_and_holds_what_its_snapshot_shows(world):
     with publisher._database.master.exported_snapshot() as exported:
         late.execute("COMMIT")
         insert(world.master, 501, 80, each=4)
-        while points.answered(store, number) is None:
+        while points.read_answer(store, number) is None:
             sizes.append(publisher.publish(40, PointRequest(number, *exported)).changes)
-    point = points.answered(store, number)
+    point = points.read_answer(store, number)
     assert point.position == world.context.manifest(SOURCE).end()
     assert sorted(number for whole in transactions(world) for number in whole) == list(range(1, 209))
     assert (len(sizes) >= 4, all(0 < size <= 44 for size in sizes)) == (True, True)
@@ -181,7 +181,7 @@ def test_a_publisher_that_is_asked_for_a_point_keeps_to_its_bound(build, monkeyp
     monkeypatch.setattr(points, "SECONDS", 4)
     number = points.ask(world.context.store, SOURCE, ["zurich"])
     world.publish()
-    sizes = [segment.changes for segment in world.context.manifest(SOURCE).kept()]
+    sizes = [segment.changes for segment in world.context.manifest(SOURCE).kept_segments()]
     assert (sum(sizes), max(sizes) <= 44) == (200, True)
     answers = world.reader("control").execute("SELECT ordinal FROM point WHERE id = %s", [number])
     assert answers.fetchone() == (50,)

@@ -34,7 +34,7 @@ def test_a_segment_that_is_not_as_it_was_published_is_refused_before_any_of_it_i
     world.catch_up()
     world.master.execute("INSERT INTO t SELECT g, 'b' FROM generate_series(2, 100) AS g")
     world.publish()
-    name = world.context.manifest(SOURCE).tail().written.name
+    name = world.context.manifest(SOURCE).tail().file.name
     file = world.path / "log" / f"{name}.parquet"
     whole = file.read_bytes()
     for damage in (cut, altered):

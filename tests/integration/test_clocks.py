@@ -88,7 +88,7 @@ def test_epochs_grow_though_the_clock_went_back(world):
 def test_the_barrier_of_a_dead_verifier_does_not_outlive_it_by_what_the_clock_was_set_back(world):
     points.ask(world.context.store, SOURCE, ["zurich"])
     set_back(world, "deadline", "point")
-    assert len(points.requested(world.context.store, SOURCE)) == 1
+    assert len(points.list_requests(world.context.store, SOURCE)) == 1
     assert soon(world, "deadline", "point", points.SECONDS)
 
 
@@ -107,7 +107,7 @@ def test_what_was_published_while_the_clock_was_wrong_is_trimmed_in_order_and_ne
     world.drain()
     control.execute("UPDATE segment SET published_at = published_at + interval '20 years' WHERE number = 3")
     assert trimmed() == 2, "and not what comes after one that stays"
-    kept = [segment.number for segment in world.context.manifest(SOURCE).kept()]
+    kept = [segment.number for segment in world.context.manifest(SOURCE).kept_segments()]
     assert kept == [3, 4, 5]
     control.execute("UPDATE segment SET published_at = clock_timestamp() - interval '2 hours'")
     assert trimmed() == 2

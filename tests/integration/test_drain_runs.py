@@ -46,7 +46,7 @@ def test_who_waits_for_a_publisher_asks_for_one_that_is_not_at_work(world, airfl
     def asked() -> list[str]:
         with (
             suppress(TransientError),
-            points.held(world.context.store, "flights", ["zurich"], 0.01, world.context.ask_publisher),
+            points.hold(world.context.store, "flights", ["zurich"], 0.01, world.context.ask_publisher),
         ):
             pass
         return [str(run["dag_id"]) for run in airflow.publishes]

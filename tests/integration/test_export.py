@@ -179,7 +179,7 @@ def test_what_the_log_does_not_have_is_refused(world, capsysbinary):
             world.master.execute("INSERT INTO t VALUES (6)")
             world.publish()
             manifest = world.context.manifest(SOURCE)
-            manifest.mark_trimmed(manifest.kept()[:1])
+            manifest.mark_trimmed(manifest.kept_segments()[:1])
         assert parser.main(["export", SOURCE, *arguments]) == 1
         out, errors = capsysbinary.readouterr()
         assert out == b""

@@ -59,7 +59,7 @@ def test_a_copy_of_a_publisher_that_lists_a_segment_later_is_refused(world):
     manifest = world.context.manifest(SOURCE)
     first = manifest.since(1, 1)[0]
     held = acquire(world.context.store, f"publish {SOURCE}", force=True)
-    late = replace(first, written=replace(first.written, name=f"{first.written.name} of a copy"))
+    late = replace(first, file=replace(first.file, name=f"{first.file.name} of a copy"))
     with pytest.raises(FencedError, match="by a copy of itself"):
         manifest.list_segment(held, late, {})
     assert manifest.since(1, 1) == [first]

@@ -153,7 +153,7 @@ def test_a_change_log_there_is_published_drained_and_trimmed_and_no_row_differs(
     assert world.differences() == {}
 
     def kept():
-        return sorted(one.written.name for one in world.context.manifest(SOURCE).kept())
+        return sorted(one.file.name for one in world.context.manifest(SOURCE).kept_segments())
 
     published = kept()
     assert world.context.files().names() == published

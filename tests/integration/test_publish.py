@@ -232,7 +232,9 @@ def test_files_of_an_earlier_publisher_that_were_never_listed_are_removed_and_li
     foreign.touch()
     world.let_leases_expire()
     world.publish()
-    assert set(files.names()) == {one.written.name for one in world.context.manifest(SOURCE).kept()} | {foreign.stem}
+    assert set(files.names()) == {one.file.name for one in world.context.manifest(SOURCE).kept_segments()} | {
+        foreign.stem
+    }
     assert transactions(world) == [["1"], ["2"]]
 
 
@@ -253,7 +255,7 @@ def test_what_is_no_file_and_is_called_like_a_segment_does_not_stop_the_publishe
     world.publish()
     assert transactions(world) == [["1"], ["2"]]
     left = {path.name for path in log.iterdir()} - {
-        f"{one.written.name}.parquet" for one in world.context.manifest(SOURCE).kept()
+        f"{one.file.name}.parquet" for one in world.context.manifest(SOURCE).kept_segments()
     }
     assert left == {"flights-000000000009-0-aa.parquet", "flights-000000000009-\u00b2-ee.parquet"}
     assert (log / "flights-000000000009-0-aa.parquet" / "kept").exists()

@@ -329,7 +329,7 @@ def test_no_log_is_kept_for_clients_if_no_relay_is_configured_or_their_time_is_o
     world.catch_up()
     manifest = world.context.manifest(SOURCE)
     trim(configured(world, settings), SOURCE, keep=timedelta(0), warn_bytes=10**9)
-    assert [one.number for one in manifest.kept()] == [manifest.end().segment]
+    assert [one.number for one in manifest.kept_segments()] == [manifest.end().segment]
     relay.start()
 
 

@@ -227,7 +227,7 @@ def test_events_that_the_log_has_no_more_are_reported_once(world, relay):
     world.master.execute("INSERT INTO texts VALUES (2, 'kept')")
     world.publish()
     manifest = world.context.manifest(SOURCE)
-    manifest.mark_trimmed([one for one in manifest.kept() if one.number < manifest.end().segment])
+    manifest.mark_trimmed([one for one in manifest.kept_segments() if one.number < manifest.end().segment])
     again = logged_in(relay, "forgotten")
     while (answer := again.ask(POLL))[0] not in (OK, ERROR):
         time.sleep(0.02)

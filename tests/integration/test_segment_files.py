@@ -17,8 +17,8 @@ from sluice import paths
 from sluice.changelog import object_store
 from sluice.changelog.object_store import ObjectStore
 from sluice.changelog.schema import LOGGED
+from sluice.changelog.segment_file import SegmentFile
 from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
-from sluice.changelog.written import Written
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
 from sluice.storage import private_files
@@ -79,7 +79,7 @@ def changes(first: int, count: int) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(rows, schema=LOGGED)
 
 
-def read(files: SegmentFiles, written: Written, after: int = 0) -> list[dict[str, object]]:
+def read(files: SegmentFiles, written: SegmentFile, after: int = 0) -> list[dict[str, object]]:
     return [row for batch in files.read(written, after, LOGGED) for row in batch.to_pylist()]
 
 
@@ -127,7 +127,7 @@ def test_a_segment_of_which_something_is_missing_once_it_is_written_is_not_liste
     """A store that loses a file, or its end."""
     log, below, whole = ObjectStore(bucket("log")), _tree(bucket("log")), object_store.write_rows
 
-    def harmed(name: str, file: pa.NativeFile, batches: Iterator[pa.RecordBatch]) -> Written:
+    def harmed(name: str, file: pa.NativeFile, batches: Iterator[pa.RecordBatch]) -> SegmentFile:
         written = whole(name, file, batches)
         file.close()
         if harm == "lost":
@@ -255,7 +255,7 @@ def test_a_store_that_cannot_be_used_is_named_with_its_reason(
     log = ObjectStore(bucket("log", "missing") if url == "no bucket" else url)
     fails: list[Callable[[], object]] = [
         lambda: log.write("src-1-1-a", [changes(1, 4)]),
-        lambda: read(log, Written("src-1-1-a", "", 0)),
+        lambda: read(log, SegmentFile("src-1-1-a", "", 0)),
         log.names,
         lambda: log.has("src-1-1-a"),
     ]

@@ -126,7 +126,9 @@ def test_a_segment_names_only_the_sequences_that_moved(build):
     ):
         world.master.execute(statement)
         publisher.publish(None)
-    named = [[one.table.table for one in segment.sequences] for segment in world.context.manifest("flights").kept()]
+    named = [
+        [one.table.table for one in segment.sequences] for segment in world.context.manifest("flights").kept_segments()
+    ]
     assert [sorted(names) for names in named] == [["counter", "t"], ["counter"], []]
 
 

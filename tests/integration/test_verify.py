@@ -262,7 +262,7 @@ def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
     number = points.ask(store, SOURCE, ["zurich"])
     publisher = Thread(target=normal.publish, daemon=True)
     publisher.start()
-    point = until(lambda: points.answered(store, number))
+    point = until(lambda: points.read_answer(store, number))
     end = normal.context.manifest(SOURCE).end()
     normal.master.execute("INSERT INTO heap VALUES (1, 'after the point', 1)")
     until(lambda: normal.context.manifest(SOURCE).end() > end)
@@ -271,7 +271,7 @@ def test_a_drain_stops_at_the_point_until_it_was_read_there(normal):
     assert normal.position("zurich").ordinal == point.position.ordinal
     normal.drain("geneva")
     assert normal.position("geneva").ordinal > point.position.ordinal, "the other slave was not asked for"
-    points.passed(store, number, "zurich")
+    points.let_pass(store, number, "zurich")
     normal.drain("zurich")
     assert normal.position("zurich") == normal.position("geneva")
     assert publisher.is_alive(), "it holds the snapshot while somebody reads in it"
@@ -285,7 +285,7 @@ def test_the_barrier_of_a_verifier_that_died_expires(normal):
     number = points.ask(store, SOURCE, ["zurich"])
     publisher = Thread(target=normal.publish, daemon=True)
     publisher.start()
-    point = until(lambda: points.answered(store, number))
+    point = until(lambda: points.read_answer(store, number))
     end = normal.context.manifest(SOURCE).end()
     normal.master.execute("INSERT INTO heap VALUES (1, 'after the point', 1)")
     until(lambda: normal.context.manifest(SOURCE).end() > end)

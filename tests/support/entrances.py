@@ -18,8 +18,8 @@ from support import decoded_inputs, samples
 from support.fuzzing import Entrance, octets, sentences, texts, values
 
 from sluice.changelog.schema import CHANGES, LOGGED
+from sluice.changelog.segment_file import SegmentFile
 from sluice.changelog.segment_files import PlainDirectory
-from sluice.changelog.written import Written
 from sluice.config import configuration
 from sluice.config.mapper import Mapper
 from sluice.config.models import IncomingFiles
@@ -169,7 +169,7 @@ def _logged(raw: bytes) -> None:
     directory = _folder() / "log"
     directory.mkdir(exist_ok=True)
     (directory / "s.parquet").write_bytes(raw)
-    written = Written("s", hashlib.sha256(raw).hexdigest(), len(raw))
+    written = SegmentFile("s", hashlib.sha256(raw).hexdigest(), len(raw))
     for batch in PlainDirectory(str(directory)).read(written, 2, LOGGED):
         assert batch.schema == LOGGED
         batch.validate(full=True)

@@ -138,7 +138,7 @@ class UpdatingWorld(World):
 
 def publishers_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for is a slave: a publisher that answers late is no reason to give up."""
-    awaited = points._awaited
+    awaited = points._await_answer
     monkeypatch.setattr(points, "_awaited", lambda store, source, number, _: awaited(store, source, number, 60.0))
 
 

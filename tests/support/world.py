@@ -290,7 +290,7 @@ class World:
         """Every change of the change log beyond an ordinal, in order."""
         files, manifest = self.context.files(), self.context.manifest(SOURCE)
         segments = manifest.ahead("nobody", Position(0, after))
-        return [row for one in segments for batch in files.read(one.written, after) for row in batch.to_pylist()]
+        return [row for one in segments for batch in files.read(one.file, after) for row in batch.to_pylist()]
 
     def queued(self) -> set[int]:
         """The committed keys of ITEMS; by log, the places of changes in the slot."""

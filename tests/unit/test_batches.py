@@ -10,7 +10,7 @@ import pytest
 
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
-from sluice.changelog.written import Written
+from sluice.changelog.segment_file import SegmentFile
 from sluice.drain.batches import read_batches
 from sluice.drain.obsolete import without_obsolete
 from sluice.model.position import START, Position, Snapshot
@@ -35,7 +35,7 @@ def log(*segments):
         rows = [[_change(*row) for row in record] for record in records]
         files.records[name] = [pa.RecordBatch.from_pylist(part, CHANGES) for part in rows]
         last = records[-1][-1][0]
-        listed.append(Segment(number, Written(name, "", 0), first, last, sum(map(len, records)), "", ""))
+        listed.append(Segment(number, SegmentFile(name, "", 0), first, last, sum(map(len, records)), "", ""))
         first = last + 1
     return files, listed
 

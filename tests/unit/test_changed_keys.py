@@ -11,8 +11,8 @@ from sluice.changelog import changed_keys
 from sluice.changelog.changed_keys import ChangedKeys, expect_kept
 from sluice.changelog.manifest import Segment
 from sluice.changelog.schema import CHANGES
-from sluice.changelog.segment_files import altered
-from sluice.changelog.written import Written
+from sluice.changelog.segment_file import SegmentFile
+from sluice.changelog.segment_files import not_as_published
 from sluice.errors import LogTrimmed, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -42,9 +42,11 @@ class Log:
                 {"ordinal": first + n, "trans_key": "1", "repl_key": n, **row} for n, row in enumerate(rows)
             ]
             if number >= begins:
-                self.segments.append(Segment(number, Written(str(number), "", 0), first, ordinal, len(rows), "i", ""))
+                self.segments.append(
+                    Segment(number, SegmentFile(str(number), "", 0), first, ordinal, len(rows), "i", "")
+                )
 
-    def kept(self):
+    def kept_segments(self):
         return self.segments
 
     def layouts(self, numbers):
@@ -56,7 +58,7 @@ class Log:
     def changed(self, after=START, now=PLAIN):
         found = ChangedKeys(self, self, after, {NAME}, {NAME, OTHER})
         found.read_to(self.segments[-1].end)
-        return found.of(now)
+        return found.find(now)
 
 
 def row(action, new=None, old=None, layout=PLAIN):
@@ -138,7 +140,7 @@ def test_what_was_trimmed_is_missed_also_while_it_is_read():
     keys = ChangedKeys(log, log, Position(1, 1), {NAME}, {NAME})
 
     def gone(*_):
-        raise altered("2", "it is gone")
+        raise not_as_published("2", "it is gone")
 
     log.read = gone
     with pytest.raises(SluiceError, match="SLC-047"):

@@ -11,7 +11,7 @@ from sluice.model.position import Position
 
 
 def over(ordinal, part_way):
-    return PointWait(Pair("flights", "zurich"), Position(2, 10), 60).over(ordinal, part_way=part_way)
+    return PointWait(Pair("flights", "zurich"), Position(2, 10), 60).has_arrived(ordinal, part_way=part_way)
 
 
 @pytest.mark.parametrize(("ordinal", "part_way", "there"), [(9, False, False), (9, True, False), (10, False, True)])

@@ -182,13 +182,13 @@ def _rebase(context: Context, source: str) -> None:
         database.capture.take_over(lease.epoch)
         manifest = context.manifest(source)
         tail = manifest.tail()
-        number, sha256 = (tail.number, tail.written.sha256) if tail else (0, "")
+        number, sha256 = (tail.number, tail.file.sha256) if tail else (0, "")
         manifest.rebase(database.capture.accept(lease.epoch, number, sha256))
         # No slave continues from here, so the rest of the old log, and its gaps, are not needed.
-        if kept := manifest.kept():
+        if kept := manifest.kept_segments():
             manifest.mark_trimmed(kept)
             for segment in kept:
-                context.files().remove(segment.written.name)
+                context.files().remove(segment.file.name)
     finally:
         database.close()
         leases.release(context.store, lease)

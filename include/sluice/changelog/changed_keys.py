@@ -68,13 +68,15 @@ class ChangedKeys:
             SluiceError: as `SegmentFiles.read` does.
         """
         if self._incarnation is None:
-            self._incarnation = next((one.incarnation for one in self._manifest.kept() if one.end == self.after), None)
+            self._incarnation = next(
+                (segment.incarnation for segment in self._manifest.kept_segments() if segment.end == self.after), None
+            )
         for segment in expect_kept(self._manifest, self.end, end):
             if self._incarnation not in (None, segment.incarnation):
                 self._all_whole = "the source was restored or failed over since"
             self._incarnation = segment.incarnation
             try:
-                for batch in self._files.read(segment.written, self.end.ordinal):
+                for batch in self._files.read(segment.file, self.end.ordinal):
                     self._add(batch.filter(pc.greater(batch.column("ordinal"), self.end.ordinal)))
             except SluiceError:
                 # A file that goes after its segment was trimmed is no damage.
@@ -82,8 +84,8 @@ class ChangedKeys:
                 raise
             self.end = segment.end
 
-    def of(self, now: Layout) -> set[LogKey] | str:
-        """The keys of a table, in the order of its primary key; or why all of its rows are to be compared.
+    def find(self, now: Layout) -> set[LogKey] | str:
+        """Return the keys of a table, in the order of its primary key, or why all of its rows have to be compared.
 
         Args:
             now: the table as it is at the end.
@@ -94,14 +96,14 @@ class ChangedKeys:
             # Its rows may be those of any table by now.
             name = self._layouts[renamed].name
             return f"{name} was changed since, and is called otherwise now, or is not watched any more"
-        found: set[LogKey] = set()
+        keys_of_table: set[LogKey] = set()
         for number, keys in self._keys.items():
             layout = self._layouts[number]
             if layout.name == now.name:
                 if _shape(layout) != _shape(now):
                     return "its definition was another one since"
-                found |= keys
-        return found
+                keys_of_table |= keys
+        return keys_of_table
 
     def _add(self, batch: pa.RecordBatch) -> None:
         numbers = batch.column("layout").to_numpy()
@@ -118,13 +120,13 @@ class ChangedKeys:
                 actions = mine.column("action")
                 if len(mine):
                     self._gone[number] = actions[-1].as_py() == Action.DROP
-            elif layout.name in self._tables and layout.name not in self._whole and (why := self._taken(layout, mine)):
+            elif layout.name in self._tables and layout.name not in self._whole and (why := self._take(layout, mine)):
                 self._whole[layout.name] = why
-                for old in [one for one in self._keys if self._layouts[one].name == layout.name]:
+                for old in [number for number in self._keys if self._layouts[number].name == layout.name]:
                     del self._keys[old]
 
-    def _taken(self, layout: Layout, changes: pa.RecordBatch) -> str:
-        """Take the keys of changes of one layout; why not, if they do not tell which rows changed."""
+    def _take(self, layout: Layout, changes: pa.RecordBatch) -> str:
+        """Take the keys of changes of one layout. Return the reason if the changes do not tell their rows, else ""."""
         actions = changes.column("action")
         kinds = set(pc.unique(actions).to_pylist())
         if kinds & COMMANDS:
@@ -165,35 +167,38 @@ def position(manifest: Manifest, place: LogPlace) -> Position:
     """
     end = manifest.end()
     if place.position is not None:
-        found = place.position
-        if found.ordinal > end.ordinal or found.segment > end.segment:
-            raise no_place(f"{found} is beyond the end of the log, {end}")
-        for one in manifest.since(found.segment, 1):
-            if one.number == found.segment and not one.first_ordinal - 1 <= found.ordinal <= one.last_ordinal:
-                raise no_place(f"{found} is no position: that segment ends at {one.end}")
+        start = place.position
+        if start.ordinal > end.ordinal or start.segment > end.segment:
+            raise no_place(f"{start} is beyond the end of the log, {end}")
+        for segment in manifest.since(start.segment, 1):
+            if (
+                segment.number == start.segment
+                and not segment.first_ordinal - 1 <= start.ordinal <= segment.last_ordinal
+            ):
+                raise no_place(f"{start} is no position: that segment ends at {segment.end}")
     elif place.segment is not None:
         if not 0 < place.segment <= end.segment:
             raise no_place(f"there is no segment {place.segment}: the log ends at {end}")
-        found = _before(manifest.beyond(place.segment - 1)[0])
+        start = _before(manifest.beyond(place.segment - 1)[0])
     else:
         assert place.at is not None
         if place.at > datetime.now(UTC):
             raise no_place(f"{place.at.isoformat()} is still to come")
         later = manifest.published_since(place.at)
-        found = _before(later) if later else end
-    expect_kept(manifest, found, end)
-    return found
+        start = _before(later) if later else end
+    expect_kept(manifest, start, end)
+    return start
 
 
 def expect_kept(manifest: Manifest, after: Position, end: Position) -> list[Segment]:
     """The segments with what is behind one position, up to another. Raises LogTrimmed SLC-621, some were trimmed."""
-    kept = sorted(manifest.kept(), key=lambda one: one.number)
-    needed = [one for one in kept if one.last_ordinal > after.ordinal and one.number <= end.segment]
+    kept = sorted(manifest.kept_segments(), key=lambda segment: segment.number)
+    needed = [segment for segment in kept if segment.last_ordinal > after.ordinal and segment.number <= end.segment]
     have = after.ordinal
-    for one in needed:
-        if one.first_ordinal > have + 1:
+    for segment in needed:
+        if segment.first_ordinal > have + 1:
             break
-        have = one.last_ordinal
+        have = segment.last_ordinal
     if have < end.ordinal:
         oldest = _before(kept[0]) if kept else end
         raise LogTrimmed(

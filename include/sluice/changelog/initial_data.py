@@ -22,11 +22,11 @@ def holds(config: Config, awaited: Transfer) -> bool:
 
 def sweep(config: Config, store: Store) -> None:
     """Remove initial data that no slave waits for, unless a dump is writing."""
-    used = any(one.when_unreachable == "store" for one in config.slaves.values())
+    used = any(slave.when_unreachable == "store" for slave in config.slaves.values())
     if (
         "://" in config.initial_data_url
         and not used
-        and not any(one.initial_files.versions for one in config.sources.values())
+        and not any(source.initial_files.versions for source in config.sources.values())
     ):
         return
     dumped = replication.join(initial_update, initial_update.c.id == replication.c.update_id)

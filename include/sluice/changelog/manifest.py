@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, Row, ScalarSelect, Select, delete, exists, func, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.changelog.written import Written
+from sluice.changelog.segment_file import SegmentFile
 from sluice.errors import FencedError, LogTrimmed
 from sluice.model.activity import RowCounts
 from sluice.model.layout import Layout
@@ -27,7 +27,7 @@ class Segment:
     """One listed segment; with the sequences that have moved since the one before."""
 
     number: int
-    written: Written
+    file: SegmentFile
     first_ordinal: int
     last_ordinal: int
     changes: int
@@ -110,9 +110,9 @@ class Manifest:
             listed = insert(segment).values(
                 source=self._source,
                 number=new.number,
-                name=new.written.name,
-                sha256=new.written.sha256,
-                bytes=new.written.bytes,
+                name=new.file.name,
+                sha256=new.file.sha256,
+                bytes=new.file.bytes,
                 first_ordinal=new.first_ordinal,
                 last_ordinal=new.last_ordinal,
                 changes=new.changes,
@@ -126,7 +126,7 @@ class Manifest:
                     50, f"{held.name} was taken over by a copy of itself, which listed segment {new.number}"
                 )
             activities.count(connection, self._source, activity or {})
-            publishers.count(connection, self._source, size=new.written.bytes, changes=new.changes)
+            publishers.count(connection, self._source, size=new.file.bytes, changes=new.changes)
             if answered:
                 answer(connection, *answered, new.end)
             notify.send(connection, self._source)
@@ -137,7 +137,7 @@ class Manifest:
             answer(connection, request, snapshot_id, at)
 
     def ahead(self, slave: str, position: Position, *, beyond: bool = False) -> list[Segment]:
-        """The segments a slave still needs, cut off at a point where it must stop to be compared (R10).
+        """The segments that a slave still needs, up to a point where it must stop to be compared (R10).
 
         Args:
             beyond: those behind such a point as well.
@@ -162,9 +162,9 @@ class Manifest:
         """Whether there is anything that `ahead` would give, or raise."""
         stop = self._stop(slave)
         needed = segment.c.source == self._source, *_beyond(position)
-        found = exists().where(*needed, or_(stop.is_(None), segment.c.last_ordinal <= stop))
+        is_ahead = exists().where(*needed, or_(stop.is_(None), segment.c.last_ordinal <= stop))
         with self._store.begin() as connection:
-            return bool(connection.execute(select(found)).scalar())
+            return bool(connection.execute(select(is_ahead)).scalar())
 
     def layouts(self, numbers: Iterable[int]) -> dict[int, Layout]:
         """Layouts by id."""
@@ -177,7 +177,7 @@ class Manifest:
         every = select(layout.c.body).where(layout.c.source == self._source).order_by(layout.c.id)
         with self._store.begin() as connection:
             layouts = map(Layout.from_json, connection.execute(every).scalars())
-            return list({one.name: one for one in layouts}.values())
+            return list({table.name: table for table in layouts}.values())
 
     def trimmable(self, durable: int, keep: timedelta) -> list[Segment]:
         """Segments that every slave has made durable, and whose time is over, in order.
@@ -203,17 +203,17 @@ class Manifest:
         with self._store.begin() as connection:
             return [_segment(row) for row in connection.execute(old)]
 
-    def kept(self) -> list[Segment]:
+    def kept_segments(self) -> list[Segment]:
         """Every segment that is still part of the log."""
         with self._store.begin() as connection:
             return [_segment(row) for row in connection.execute(self._all().where(segment.c.trimmed_at.is_(None)))]
 
     def mark_trimmed(self, segments: list[Segment]) -> None:
-        """First the manifest says that they are gone, then the files go."""
+        """Mark the segments as gone. The caller deletes their files after that."""
         with self._store.begin() as connection:
             connection.execute(
                 update(segment)
-                .where(segment.c.source == self._source, segment.c.number.in_([one.number for one in segments]))
+                .where(segment.c.source == self._source, segment.c.number.in_([listed.number for listed in segments]))
                 .values(trimmed_at=func.clock_timestamp())
             )
 
@@ -287,7 +287,7 @@ def _beyond(position: Position) -> tuple[ColumnElement[bool], ColumnElement[bool
 
 
 def answer(connection: Connection, request: int, snapshot_id: str, at: Position) -> None:
-    """Tell who asked for a point where it is; in the transaction that lists the segment, so that no drain runs past."""
+    """Answer a request for a point in the transaction that lists the segment, so that no drain runs past the point."""
     connection.execute(
         point.update()
         .where(point.c.id == request)
@@ -298,7 +298,7 @@ def answer(connection: Connection, request: int, snapshot_id: str, at: Position)
 def _segment(row: Row[tuple[object, ...]]) -> Segment:
     return Segment(
         number=row.number,
-        written=Written(row.name, row.sha256, row.bytes),
+        file=SegmentFile(row.name, row.sha256, row.bytes),
         first_ordinal=row.first_ordinal,
         last_ordinal=row.last_ordinal,
         changes=row.changes,

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 import pyarrow as pa
 from pyarrow import fs
 
+from sluice.changelog.segment_file import SegmentFile
 from sluice.changelog.segment_files import (
     FAILURES,
     SUFFIX,
@@ -21,7 +22,6 @@ from sluice.changelog.segment_files import (
     unwritable,
     write_rows,
 )
-from sluice.changelog.written import Written
 from sluice.log import event
 from sluice.storage.arrow_tree import opened
 from sluice.storage.private_files import Readable
@@ -36,20 +36,20 @@ class ObjectStore(ParquetSegments):
     def begin(self, *, new: bool) -> None:
         """Nothing to do: such a place is not mounted, and makes its directories by itself."""
 
-    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> SegmentFile:
         """Write a file, which the store shows and keeps once it is closed."""
         try:
             files, path = self._at(name)
         except FAILURES as error:
             raise unwritable(name, self._url, error) from None
         try:
-            if _found(files, path):
+            if _info(files, path):
                 raise FileExistsError("there is a file of that name")
             with files.open_output_stream(path, compression=None) as stream:
                 written = write_rows(name, stream, batches)
             # What is missing now would be purged from the master.
-            if (found := _found(files, path)) is None or found.size != written.bytes:
-                raise OSError(f"{found.size if found else 0:,} of {written.bytes:,} bytes are there")
+            if (info := _info(files, path)) is None or info.size != written.bytes:
+                raise OSError(f"{info.size if info else 0:,} of {written.bytes:,} bytes are there")
         except FileExistsError as error:
             raise unwritable(name, self._url, error) from None
         except OSError as error:
@@ -61,16 +61,16 @@ class ObjectStore(ParquetSegments):
         """Every file that is there, listed or not; none if there is no log yet."""
         try:
             files, path = opened(self._url)
-            found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
+            infos = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
         except FAILURES as error:
             raise absent(f"the change log {self._url} cannot be looked at: {reason(error)}") from None
-        named = (one.base_name for one in found if one.type == fs.FileType.File)
+        named = (info.base_name for info in infos if info.type == fs.FileType.File)
         return sorted(name.removesuffix(SUFFIX) for name in named if name.endswith(SUFFIX))
 
     def has(self, name: str) -> bool:
         """Whether there is a file of that name. Raises TransientError SLC-053 if the store does not answer."""
         try:
-            return _found(*self._at(name)) is not None
+            return _info(*self._at(name)) is not None
         except FAILURES as error:
             raise absent(f"the change log {self._url} cannot be looked at: {reason(error)}") from None
 
@@ -78,12 +78,12 @@ class ObjectStore(ParquetSegments):
         """Delete a file, if it exists. A failure is logged only: the log does not need the file any more."""
         try:
             files, path = self._at(name)
-            if _found(files, path):
+            if _info(files, path):
                 files.delete_file(path)
         except FAILURES as error:
             event("WARNING left behind", file=f"{self._url}/{name}", why=reason(error))
 
-    def _opened(self, name: str) -> AbstractContextManager[Readable]:
+    def _open(self, name: str) -> AbstractContextManager[Readable]:
         files, path = self._at(name)
         stream: AbstractContextManager[Readable] = files.open_input_stream(path, compression=None)
         return stream
@@ -93,6 +93,6 @@ class ObjectStore(ParquetSegments):
         return files, f"{path.rstrip('/')}/{name}{SUFFIX}"
 
 
-def _found(files: fs.FileSystem, path: str) -> fs.FileInfo | None:
-    (found,) = files.get_file_info([path])
-    return found if found.type != fs.FileType.NotFound else None
+def _info(files: fs.FileSystem, path: str) -> fs.FileInfo | None:
+    (info,) = files.get_file_info([path])
+    return info if info.type != fs.FileType.NotFound else None

@@ -47,7 +47,7 @@ class PointWait:
         self._seen: int | None = None
         self._deadline = time.monotonic() + patience_s
 
-    def over(self, ordinal: int, *, part_way: bool = False) -> bool:
+    def has_arrived(self, ordinal: int, *, part_way: bool = False) -> bool:
         """Whether a slave that is there has arrived.
 
         Args:
@@ -86,10 +86,10 @@ class Point:
 
 
 @contextmanager
-def held(
+def hold(
     store: Store, source: str, slaves: Sequence[str], patience_s: float, ask_publisher: Callable[[str], None]
 ) -> Iterator[Point]:
-    """A point at which these slaves stop, until they are let pass, or this ends.
+    """Hold these slaves at a point until they may pass, or until the context ends.
 
     Args:
         ask_publisher: has a publisher of the source begin, if none is at work.
@@ -109,7 +109,7 @@ def held(
     thread = threading.Thread(target=keep, name="keep up", daemon=True)
     thread.start()
     try:
-        point = _awaited(store, source, number, patience_s)
+        point = _await_answer(store, source, number, patience_s)
         event("point", source=source, position=point.position)
         yield point
     finally:
@@ -118,9 +118,9 @@ def held(
         close(store, number)
 
 
-def _awaited(store: Store, source: str, number: int, patience_s: float) -> Point:
+def _await_answer(store: Store, source: str, number: int, patience_s: float) -> Point:
     deadline = time.monotonic() + patience_s
-    while (point := answered(store, number)) is None:
+    while (point := read_answer(store, number)) is None:
         if time.monotonic() > deadline:
             raise TransientError(
                 94,
@@ -143,7 +143,7 @@ def ask(store: Store, source: str, slaves: Sequence[str]) -> int:
     return int(number)
 
 
-def answered(store: Store, number: int) -> Point | None:
+def read_answer(store: Store, number: int) -> Point | None:
     """The publisher's answer, once it is there."""
     with store.begin() as connection:
         row = connection.execute(
@@ -163,12 +163,12 @@ def all_hold(store: Store, numbers: Sequence[int]) -> bool:
     """Whether all of these points hold, and go on to for as long as a transaction of a slave may take."""
     soon = point.c.deadline > func.clock_timestamp() + timedelta(seconds=SECONDS / 2)
     with store.begin() as connection:
-        found = connection.execute(select(func.count()).where(point.c.id.in_(numbers), soon)).scalar()
-    return found == len(numbers)
+        count = connection.execute(select(func.count()).where(point.c.id.in_(numbers), soon)).scalar()
+    return count == len(numbers)
 
 
-def passed(store: Store, number: int, slave: str) -> None:
-    """Let a slave's drain go on: it has been read at the point, or never will be."""
+def let_pass(store: Store, number: int, slave: str) -> None:
+    """Let a slave's drain go on. The slave was read at the point, or will not be."""
     with store.begin() as connection:
         connection.execute(
             barrier.update().where(barrier.c.point == number, barrier.c.slave == slave).values(passed=True)
@@ -176,15 +176,15 @@ def passed(store: Store, number: int, slave: str) -> None:
 
 
 def close(store: Store, number: int) -> None:
-    """The comparison is over: the publisher may end the snapshot, and every drain go on. The row goes: each
-    look of a publisher and of a drain reads all points."""
+    """End a comparison, so that the publisher may end the snapshot and every drain goes on. Delete the row: publishers
+    and drains read all points each time."""
     with store.begin() as connection:
         connection.execute(point.delete().where(point.c.id == number))
 
 
-def requested(store: Store, source: str) -> list[int]:
-    """Points asked for and not answered yet. Deadlines of before the store's clock was set back are brought nearer: who
-    still needs one puts it off in time, and the barriers of a verifier that died stop nobody for long."""
+def list_requests(store: Store, source: str) -> list[int]:
+    """List the requests without an answer. If the store's clock was set back, bring their deadlines nearer: a verifier
+    that is alive puts its own off in time, and the barriers of one that died soon stop no drain."""
     far = point.update().where(point.c.source == source, point.c.deadline > _later())
     wanted = select(point.c.id).where(point.c.source == source, point.c.snapshot_id.is_(None), _alive())
     with store.begin() as connection:

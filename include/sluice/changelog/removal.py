@@ -1,10 +1,10 @@
-"""Taking the change log of a source away: first the manifest says that its segments are gone, then the files go."""
+"""Removes the change log of a source: first its segments are marked as gone in the manifest, then the files go."""
 
 from __future__ import annotations
 
 from sluice.changelog.manifest import Manifest
+from sluice.changelog.segment_file import is_segment_of
 from sluice.changelog.segment_files import SegmentFiles
-from sluice.changelog.written import is_of
 from sluice.errors import SluiceError
 
 
@@ -17,9 +17,9 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
     Raises:
         SluiceError: SLC-652, none of them is there, as on a disk that is not mounted; SLC-653, some cannot be deleted.
     """
-    listed = manifest.kept()
-    there = [name for name in files.names() if is_of(name, source)]
-    if not may_be_gone and listed and {one.written.name for one in listed}.isdisjoint(there):
+    listed = manifest.kept_segments()
+    there = [name for name in files.names() if is_segment_of(name, source)]
+    if not may_be_gone and listed and {segment.file.name for segment in listed}.isdisjoint(there):
         raise SluiceError(
             652,
             f"none of the {len(listed)} segments of {source} is where the change log should be",
@@ -29,7 +29,7 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
     manifest.mark_trimmed(listed)
     for name in there:
         files.remove(name)
-    if left := [name for name in files.names() if is_of(name, source)]:
+    if left := [name for name in files.names() if is_segment_of(name, source)]:
         raise SluiceError(
             653,
             f"{len(left)} of {len(there)} segments of {source} cannot be deleted, such as {left[0]}",

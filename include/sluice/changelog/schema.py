@@ -39,10 +39,10 @@ LOGGED = pa.schema([*CHANGES, ("attributes", ATTRIBUTES), ("description", ATTRIB
 
 def are_commands(actions: pa.Array | pa.ChunkedArray) -> pa.BooleanArray:
     """Of changes that have these actions, which ones are commands."""
-    return are(actions, COMMANDS)
+    return have_actions(actions, COMMANDS)
 
 
-def are(actions: pa.Array | pa.ChunkedArray, wanted: Collection[Action]) -> pa.BooleanArray:
+def have_actions(actions: pa.Array | pa.ChunkedArray, wanted: Collection[Action]) -> pa.BooleanArray:
     """Of changes that have these actions, which ones have one that is wanted."""
     # Not made when a module is imported: the first array that PyArrow makes imports pandas, which takes a second.
     return pc.is_in(actions, value_set=pa.array(sorted(wanted), pa.string()))

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from sluice import paths
 from sluice.changelog.schema import CHANGES, LOGGED
-from sluice.changelog.written import Written
+from sluice.changelog.segment_file import SegmentFile
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.storage import private_files
@@ -64,10 +64,10 @@ class SegmentFiles(Protocol):
     def begin(self, *, new: bool) -> None:
         """Open the directory as the log's; create it if the log is new. Raises TransientError SLC-053."""
 
-    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> SegmentFile:
         """Make a file of `LOGGED` batches durable. Raises TransientError SLC-046 if it cannot."""
 
-    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
+    def read(self, written: SegmentFile, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """The changes of transactions beyond ordinal `after`, in order.
 
         Args:
@@ -91,14 +91,14 @@ class SegmentFiles(Protocol):
 class ParquetSegments(ABC):
     """Segments as Parquet files, wherever they are: what is hashed is what is read."""
 
-    def read(self, written: Written, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
+    def read(self, written: SegmentFile, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """Read the row groups that hold later ordinals, of the bytes that were hashed: a copy, made anew each time."""
         with ExitStack() as stack:
             stack.enter_context(legible(written.name))
-            file = stack.enter_context(pq.ParquetFile(self._copied(written, stack)))
+            file = stack.enter_context(pq.ParquetFile(self._copy(written, stack)))
             columns = list(file.schema_arrow)
             if not all(field in columns for field in schema):
-                raise altered(written.name, "it has other columns")
+                raise not_as_published(written.name, "it has other columns")
             index = LOGGED.get_field_index("ordinal")
             groups = [
                 number
@@ -111,28 +111,28 @@ class ParquetSegments(ABC):
 
     @abstractmethod
     def names(self) -> list[str]:
-        """See `SegmentFiles.names`."""
+        """Names of all files, listed or not. Raises TransientError SLC-053 if they cannot be read."""
 
     @abstractmethod
-    def _opened(self, name: str) -> AbstractContextManager[Readable]:
+    def _open(self, name: str) -> AbstractContextManager[Readable]:
         """The bytes of a segment."""
 
-    def _copied(self, written: Written, stack: ExitStack) -> IO[bytes]:
+    def _copy(self, written: SegmentFile, stack: ExitStack) -> IO[bytes]:
         """The bytes of a file, once their hash is the one that is listed."""
         try:
-            source = stack.enter_context(self._opened(written.name))
+            source = stack.enter_context(self._open(written.name))
             copy = stack.enter_context(private_files.copied(source, written.bytes))
         except IrregularFile as error:
-            raise altered(written.name, str(error)) from None
+            raise not_as_published(written.name, str(error)) from None
         except FAILURES as error:
             if isinstance(error, FileNotFoundError) and self.names():
-                raise altered(written.name, "it is gone") from None
+                raise not_as_published(written.name, "it is gone") from None
             raise absent(f"segment {written.name} cannot be read: {reason(error)}") from None
         if copy.size != written.bytes:
             more = "more" if copy.size > written.bytes else f"{copy.size:,}"
-            raise altered(written.name, f"it has {more} bytes, the manifest has {written.bytes:,}")
+            raise not_as_published(written.name, f"it has {more} bytes, the manifest has {written.bytes:,}")
         if copy.sha256 != written.sha256:
-            raise altered(written.name, f"its SHA-256 is {copy.sha256}, the manifest has {written.sha256}")
+            raise not_as_published(written.name, f"its SHA-256 is {copy.sha256}, the manifest has {written.sha256}")
         return copy.file
 
 
@@ -155,7 +155,7 @@ class PlainDirectory(ParquetSegments):
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None
 
-    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> Written:
+    def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> SegmentFile:
         """Write, flush to the disk the file and the directory's entry of it."""
         try:
             if self._identity() != self._begun:
@@ -177,7 +177,7 @@ class PlainDirectory(ParquetSegments):
     def names(self) -> list[str]:
         """Every file that is there, listed or not; also what is no regular file, and can be removed like one."""
         try:
-            return sorted(name.removesuffix(SUFFIX) for name in _named(self._directory, directories=False))
+            return sorted(name.removesuffix(SUFFIX) for name in _list_names(self._directory, directories=False))
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
@@ -197,17 +197,17 @@ class PlainDirectory(ParquetSegments):
 
     def _identity(self) -> tuple[int, int]:
         # With the slash: a file that stands in its place is no directory, whatever its number.
-        found = os.stat(f"{self._directory}/")  # noqa: PTH116 - a Path drops it
-        return found.st_dev, found.st_ino
+        status = os.stat(f"{self._directory}/")  # noqa: PTH116 - a Path drops it
+        return status.st_dev, status.st_ino
 
     def _path(self, name: str) -> Path:
         return self._directory / f"{name}{SUFFIX}"
 
-    def _opened(self, name: str) -> IO[bytes]:
+    def _open(self, name: str) -> IO[bytes]:
         return private_files.opened(self._path(name))
 
 
-def write_rows(name: str, file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> Written:
+def write_rows(name: str, file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> SegmentFile:
     """Write `LOGGED` batches as Parquet to an open file."""
     hashing = HashingFile(file)
     with pq.ParquetWriter(hashing, LOGGED, **_FORMAT) as writer:
@@ -215,20 +215,20 @@ def write_rows(name: str, file: IO[bytes], batches: Iterable[pa.RecordBatch]) ->
             writer.write_batch(batch, row_group_size=ROW_GROUP)
             # Not held while the next is made.
             del batch
-    return Written(name, hashing.digest.hexdigest(), hashing.size)
+    return SegmentFile(name, hashing.digest.hexdigest(), hashing.size)
 
 
 def directories(path: Path) -> list[str]:
     """Directories in a change log with names of segments: they are not ours, and are left alone."""
     with suppress(OSError):
-        return sorted(_named(path, directories=True))
+        return sorted(_list_names(path, directories=True))
     return []
 
 
-def _named(path: Path, *, directories: bool) -> list[str]:
+def _list_names(path: Path, *, directories: bool) -> list[str]:
     with suppress(FileNotFoundError), os.scandir(path) as entries:
-        named = (one for one in entries if one.name.endswith(SUFFIX))
-        return [one.name for one in named if one.is_dir(follow_symlinks=False) == directories]
+        named = (entry for entry in entries if entry.name.endswith(SUFFIX))
+        return [entry.name for entry in named if entry.is_dir(follow_symlinks=False) == directories]
     return []
 
 
@@ -247,7 +247,7 @@ def reason(error: Exception) -> str:
     return str(error).partition("\n")[0] or type(error).__name__
 
 
-def altered(name: str, fact: str) -> SluiceError:
+def not_as_published(name: str, fact: str) -> SluiceError:
     """A segment that is not as it was written: nothing of it is applied."""
     return SluiceError(
         47,
@@ -268,7 +268,7 @@ def absent(fact: str) -> TransientError:
 
 @contextmanager
 def legible(name: str) -> Iterator[None]:
-    """Let what Arrow stumbles over in a damaged file be ours. It knows many errors; those of a disk have a number.
+    """Turn errors of Arrow and of the disk into ours. An error of the disk has a number.
 
     Raises:
         SluiceError: SLC-047, it is no file as `write` makes them.
@@ -281,4 +281,4 @@ def legible(name: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno:
             raise absent(f"segment {name} cannot be read: {error}") from None
-        raise altered(name, f"it cannot be read: {str(error).partition(chr(10))[0]}") from None
+        raise not_as_published(name, f"it cannot be read: {str(error).partition(chr(10))[0]}") from None

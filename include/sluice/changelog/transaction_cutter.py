@@ -29,7 +29,7 @@ class Cut:
 
     @property
     def more(self) -> bool:
-        """Whether there is another piece; not to be asked while one is being taken."""
+        """Whether there is another piece. Do not ask while one is being taken."""
         while not self._within():
             segment = next(self._segments, None)
             if segment is None:

@@ -56,7 +56,7 @@ def export(context: Context, source: str, first: int | None, last: int | None, f
 
 
 def _range(source: str, manifest: Manifest, first: int | None, last: int | None) -> tuple[list[Segment], int, int]:
-    kept = sorted(manifest.kept(), key=lambda segment: segment.number)
+    kept = sorted(manifest.kept_segments(), key=lambda segment: segment.number)
     end = manifest.end().ordinal
     begin = kept[0].first_ordinal if kept else end + 1
     first = begin if first is None else first
@@ -72,7 +72,7 @@ def _range(source: str, manifest: Manifest, first: int | None, last: int | None)
 
 def _changes(files: SegmentFiles, segments: Iterable[Segment], first: int, last: int) -> Iterator[pa.RecordBatch]:
     for segment in segments:
-        for batch in files.read(segment.written, first - 1, LOGGED):
+        for batch in files.read(segment.file, first - 1, LOGGED):
             ordinals = batch.column("ordinal").to_numpy()
             low, high = ordinals.searchsorted(first, "left"), ordinals.searchsorted(last, "right")
             yield batch.slice(low, high - low)

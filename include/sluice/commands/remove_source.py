@@ -52,7 +52,7 @@ def expect_source_removable(context: Context, source: str, extent: Extent) -> Do
     for pair in pairs:
         expect_removable(context, pair, extent)
     manifest = context.manifest(source)
-    return Doomed(pairs, len(manifest.kept()), manifest.bytes(), _directories(context, source))
+    return Doomed(pairs, len(manifest.kept_segments()), manifest.bytes(), _directories(context, source))
 
 
 def remove_source(context: Context, source: str, extent: Extent = Extent.POSITION) -> Iterator[str]:

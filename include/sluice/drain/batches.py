@@ -86,7 +86,7 @@ def read_batches(
     segments = [segment for segment in segments if segment.first_ordinal <= until]
     ends = [segment.last_ordinal for segment in segments]
     begin = done = position.ordinal
-    cut = Cut((_between(record, begin, until) for record in files.read(one.written, begin)) for one in segments)
+    cut = Cut((_between(record, begin, until) for record in files.read(one.file, begin)) for one in segments)
     while cut.more:
         piece = cut.piece(size, most_bytes)
         parts = (

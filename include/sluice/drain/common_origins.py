@@ -100,13 +100,13 @@ def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
     with ExitStack() as stack:
         for some in _in_order(origins):
             slaves = [one.slave for one in some]
-            held = points.held(context.store, some[0].source, slaves, patience_s, context.ask_publisher)
+            held = points.hold(context.store, some[0].source, slaves, patience_s, context.ask_publisher)
             point = stack.enter_context(held)
             numbers.append(point.id)
             for one in some:
                 wait = PointWait(one, point.position, patience_s, nearing=True)
                 # What the store knows of is in the slave.
-                while not wait.over(replications.get(context.store, one).position.ordinal):
+                while not wait.has_arrived(replications.get(context.store, one).position.ordinal):
                     time.sleep(_LOOK_S)
         yield expect_held
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Run, Step
-from sluice.changelog.schema import are, are_commands
+from sluice.changelog.schema import are_commands, have_actions
 from sluice.drain.batches import MOST_BYTES
 from sluice.drain.deferred_changes import DeferredChanges
 from sluice.drain.parsed_ddl import ParsedDdl
@@ -88,7 +88,7 @@ class Deferred:
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:
         """Layouts of scanned tables with updates or deletes, here or among the waiting changes."""
         of_tables = {number: one.name for number, one in layouts.items() if self._looked_through(one)}
-        found = pc.unique(changes["layout"].filter(are(changes["action"], _FOUND)))
+        found = pc.unique(changes["layout"].filter(have_actions(changes["action"], _FOUND)))
         self._gathering.update(of_tables[number] for number in found.to_pylist() if number in of_tables)
         return {number for number, name in of_tables.items() if name in self._gathering}
 

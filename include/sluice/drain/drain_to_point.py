@@ -33,7 +33,7 @@ def reach(
     try:
         drain.begin(epoch)
         waiting = PointWait(pair, point, patience_s)
-        while not waiting.over(drain.position.ordinal):
+        while not waiting.has_arrived(drain.position.ordinal):
             if delivered := drain.deliver():
                 waiting = PointWait(pair, point, patience_s)
                 tolerated += delivered.tolerated

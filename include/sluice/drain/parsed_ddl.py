@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.changelog.schema import are
+from sluice.changelog.schema import have_actions
 from sluice.model.action import COMMANDS, Action
 from sluice.model.table_definition import TableChange
 
@@ -32,7 +32,7 @@ class ParsedDdl:
 def parsed_ddl(changes: pa.Table) -> ParsedDdl:
     """The commands among these changes, parsed. Columns as in `CHANGES`."""
     found = ParsedDdl()
-    commands = are(changes["action"], _DDL)
+    commands = have_actions(changes["action"], _DDL)
     if pc.any(commands).as_py():
         for texts in changes["new"].filter(commands).to_pylist():
             found.change(texts[0])

@@ -29,7 +29,7 @@ from sluice.apply.mapping.table_view import mapped_and_filtered
 from sluice.apply.net.effects import Step
 from sluice.arrow_rows import kept
 from sluice.changelog.manifest import Manifest, Segment
-from sluice.changelog.schema import are
+from sluice.changelog.schema import have_actions
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.crash import CrashPoint, reached
 from sluice.drain.batches import MOST_BYTES, Batch, read_batches
@@ -146,8 +146,8 @@ class Pipeline:
     def replay(self, batch: Batch, begin: Position, collected: int, sequences: Sequence[SequenceValue]) -> Replayed:
         """In place of `prepare` and `write`: each transaction of the master as one of the slave's, row by row."""
         changes, layouts = self._permission.keeping(*self.see(batch.changes, batch.ddl))
-        self.commanded |= bool(pc.any(are(changes["action"], COMMANDS)).as_py())
-        of_emptied = kept(changes, are(changes["action"], {Action.TRUNCATE}))["layout"]
+        self.commanded |= bool(pc.any(have_actions(changes["action"], COMMANDS)).as_py())
+        of_emptied = kept(changes, have_actions(changes["action"], {Action.TRUNCATE}))["layout"]
         self.emptied |= {layouts[number].name for number in pc.unique(of_emptied).to_pylist() if number in layouts}
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {number: one for number, one in layouts.items() if not self._policies.for_table(one.name).by_row}

@@ -69,10 +69,10 @@ def _logged(context: Context, source: str, position: Position) -> Iterator[str]:
         event("not looked for tables that were dropped", source=source, why=error.fact)
         return
     for segment in segments:
-        actions = files.read(segment.written, position.ordinal, _ACTIONS)
+        actions = files.read(segment.file, position.ordinal, _ACTIONS)
         if not any(pc.any(pc.equal(records["action"], Action.DROP)).as_py() for records in actions):
             continue
-        for records in files.read(segment.written, position.ordinal):
+        for records in files.read(segment.file, position.ordinal):
             after = pc.and_(pc.equal(records["action"], Action.DROP), pc.greater(records["ordinal"], position.ordinal))
             for (text,) in records.filter(after)["new"].to_pylist():
                 yield text

@@ -79,10 +79,10 @@ def waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
     position, manifest = found.known.position, context.manifest(pair.source)
     listed = manifest.since(position.segment, _SEGMENTS) if found.holdback else []
     waits = [one for one in listed if one.last_ordinal > position.ordinal]
-    segments = list(takewhile(lambda one: one.written.bytes <= _MOST_BYTES, waits))
+    segments = list(takewhile(lambda one: one.file.bytes <= _MOST_BYTES, waits))
     at, count = str(position), found.holdback
     if waits and not segments:
-        size = f"{waits[0].written.bytes / 1024**2:,.0f} MB"
+        size = f"{waits[0].file.bytes / 1024**2:,.0f} MB"
         return WaitingChanges(at, count, [], more=True, unread=f"their segment has {size}, too much for a page")
     read_to = segments[-1].last_ordinal if segments else position.ordinal
     rows: list[dict[str, Any]] = []
@@ -98,7 +98,7 @@ def waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
 def _rows(context: Context, segments: Sequence[Segment], position: Position) -> Iterator[dict[str, Any]]:
     files = context.files()
     for segment in segments:
-        for record in files.read(segment.written, position.ordinal):
+        for record in files.read(segment.file, position.ordinal):
             begin = int(np.searchsorted(record.column("ordinal").to_numpy(), position.ordinal, side="right"))
             for at in range(begin, len(record), MOST):
                 yield from (one for one in record.slice(at, MOST).to_pylist() if one["action"] != Action.COMMIT)

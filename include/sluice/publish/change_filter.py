@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice import extensions
-from sluice.changelog.schema import ATTRIBUTES, LOGGED, ROW, SWEPT, are
+from sluice.changelog.schema import ATTRIBUTES, LOGGED, ROW, SWEPT, have_actions
 from sluice.errors import SluiceError, TransientError
 from sluice.messages.message import OURS
 from sluice.model.action import OF_A_ROW, Action
@@ -78,7 +78,7 @@ def _are_lost(batch: pa.RecordBatch, most: int | None) -> np.ndarray[tuple[int],
     # Of most batches no row can be too long.
     if most is not None and batch.nbytes > most:
         texts = np.maximum(*(_lengths(batch.column(name)) for name in ("new", "old")))
-        lost |= (texts > most) & are(actions, OF_A_ROW).to_numpy(zero_copy_only=False)
+        lost |= (texts > most) & have_actions(actions, OF_A_ROW).to_numpy(zero_copy_only=False)
     return lost
 
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 from sluice.capture.successors import expect_newest
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import LOGGED
+from sluice.changelog.segment_file import is_segment_of
 from sluice.changelog.segment_files import SegmentFiles, absent
 from sluice.changelog.transaction_cutter import Cut
-from sluice.changelog.written import is_of
 from sluice.crash import CrashPoint, reached
 from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.log import event
@@ -143,11 +143,11 @@ class Publisher:
         """
         self._files.begin(new=False)
         newest = self._manifest.newest_kept()
-        if newest and not self._files.has(newest.written.name):
+        if newest and not self._files.has(newest.file.name):
             self._expect_any(self._listed(), self._files.names())
 
     def _listed(self) -> set[str]:
-        return {segment.written.name for segment in self._manifest.kept()}
+        return {segment.file.name for segment in self._manifest.kept_segments()}
 
     def _expect_any(self, listed: set[str], names: Iterable[str]) -> None:
         if listed and listed.isdisjoint(names):
@@ -214,7 +214,7 @@ class Publisher:
             reached(CrashPoint.WRITTEN)
             segment = Segment(
                 number=number,
-                written=written,
+                file=written,
                 first_ordinal=first,
                 last_ordinal=cut.ordinal,
                 changes=cut.rows,
@@ -259,7 +259,7 @@ class Publisher:
         if not state.succeeds(tail.incarnation):
             return None
         segments = self._manifest.beyond(state.segment - 1)
-        recorded = [(one.number, one.written.sha256) for one in segments if one.number <= state.segment]
+        recorded = [(one.number, one.file.sha256) for one in segments if one.number <= state.segment]
         unrecorded = [one for one in segments if one.number > state.segment]
         is_known = recorded == ([(state.segment, state.sha256)] if state.segment else [])
         return unrecorded if is_known and all(one.snapshot == tail.snapshot for one in unrecorded) else None
@@ -286,7 +286,7 @@ class Publisher:
         Args:
             shown: the snapshot that they were read in.
         """
-        files = (self._files.read(one.written, one.first_ordinal - 1, LOGGED) for one in segments)
+        files = (self._files.read(one.file, one.first_ordinal - 1, LOGGED) for one in segments)
         listed = fingerprints(chain.from_iterable(files))
         with self._database.capture.sweep(self._lease.epoch, None, shown) as sweep:
             swept = (self._outgoing.filtered(batch, sweep.layouts()) for batch in sweep.batches())
@@ -296,7 +296,7 @@ class Publisher:
     def _unpurged(self, state: SourceState, tail: Segment | None) -> list[Segment]:
         """The segments of a sweep whose purge was missed, if it was. Any other difference tells of another source."""
         ours = tail is None or tail.incarnation == state.incarnation
-        if ours and (state.segment, state.sha256) == ((tail.number, tail.written.sha256) if tail else (0, "")):
+        if ours and (state.segment, state.sha256) == ((tail.number, tail.file.sha256) if tail else (0, "")):
             return []
         if ours and tail and state.segment < tail.number:
             unpurged = self._manifest.beyond(state.segment)
@@ -316,14 +316,14 @@ class Publisher:
 
     def _heal(self, state: SourceState, unpurged: list[Segment]) -> None:
         names = {"keys": "repl_key", "transactions": "trans_key"}
-        batches = (batch for one in unpurged for batch in self._files.read(one.written, one.first_ordinal - 1))
+        batches = (batch for one in unpurged for batch in self._files.read(one.file, one.first_ordinal - 1))
         changes = ({name: batch.column(column).to_pylist() for name, column in names.items()} for batch in batches)
         last = unpurged[-1]
         # A purge that was missed has left all of them. A server that is set back to an earlier moment has not.
-        if not self._database.capture.heal(self._lease.epoch, Purge(last.number, last.written.sha256), changes):
+        if not self._database.capture.heal(self._lease.epoch, Purge(last.number, last.file.sha256), changes):
             raise self._elsewhere(state, last)
 
 
 def _epoch(name: str, source: str) -> int:
     """The lease a file was written under; files of other sources count as newer than any."""
-    return int(name.rsplit("-", 2)[1]) if is_of(name, source) else 2**63
+    return int(name.rsplit("-", 2)[1]) if is_segment_of(name, source) else 2**63

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.changelog.schema import are, are_commands
+from sluice.changelog.schema import are_commands, have_actions
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
 from sluice.model.statement import UNPLACED, IssuedStatement, Statement
@@ -41,10 +41,10 @@ class QueueGuard:
         # An update of a row whose key tells it apart may do without.
         keyed = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
         may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), keyed))
-        with_old = pc.and_not(are(action, _UPDATES_AND_DELETES), may_lack)
+        with_old = pc.and_not(have_actions(action, _UPDATES_AND_DELETES), may_lack)
         faults = {
-            "its action is none of ours": pc.invert(are(action, set(Action))),
-            "it has no content": pc.and_(are(action, _WITH_NEW), batch.column("new").is_null()),
+            "its action is none of ours": pc.invert(have_actions(action, set(Action))),
+            "it has no content": pc.and_(have_actions(action, _WITH_NEW), batch.column("new").is_null()),
             "it has no old content": pc.and_(with_old, batch.column("old").is_null()),
         }
         for why, wrong in faults.items():

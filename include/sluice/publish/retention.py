@@ -35,7 +35,7 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     if old:
         manifest.mark_trimmed(old)
         for segment in old:
-            files.remove(segment.written.name)
+            files.remove(segment.file.name)
         manifest.fold()
         event("trimmed", source=source, segments=len(old), through=old[-1].last_ordinal)
     size = manifest.bytes()

@@ -153,7 +153,7 @@ class _Run:
 
     def _swept(self, bound: int) -> bool:
         """Answer who asked for a point, publish what is queued; whether there is more to do at once."""
-        for request in points.requested(self._context.store, self._source):
+        for request in points.list_requests(self._context.store, self._source):
             self._answer(request, bound)
         return self._database.capture.queued() and self._step(bound)
 

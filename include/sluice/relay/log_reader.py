@@ -180,7 +180,7 @@ class LogReader:
         """The changes of a segment behind the first ones, each batch with the number of those before it."""
         row = 0
         if done < segment.changes:
-            for batch in self._files.read(segment.written, segment.first_ordinal - 1):
+            for batch in self._files.read(segment.file, segment.first_ordinal - 1):
                 skipped = min(max(done - row, 0), len(batch))
                 if skipped < len(batch):
                     yield row + skipped, batch.slice(skipped)

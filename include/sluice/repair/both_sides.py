@@ -228,7 +228,7 @@ class BothSides:
                 writer = opened(info, pair, slave.schema_, context.mapper(pair), context.unheard(pair))
                 stack.enter_context(closing(writer))
                 point = stack.enter_context(
-                    points.held(context.store, pair.source, [pair.slave], self._how.patience_s, context.ask_publisher)
+                    points.hold(context.store, pair.source, [pair.slave], self._how.patience_s, context.ask_publisher)
                 )
                 writer.arrive(PointWait(pair, point.position, self._how.patience_s, nearing=True))
                 held[pair] = point, writer

@@ -299,7 +299,7 @@ def _expect_recent(
     context: Context, pair: Pair, number: int, chosen: list[TableReport], known: ReplicationState
 ) -> None:
     manifest = context.manifest(pair.source)
-    kept = [segment.first_ordinal for segment in manifest.kept()]
+    kept = [segment.first_ordinal for segment in manifest.kept_segments()]
     begins = min(kept) if kept else manifest.end().ordinal + 1
     for one in chosen:
         if one.update != known.update_id:

@@ -236,7 +236,7 @@ def _repair(
         try:
             with (
                 held_together(context, pair, planned.report.on_slave, patience_s) as expect_held,
-                points.held(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
+                points.hold(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
             ):
                 for keys, rows in _round(context, pair, planned, began, point, some, patience_s, expect_held):
                     done.add(len(keys), rows)

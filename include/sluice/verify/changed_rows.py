@@ -93,7 +93,7 @@ class ChangedRows:
             if set(columns) != set(master.key_names):
                 odd[master.name] = "the slave's key is another one"
                 continue
-            keys = self._keys.of(master)
+            keys = self._keys.find(master)
             if isinstance(keys, str):
                 event("compared as a whole", slave=slave, table=master.name, why=keys)
                 narrowed.append(replace(job, why_whole=keys))

@@ -127,7 +127,7 @@ def verify(
     results: dict[str, dict[str, Difference]] = {}
     report = 0
     if ready:
-        with points.held(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
+        with points.hold(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
             report, results = point.id, _compare(context, request, ready, point, compare_all, patience_s, late, changed)
     for slave, tables in results.items():
         compared = sum(diff.compared for diff in tables.values())
@@ -354,7 +354,7 @@ def _align(
         event("not aligned", slave=slave, why=error.fact)
         return (_paused_error(context, pair) if request.initial else None) or error
     finally:
-        points.passed(context.store, point.id, slave)
+        points.let_pass(context.store, point.id, slave)
     event("aligned", slave=slave, position=point.position)
     return port, snapshot_id
 

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from sluice.apply.change_filter import ChangeFilter, choice
 from sluice.apply.transform.build import shaped
 from sluice.apply.transform.transform import RowTransform, reshaped
-from sluice.changelog.schema import are
+from sluice.changelog.schema import have_actions
 from sluice.config.mapper import Mapper
 from sluice.config.slave_table import SlaveTable
 from sluice.errors import SluiceError
@@ -189,7 +189,7 @@ def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> p
     numbers = [number for number, one in sights.items() if not one.view.plain]
     if not numbers:
         return changes
-    of_rows = are(changes["action"], ROWS)
+    of_rows = have_actions(changes["action"], ROWS)
     bent = pc.and_(of_rows, pc.is_in(changes["layout"], value_set=pa.array(numbers, pa.int64())))
     parts = [changes.filter(pc.invert(bent))]
     for number in numbers:

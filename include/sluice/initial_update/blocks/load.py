@@ -148,7 +148,7 @@ class _Loading:
         if self._kept() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
             return False
         began = time.monotonic()
-        with points.held(
+        with points.hold(
             self._context.store,
             self.pair.source,
             [self.pair.slave],

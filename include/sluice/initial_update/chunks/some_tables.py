@@ -38,7 +38,7 @@ class HeldPoint:
     def __call__(self) -> tuple[Position, str]:
         """Ask for it: where it is, and the snapshot that shows exactly that. Raises TransientError SLC-094."""
         slaves = [pair.slave for pair in self._pairs]
-        held = points.held(self._context.store, self._pairs[0].source, slaves, PATIENCE_S, self._context.ask_publisher)
+        held = points.hold(self._context.store, self._pairs[0].source, slaves, PATIENCE_S, self._context.ask_publisher)
         point = self._stack.enter_context(held)
         return point.position, point.snapshot_id
 

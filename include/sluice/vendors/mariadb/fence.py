@@ -122,7 +122,7 @@ def arrived(session: Connection, parts: Mapping[str, str], pair: Pair, at: Point
     names = {"source": pair.source, "slave": pair.slave}
     rows = execute(session, composed(look, **parts), names)
     # Read after the position: a slave that has moved on in between is not at that one any more, either.
-    return at.over(int(rows[0][2]) if rows else 0, part_way=bool(rows) and _has_begun(session, parts, names))
+    return at.has_arrived(int(rows[0][2]) if rows else 0, part_way=bool(rows) and _has_begun(session, parts, names))
 
 
 def _has_begun(session: Connection, parts: Mapping[str, str], names: Mapping[str, str]) -> bool:

@@ -227,7 +227,7 @@ class ParquetSlave(AtPosition):
 
     @contextmanager
     def _aligned(self, waiting: PointWait) -> Iterator[str]:
-        while not waiting.over((version := self.versions.current()).position.ordinal):
+        while not waiting.has_arrived((version := self.versions.current()).position.ordinal):
             time.sleep(0.2)
         yield str(self.versions.path(version.number))
 

@@ -46,7 +46,7 @@ def aligned(
             scn = newest_scn(session)
             rows = execute(session, composed("compare/position", **parts), {**names, "scn": scn})
             begun = bool(rows) and fence.has_begun(session, parts, pair, {"scn": scn})
-            if waiting.over(int(rows[0][0]) if rows else 0, part_way=begun):
+            if waiting.has_arrived(int(rows[0][0]) if rows else 0, part_way=begun):
                 break
             time.sleep(_LOOK_S)
     yield str(scn)

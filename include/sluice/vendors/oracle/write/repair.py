@@ -50,7 +50,7 @@ class OracleRepair(NetRepair[SlaveTable]):
         rows = execute(self._session, composed("position/lock" if held else "position/where", **self._parts), names)
         # Read after the position: a slave that has moved on in between is not at that one any more, either.
         begun = bool(rows) and fence.has_begun(self._session, self._parts, self.pair)
-        return at.over(int(rows[0][2 if held else 0]) if rows else 0, part_way=begun)
+        return at.has_arrived(int(rows[0][2 if held else 0]) if rows else 0, part_way=begun)
 
     def key_types(self, table: SlaveTable, layout: Layout) -> list[str]:
         """See `NetRepair`."""

@@ -312,7 +312,7 @@ class PostgresBlocks:
 
     def _arrived(self, look: str) -> bool:
         row = self._session.execute(composed(look, **self._parts), self._names).fetchone()
-        return self._waiting.over(int(row[1]) if row else 0)
+        return self._waiting.has_arrived(int(row[1]) if row else 0)
 
 
 def _array(key: Key | None) -> list[str] | None:

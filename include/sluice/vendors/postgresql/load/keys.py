@@ -195,4 +195,4 @@ class PostgresRepair:
     def _arrived(self, at: PointWait, look: str) -> bool:
         names = {"source": self._pair.source, "slave": self._pair.slave}
         row = self._session.execute(composed(look, position=self._parts["position"]), names).fetchone()
-        return at.over(int(row[1]) if row else 0)
+        return at.has_arrived(int(row[1]) if row else 0)

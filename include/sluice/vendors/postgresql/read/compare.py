@@ -90,7 +90,7 @@ def aligned(
         while True:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             row = session.execute(composed("position/position", **parts), names).fetchone()
-            if waiting.over(int(row[1]) if row else 0):
+            if waiting.has_arrived(int(row[1]) if row else 0):
                 yield exported(session)[0]
                 return
             session.execute("ROLLBACK")

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from psycopg import sql
 from pyarrow import csv
 
-from sluice.changelog.schema import NO_LAYOUT, are
+from sluice.changelog.schema import NO_LAYOUT, have_actions
 from sluice.log import event
 from sluice.model.action import OF_A_ROW, Action
 from sluice.vendors.postgresql.session import Connection, composed
@@ -58,7 +58,7 @@ def without_strangers(table: pa.Table, commands: np.ndarray[Any, Any], layouts: 
     The same for a change of rows without any row.
     """
     empty = pc.and_(table["new"].combine_chunks().is_null(), table["old"].combine_chunks().is_null())
-    of_rows = are(table["action"], OF_A_ROW).to_numpy()
+    of_rows = have_actions(table["action"], OF_A_ROW).to_numpy()
     strange = ~commands & ((layouts == NO_LAYOUT) | (of_rows & empty.to_numpy(zero_copy_only=False)))
     if not strange.any():
         return table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Written:
+class SegmentFile:
     """A durable file: its hash and size, to be listed in the manifest."""
 
     name: str
@@ -14,7 +14,7 @@ class Written:
     bytes: int
 
 
-def is_of(name: str, source: str) -> bool:
+def is_segment_of(name: str, source: str) -> bool:
     """Whether a file has the name of a segment of this source: `SOURCE-NUMBER-EPOCH-UUID`."""
     parts = name.rsplit("-", 3)
     return len(parts) == 4 and parts[0] == source and parts[2].isdecimal()
