@@ -36,7 +36,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         options.dry_run,
         options.who,
         chosen_rows.numbers(options.rows) if options.rows is not None else None,
-        rule_choice.chosen(options.rule, options.column),
+        rule_choice.choose(options.rule, options.column),
     )
     return repair(context, wanted, compare_all)
 

@@ -14,7 +14,7 @@ from support.updating import SOURCE, background, compare_here, points_void_soon
 from sluice.crash import ENV as CRASH_ENV
 from sluice.crash import CrashPoint
 from sluice.model.names import Pair
-from sluice.repair.rule_choice import chosen
+from sluice.repair.rule_choice import choose
 from sluice.repair.run import RepairRequest, repair
 from sluice.store import comparisons
 
@@ -80,7 +80,7 @@ def test_a_repair_that_is_killed_between_its_two_writes_is_finished_by_the_next_
         east.execute("UPDATE t SET n = 20 WHERE id % 100 = 1")
         west.execute("UPDATE t SET n = 20 WHERE id % 100 = 2")
         report = comparisons.last(world.context.store, Pair("east", "west"))
-        wanted = RepairRequest("east", "west", report=report, rule=chosen("newest", "n"))
+        wanted = RepairRequest("east", "west", report=report, rule=choose("newest", "n"))
         done = repair(world.context, wanted, compare_here, patience_s=90)
     world.until_quiet()
     assert world.rows("east") == world.rows("west")

@@ -16,7 +16,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.repair.chosen_rows import numbers
-from sluice.repair.rule_choice import chosen
+from sluice.repair.rule_choice import choose
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Event
 from sluice.store import comparisons, replications, trail
@@ -49,7 +49,7 @@ def world(several):
 
 def mend(world, pair=PAIR, *jobs, rule=None, column=None, context=None, **more):
     """A repair, beside which both directions run."""
-    more |= {"rule": chosen(rule, column)}
+    more |= {"rule": choose(rule, column)}
     run = [lambda name=name: world.publish(name) for name in ("east", "west")]
     run += [lambda one=one: world.drain(one.source, one.slave) for one in (PAIR, BACK)]
     with background(*run, *jobs, pause_s=0.02):

@@ -10,7 +10,7 @@ from support.world import SOURCE
 
 from sluice.errors import KeyConflict
 from sluice.model.names import Pair, TableName
-from sluice.repair.rule_choice import chosen
+from sluice.repair.rule_choice import choose
 from sluice.repair.run import RepairRequest, repair
 
 pytestmark = [pytest.mark.postgres]
@@ -68,7 +68,7 @@ def test_a_side_that_wins_takes_its_values_back_from_rows_of_the_other(several):
     run = [lambda name=name: world.publish(name) for name in ("east", "west")]
     run += [lambda one=one: world.drain(*one) for one in both]
     with background(*run, pause_s=0.02):
-        request = RepairRequest(*vars(Pair("east", "west")).values(), (TWO,), rule=chosen("slave", None))
+        request = RepairRequest(*vars(Pair("east", "west")).values(), (TWO,), rule=choose("slave", None))
         found = repair(world.context, request, compare_here, patience_s=60)
     world.until_quiet()
     assert found["to_source"] >= 1199

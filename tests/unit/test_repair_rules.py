@@ -10,7 +10,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.row_difference import KINDS, without_keys
-from sluice.repair.rule_choice import chosen
+from sluice.repair.rule_choice import choose
 from sluice.repair.rules import Conflict
 from sluice.repair.run import RepairRequest
 
@@ -35,7 +35,7 @@ LAYOUT = Layout(7, TableName("shop", "t"), COLUMNS, (0,))
 
 def rule(name, column=None, kinds=KINDS, **entry):
     there = view(Slave(connection="x", tables={"shop.t": entry}).mapper, LAYOUT)
-    return chosen(name, column).rule(there, kinds)
+    return choose(name, column).rule(there, kinds)
 
 
 def conflict(column, ours, theirs, key="1"):
@@ -78,13 +78,13 @@ def test_newest_has_a_column_and_no_other_rule_has_one():
         (None, "at", "the rule is source, which has none"),
     ):
         with pytest.raises(SluiceError, match=f"SLC-627: .*{why}"):
-            chosen(named, column)
-    assert [str(chosen("newest", "a\nb")), str(chosen(None, None))] == ["rule newest by a\n  b", "rule source"]
+            choose(named, column)
+    assert [str(choose("newest", "a\nb")), str(choose(None, None))] == ["rule newest by a\n  b", "rule source"]
 
 
 def test_what_is_to_be_typed_again_has_the_same_rule_kinds_and_tables():
     """By another rule it would undo what this one left."""
-    some = RepairRequest("east", "west", (LAYOUT.name,), 7, ("changed",), rule=chosen("newest", "changed at"))
+    some = RepairRequest("east", "west", (LAYOUT.name,), 7, ("changed",), rule=choose("newest", "changed at"))
     like = " repair east west --table shop.t --kind changed --rule newest --column 'changed at'"
     assert some.command.endswith(like)
     assert RepairRequest("east", "west").command.endswith(" repair east west")

@@ -46,7 +46,7 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     # A blank is no choice of all rows.
     numbers = chosen_rows.numbers(rows.rows) if rows.rows is not None else None
     chosen_rows.expect_alone(numbers, rows.report, rows.kinds or KINDS)
-    rule_choice.chosen(rows.rule, rows.column)
+    rule_choice.choose(rows.rule, rows.column)
     # Which way a row goes is decided at a point, by the job.
     if not dry_run or rows.rule:
         chosen: dict[str, object] = {"source": source, "slave": slave}

@@ -20,7 +20,7 @@ from sluice.pages.comparisons import Listed, Number, Rows, Shown
 from sluice.pages.entry import airflow, needs
 from sluice.pages.rest import PROBLEMS, Done, acting, storable
 from sluice.repair import chosen_rows, rule_choice
-from sluice.repair.plan import ready
+from sluice.repair.plan import expect_ready
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
 _ONE = "/comparisons/{source}/{slave}/{number}"
@@ -111,8 +111,8 @@ def repair(request: Request, source: str, slave: str, number: Number, wanted: Re
     context, dags = acting(request)
     pair = Pair(source, slave)
     found = comparison_status.expect_tables(context, pair, number, wanted.tables)
-    ready(context, pair)
-    rule_choice.chosen(wanted.rule, wanted.column)
+    expect_ready(context, pair)
+    rule_choice.choose(wanted.rule, wanted.column)
     if wanted.rows is not None:
         rows = RowNumbers.parsed(wanted.rows)
         chosen_rows.expect_alone(rows, number, wanted.kinds or KINDS)

@@ -18,7 +18,7 @@ from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, R
 from sluice.pages import entry, html
 from sluice.pages.entry import airflow, needs
 from sluice.repair.plan import unfit
-from sluice.repair.rule_choice import offered
+from sluice.repair.rule_choice import available_rules
 
 router = APIRouter(include_in_schema=False)
 Number = Annotated[int, Field(ge=1, lt=2**63)]
@@ -75,7 +75,7 @@ def repair(request: Request, source: str, slave: str, number: Number, table: str
     odd = [TableName(*split_table(each.table)) for each in one.tables if each.different]
     values = {
         "kept": kept,
-        "rules": offered(context, pair, odd),
+        "rules": available_rules(context, pair, odd),
         "named": sum(sum(counts.values()) for counts in kept.values()),
         "fill": shell.update(one.source, [one.slave], tables=lacking),
         "dag": context.config.dag_id("repair"),

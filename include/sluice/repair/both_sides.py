@@ -23,8 +23,8 @@ from sluice.errors import FencedError, KeyConflict, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
-from sluice.repair import opposite
-from sluice.repair.plan import TablePlan, expect_given, expect_unchanged, outdated, ready, statement
+from sluice.repair import reverse_replication
+from sluice.repair.plan import TablePlan, expect_given, expect_ready, expect_unchanged, outdated_error, statement
 from sluice.repair.rule_choice import RuleChoice
 from sluice.repair.rules import Conflict, Row, Rule, Winner
 from sluice.store import comparisons
@@ -59,7 +59,7 @@ class Directions:
 
 
 @dataclass
-class Settled:
+class Settlement:
     """What became of the rows.
 
     Attributes:
@@ -91,7 +91,7 @@ class Settled:
             f"{self.changing:,} left since they kept changing"
         )
 
-    def wrote(self, winner: Winner, rows: int) -> None:
+    def count_written(self, winner: Winner, rows: int) -> None:
         """Count rows that the winner's side gave the other."""
         if winner is Winner.SOURCE:
             self.to_slave += rows
@@ -100,7 +100,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class _Side:
+class _TableSide:
     """One side of a table: what it gives away, at a point of its stream.
 
     Attributes:
@@ -128,14 +128,14 @@ class _Side:
 
     def rows(self, keys: Sequence[Key]) -> dict[Key, tuple[Row, str]]:
         """The rows of these keys at the point, by the source's names, with their versions."""
-        found: dict[Key, tuple[Row, str]] = {}
+        rows: dict[Key, tuple[Row, str]] = {}
         columns = (*self.view.read, self.version)
         where = [self.view.read.index(name) for name in self.key]
         for buffer in self.reading.keyed(self.view.master.name, columns, self.key, keys):
-            texts = (one.to_pylist() for one in columns_of(buffer, len(columns)))
+            texts = (column.to_pylist() for column in columns_of(buffer, len(columns)))
             for *values, version in zip(*texts, strict=True):
-                found[tuple(values[place] for place in where)] = dict(zip(self.named, values, strict=True)), version
-        return found
+                rows[tuple(values[place] for place in where)] = dict(zip(self.named, values, strict=True)), version
+        return rows
 
     def lines(self, rows: Sequence[Row]) -> bytes:
         """Rows as the other side's COPY takes them."""
@@ -154,18 +154,18 @@ class BothSides:
     """
 
     def __init__(self, context: Context, pair: Pair, opposites: list[Pair], how: Directions) -> None:
-        if error := opposite.unfit_both_ways(context, pair, opposites):
+        if error := reverse_replication.unfit_both_ways(context, pair, opposites):
             raise error
         self._context = context
         self._pair = pair
         self._how = how
         self.opposites = opposites
-        self._began = {one: ready(context, one) for one in (pair, *opposites)}
-        self.settled = Settled()
+        self._began = {direction: expect_ready(context, direction) for direction in (pair, *opposites)}
+        self.settled = Settlement()
 
     def carries(self, table: TableReport) -> bool:
         """Whether rows of the slave's table go to the source's database, as far as the configuration says."""
-        return opposite.of_table(self._context, self.opposites, table.on_slave) is not None
+        return reverse_replication.of_table(self._context, self.opposites, table.on_slave) is not None
 
     @property
     def strict(self) -> bool:
@@ -173,7 +173,7 @@ class BothSides:
         return self._how.strict
 
     @property
-    def told(self) -> str:
+    def rule_text(self) -> str:
         """The rule in words."""
         return str(self._how.rule)
 
@@ -189,9 +189,9 @@ class BothSides:
             try:
                 with self._round(planned, tried) as decided:
                     for begin in range(0, len(keys), size):
-                        some = [key for key in keys[begin : begin + size] if key in waiting]
-                        if some:
-                            waiting -= decided.batch(some)
+                        batch = [key for key in keys[begin : begin + size] if key in waiting]
+                        if batch:
+                            waiting -= decided.batch(batch)
             except FencedError:
                 raise
             except KeyConflict:
@@ -211,13 +211,13 @@ class BothSides:
     def _round(self, planned: TablePlan, tried: set[Key]) -> Iterator[_Round]:
         """Hold a point of each stream. All repairs take them in one order, so none waits for one that waits for it."""
         context, table = self._context, planned.report
-        back = opposite.of_table(context, self.opposites, table.on_slave)
+        back = reverse_replication.of_table(context, self.opposites, table.on_slave)
         if back is None:
             why = f"no source in the slave's database watches {table.on_slave}"
-            raise opposite.unlike(self._pair, table.table, why)
+            raise reverse_replication.unlike(self._pair, table.table, why)
         expect_given(context, back, table.on_slave)
-        opposite.expect_two_alone(context, self._pair, back, table.table, table.on_slave)
-        order = sorted([(self._pair, Winner.SOURCE), (back, Winner.SLAVE)], key=lambda one: one[0])
+        reverse_replication.expect_two_alone(context, self._pair, back, table.table, table.on_slave)
+        order = sorted([(self._pair, Winner.SOURCE), (back, Winner.SLAVE)], key=lambda direction: direction[0])
         with ExitStack() as stack:
             held: dict[Pair, tuple[Point, VersionedRepair]] = {}
             for pair, _ in order:
@@ -235,20 +235,21 @@ class BothSides:
             there = self._view(planned, self._pair, held[self._pair][0], table.table)
             here = self._view(planned, back, held[back][0], table.on_slave)
             if comparisons.shape_of(there.layout) != table.layout:
-                raise outdated(self._pair, table.report, table.table, "it was altered")
-            opposite.expect_mirrored(self._pair, there, here)
+                raise outdated_error(self._pair, table.report, table.table, "it was altered")
+            reverse_replication.expect_mirrored(self._pair, there, here)
             kinds = {self._pair: (there, there.ours.key_names, there.read)}
             kinds[back] = here, there.layout.key_names, here.written
             sides = []
             for pair, winner in order:
                 source = context.config.source(pair.source)
-                known = master(source.vendor)
-                assert known.version is not None
+                reader = master(source.vendor)
+                assert reader.version is not None
                 origin, (point, writer) = context.connection(source.connection), held[pair]
-                reading = stack.enter_context(known.read(origin, point.snapshot_id, tuple(source.trusted_code)))
-                seen, key, named = kinds[pair]
+                reading = stack.enter_context(reader.read(origin, point.snapshot_id, tuple(source.trusted_code)))
+                table_view, key, named = kinds[pair]
+                patience_s, version = self._how.patience_s, reader.version
                 sides.append(
-                    _Side(winner, pair, point, seen, key, named, reading, known.version, writer, self._how.patience_s)
+                    _TableSide(winner, pair, point, table_view, key, named, reading, version, writer, patience_s)
                 )
             rule = self._how.rule.rule(there, self._how.kinds)
             allowed = partial(self._expect_allowed, planned, back)
@@ -261,7 +262,7 @@ class BothSides:
         finally:
             database.close()
         if layout is None:
-            raise outdated(self._pair, planned.report.report, table, "it is not there any more")
+            raise outdated_error(self._pair, planned.report.report, table, "it is not there any more")
         return view(self._context.mapper(pair), layout)
 
     def _expect_allowed(self, planned: TablePlan, back: Pair) -> None:
@@ -278,10 +279,10 @@ class _Round:
         tried: keys of rows that were to be written, in this round or before.
     """
 
-    first: _Side
-    second: _Side
+    first: _TableSide
+    second: _TableSide
     rule: Rule
-    settled: Settled
+    settled: Settlement
     tried: set[Key]
     expect_allowed: Callable[[], None]
     dry_run: bool
@@ -289,21 +290,22 @@ class _Round:
     def batch(self, keys: Sequence[Key]) -> set[Key]:
         """Decide on rows and write them. Returns the keys that need no other look: both sides have them alike, or the
         rule leaves them."""
-        found = {side.winner: side.rows(keys) for side in (self.first, self.second)}
+        sides = {side.winner: side.rows(keys) for side in (self.first, self.second)}
         now = self._now(keys)
-        then, nothing = found[self.first.winner], (None, "")
+        then, nothing = sides[self.first.winner], (None, "")
         alike, open_ = set[Key](), list[Conflict]()
         for key in keys:
-            (ours, _), (theirs, _) = (found[one].get(key, nothing) for one in (Winner.SOURCE, Winner.SLAVE))
+            (ours, _), (theirs, _) = (sides[winner].get(key, nothing) for winner in (Winner.SOURCE, Winner.SLAVE))
             here, version = now.get(key, nothing)
             # What the second side changed since the first one's snapshot is there now.
-            if ours == theirs or here == found[self.second.winner].get(key, nothing)[0]:
+            if ours == theirs or here == sides[self.second.winner].get(key, nothing)[0]:
                 alike.add(key)
             elif version == then.get(key, nothing)[1]:
                 open_.append(Conflict(key, ours, theirs))
-        answers = dict(zip((one.key for one in open_), self.rule.winners(open_), strict=True)) if open_ else {}
+        winners = self.rule.winners(open_) if open_ else ()
+        answers = {conflict.key: winner for conflict, winner in zip(open_, winners, strict=True)}
         left, undecided = (
-            {key for key, winner in answers.items() if winner is one} for one in (Winner.LEAVE, Winner.UNDECIDED)
+            {key for key, winner in answers.items() if winner is answer} for answer in (Winner.LEAVE, Winner.UNDECIDED)
         )
         self.settled.equal += len(alike - self.tried)
         self.settled.left += len(left)
@@ -311,24 +313,23 @@ class _Round:
         for giver, taker in ((self.first, self.second), (self.second, self.first)):
             won = [key for key, winner in answers.items() if winner is giver.winner]
             if won and self.dry_run:
-                self.settled.wrote(giver.winner, len(won))
-                self._tell(giver, won, found[giver.winner], found[taker.winner])
+                self.settled.count_written(giver.winner, len(won))
+                self._tell(giver, won, sides[giver.winner], sides[taker.winner])
             elif won:
                 self.tried.update(won)
-                self._write(giver, won, found[giver.winner], found[taker.winner])
+                self._write(giver, won, sides[giver.winner], sides[taker.winner])
         return alike | left | undecided | (answers.keys() if self.dry_run else set())
 
     def _now(self, keys: Sequence[Key]) -> dict[Key, tuple[Row, str]]:
         """The first side's rows of this moment: they have all that the second one gave up to its point."""
-        found = self.second.writer.rows(self.second.view, keys, self.second.wait())
+        rows = self.second.writer.rows(self.second.view, keys, self.second.wait())
         return {
-            key: (dict(zip(self.second.named, values, strict=True)), version)
-            for key, (values, version) in found.items()
+            key: (dict(zip(self.second.named, values, strict=True)), version) for key, (values, version) in rows.items()
         }
 
     def _tell(
         self,
-        giver: _Side,
+        giver: _TableSide,
         keys: Sequence[Key],
         rows: Mapping[Key, tuple[Row, str]],
         theirs: Mapping[Key, tuple[Row, str]],
@@ -338,13 +339,13 @@ class _Round:
         for key in keys:
             ours, other = (side[key][0] if key in side else None for side in (rows, theirs))
             kind = Conflict(key, ours, other).kind
-            columns = tuple(names[one] for one in names if ours and other and ours[one] != other[one])
+            columns = tuple(names[name] for name in names if ours and other and ours[name] != other[name])
             text = statement(giver.view.layout.name, giver.view.layout.key_names, RowDifference(kind, key, columns))
             self.settled.statements.append(f"{giver.pair.slave}: {text}")
 
     def _write(
         self,
-        giver: _Side,
+        giver: _TableSide,
         keys: Sequence[Key],
         rows: Mapping[Key, tuple[Row, str]],
         theirs: Mapping[Key, tuple[Row, str]],
@@ -354,4 +355,4 @@ class _Round:
             giver.writer.write(giver.lines(come))
         versions = {key: theirs[key][1] for key in keys if key in theirs}
         done = giver.writer.end_unchanged(keys, versions, giver.wait(), self.expect_allowed)
-        self.settled.wrote(giver.winner, done.deleted + done.written)
+        self.settled.count_written(giver.winner, done.deleted + done.written)

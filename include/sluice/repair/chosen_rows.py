@@ -46,7 +46,7 @@ def one_table(chosen: Sequence[TableReport]) -> TableReport:
     """The table whose rows the numbers are. Raises SluiceError SLC-618, it is none, or one of several."""
     if len(chosen) == 1:
         return chosen[0]
-    several = ", ".join(str(one.table) for one in chosen)
+    several = ", ".join(str(table.table) for table in chosen)
     raise _not_so(
         f"rows are chosen by numbers, which are those of one table, and rows differ of {several}"
         if chosen
@@ -56,15 +56,15 @@ def one_table(chosen: Sequence[TableReport]) -> TableReport:
 
 def read(store: Store, pair: Pair, report: TableReport, rows: RowNumbers) -> list[tuple[int, RowDifference]]:
     """These rows of a table, each with its number. Raises SluiceError SLC-619, the report has not all of them."""
-    found: list[tuple[int, RowDifference]] = []
+    rows_read: list[tuple[int, RowDifference]] = []
     for first, last in rows.spans:
         while first <= last:
-            some = comparisons.rows_of(store, report.id, min(last - first + 1, _AT_ONCE), first - 1)
-            found += [one for one in some if one[0] <= last]
-            if not some or some[-1][0] >= last:
+            page = comparisons.rows_of(store, report.id, min(last - first + 1, _AT_ONCE), first - 1)
+            rows_read += [entry for entry in page if entry[0] <= last]
+            if not page or page[-1][0] >= last:
                 break
-            first = some[-1][0] + 1
-    if lacking := rows.without(RowNumbers.of(number for number, _ in found)):
+            first = page[-1][0] + 1
+    if lacking := rows.without(RowNumbers.of(number for number, _ in rows_read)):
         named = RowNumbers(lacking.spans[:_NAMED])
         more = " and others" if len(lacking.spans) > _NAMED else ""
         raise SluiceError(
@@ -73,7 +73,7 @@ def read(store: Store, pair: Pair, report: TableReport, rows: RowNumbers) -> lis
             "nothing was changed; the rows that it has, with their numbers: "
             f"{shell.sluice('repair', pair.source, pair.slave, '--from', str(report.report), '--dry-run')}",
         )
-    return found
+    return rows_read
 
 
 def still_differing(
@@ -81,11 +81,11 @@ def still_differing(
 ) -> bool | None:
     """Whether one of these keys is among the rows that differ in a later report; None if it does not keep all rows, and
     may leave out chosen ones."""
-    some = [one for one in later if one.table in keys]
-    found = ((one.table, row) for one in some for _, row in comparisons.rows_of(context.store, one.id))
-    if any(tuple(map(str, row.key)) in keys[table] for table, row in found):
+    tables = [table for table in later if table.table in keys]
+    rows = ((table.table, row) for table in tables for _, row in comparisons.rows_of(context.store, table.id))
+    if any(tuple(map(str, row.key)) in keys[table] for table, row in rows):
         return True
-    return None if any(one.more for one in some) else False
+    return None if any(table.more for table in tables) else False
 
 
 def _not_so(why: str) -> SluiceError:

@@ -54,8 +54,8 @@ class TablePlan:
     def keys(self) -> list[Key]:
         """The keys of these rows, those of extra rows first: a row that is to come may have a value of theirs that is
         unique."""
-        found = (tuple(str(value) for value in row.key) for kind in KINDS for row in self.rows if row.kind == kind)
-        return list(dict.fromkeys(found))
+        keys = (tuple(str(value) for value in row.key) for kind in KINDS for row in self.rows if row.kind == kind)
+        return list(dict.fromkeys(keys))
 
     def statements(self) -> Iterator[str]:
         """What a repair does, as SQL; ``:column`` stands for the master's value of that time."""
@@ -77,14 +77,14 @@ def statement(table: TableName, key: Sequence[str], row: RowDifference) -> str:
 
 
 def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:
-    name = f"{_quoted(table.schema)}.{_quoted(table.table)}"
+    name = f"{_quote(table.schema)}.{_quote(table.table)}"
     pairs = zip(key, row.key, strict=True)
-    where = " AND ".join(f"{_quoted(column)} = {_literal(value)}" for column, value in pairs)
+    where = " AND ".join(f"{_quote(column)} = {_literal(value)}" for column, value in pairs)
     if row.kind == "extra":
         return f"DELETE FROM {name} WHERE {where};"
     if row.kind == "missing":
         return f"INSERT INTO {name} SELECT :row; -- {where}"
-    values = ", ".join(f"{_quoted(column)} = :{_quoted(column)}" for column in row.columns)
+    values = ", ".join(f"{_quote(column)} = :{_quote(column)}" for column in row.columns)
     return f"UPDATE {name} SET {values} WHERE {where};"
 
 
@@ -95,9 +95,9 @@ def sift(tables: Iterable[T], repair: Callable[[T], U], left_out: LeftOut) -> li
         left_out: is given the reasons of the others; if it is None, the first of them is raised.
     """
     done = []
-    for one in tables:
+    for table in tables:
         try:
-            done.append(repair(one))
+            done.append(repair(table))
         except Unrepairable as error:
             if left_out is None:
                 raise
@@ -119,7 +119,7 @@ def unfit(context: Context, pair: Pair) -> SluiceError | None:
     )
 
 
-def ready(context: Context, pair: Pair) -> ReplicationState:
+def expect_ready(context: Context, pair: Pair) -> ReplicationState:
     """The replication, if rows of its slave may be repaired.
 
     Raises:
@@ -128,16 +128,16 @@ def ready(context: Context, pair: Pair) -> ReplicationState:
     """
     if error := unfit(context, pair):
         raise error
-    known = replications.get(context.store, pair)
-    if known.status is not Status.NORMAL:
+    replication = replications.get(context.store, pair)
+    if replication.status is not Status.NORMAL:
         raise SluiceError(
             465,
-            f"slave {pair.slave} is {known.status}, and rows are repaired only of one that is NORMAL",
+            f"slave {pair.slave} is {replication.status}, and rows are repaired only of one that is NORMAL",
             # Of two masters it may be this one whose rows are to win.
             "nothing was changed. If an initial update is under way, wait for its end; else another one is needed, and "
             f"makes the rows of {pair.slave} those of {pair.source}: {shell.update(pair.source, [pair.slave])}",
         )
-    return known
+    return replication
 
 
 def plan(
@@ -160,17 +160,17 @@ def plan(
         SluiceError: SLC-465, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
             SLC-467, rows of a table cannot be repaired; SLC-618, SLC-619, there are no such rows.
     """
-    known = ready(context, pair)
-    found = comparisons.tables_of(context.store, report, pair)
-    unknown = sorted(set(tables) - {one.table for one in found})
-    if not found or unknown:
-        missing = f"says nothing of {', '.join(map(str, unknown))}" if found else f"is none of slave {pair.slave}"
+    replication = expect_ready(context, pair)
+    reports = comparisons.tables_of(context.store, report, pair)
+    unknown = sorted(set(tables) - {table.table for table in reports})
+    if not reports or unknown:
+        missing = f"says nothing of {', '.join(map(str, unknown))}" if reports else f"is none of slave {pair.slave}"
         raise _unusable(pair, report, missing)
-    chosen = [one for one in found if one.different and (not tables or one.table in tables)]
-    _expect_recent(context, pair, report, chosen, known)
+    differing = [table for table in reports if table.different and (not tables or table.table in tables)]
+    _expect_recent(context, pair, report, differing, replication)
     if rows is not None:
-        chosen_rows.one_table(chosen)
-    return sift(chosen, lambda one: _table(context, pair, one, kinds, rows), left_out)
+        chosen_rows.one_table(differing)
+    return sift(differing, lambda table: _table(context, pair, table, kinds, rows), left_out)
 
 
 def expect_given(context: Context, pair: Pair, table: TableName) -> None:
@@ -195,8 +195,8 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
     mapper = context.mapper(pair)
     if mapper.filled(table) is Filled.MERGE:
         return
-    if found := shared_tables.others(context, pair, mapper.table(table)):
-        error = unrepairable(pair, table, f"there are rows of others in it: {', '.join(found)}")
+    if others := shared_tables.others(context, pair, mapper.table(table)):
+        error = unrepairable(pair, table, f"there are rows of others in it: {', '.join(others)}")
         error.hint = (
             f"nothing was changed in it; name other tables, or set `on_existing_rows: merge` for it on slave "
             f"{pair.slave}, and compare again"
@@ -204,7 +204,7 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
         raise error
 
 
-def alone(context: Context, pair: Pair, planned: TablePlan) -> TablePlan:
+def expect_alone_in_table(context: Context, pair: Pair, planned: TablePlan) -> TablePlan:
     """The same, if the rows of its table come from this master alone. Raises SluiceError SLC-467, SLC-603, SLC-604."""
     expect_no_others(context, pair, planned.report.table)
     expect_arriving(context, pair, planned.report.on_slave)
@@ -266,7 +266,7 @@ def unrepairable(pair: Pair, table: TableName, why: str) -> Unrepairable:
     )
 
 
-def outdated(pair: Pair, report: int, table: TableName, why: str) -> SluiceError:
+def outdated_error(pair: Pair, report: int, table: TableName, why: str) -> SluiceError:
     """A report is older than something that happened to a table."""
     return _unusable(pair, report, f"is older than what happened to {table}: {why}")
 
@@ -280,7 +280,7 @@ def _table(
     if chosen is None:
         rows = comparisons.rows_of(context.store, report.id)
         if len(rows) + report.more < report.different:
-            raise outdated(pair, report.report, report.table, "housekeeping deleted its rows")
+            raise outdated_error(pair, report.report, report.table, "housekeeping deleted its rows")
     else:
         rows = chosen_rows.read(context.store, pair, report, chosen)
     if not report.key:
@@ -290,22 +290,22 @@ def _table(
     asked = set(kinds) - ({"extra"} if own else set())
     if chosen is not None and any(row.kind not in asked for _, row in rows):
         raise unrepairable(pair, report.table, "a chosen row that is extra may be the slave's own (`on_existing_rows`)")
-    some = [(number, row) for number, row in rows if row.kind in asked]
-    left = 0 if chosen is None else report.different - len(some)
-    return TablePlan(report, tuple(row for _, row in some), report.more, tuple(number for number, _ in some), left)
+    wanted = [(number, row) for number, row in rows if row.kind in asked]
+    left = 0 if chosen is None else report.different - len(wanted)
+    return TablePlan(report, tuple(row for _, row in wanted), report.more, tuple(number for number, _ in wanted), left)
 
 
 def _expect_recent(
-    context: Context, pair: Pair, number: int, chosen: list[TableReport], known: ReplicationState
+    context: Context, pair: Pair, number: int, chosen: list[TableReport], replication: ReplicationState
 ) -> None:
     manifest = context.manifest(pair.source)
-    kept = [segment.first_ordinal for segment in manifest.kept_segments()]
-    begins = min(kept) if kept else manifest.end().ordinal + 1
-    for one in chosen:
-        if one.update != known.update_id:
-            raise outdated(pair, number, one.table, "an initial update has filled the slave since")
-        if one.position.ordinal + 1 < begins:
-            raise outdated(pair, number, one.table, "the change log no longer has what came after it")
+    ordinals = [segment.first_ordinal for segment in manifest.kept_segments()]
+    begins = min(ordinals) if ordinals else manifest.end().ordinal + 1
+    for table in chosen:
+        if table.update != replication.update_id:
+            raise outdated_error(pair, number, table.table, "an initial update has filled the slave since")
+        if table.position.ordinal + 1 < begins:
+            raise outdated_error(pair, number, table.table, "the change log no longer has what came after it")
 
 
 def _unusable(pair: Pair, report: int, why: str) -> SluiceError:
@@ -318,7 +318,7 @@ def _unusable(pair: Pair, report: int, why: str) -> SluiceError:
     )
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

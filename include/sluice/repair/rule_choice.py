@@ -10,8 +10,8 @@ from sluice.context import Context
 from sluice.errors import said
 from sluice.model.direction import RULES
 from sluice.model.names import Pair, TableName
-from sluice.repair import opposite
-from sluice.repair.newest import newest, unfit_column, unusable
+from sluice.repair import reverse_replication
+from sluice.repair.newest_rule import newest_rule, unfit_column, unusable
 from sluice.repair.rules import OfKinds, OneSide, Rule, Winner
 from sluice.repair.user_rule import user_rule
 
@@ -50,13 +50,13 @@ class RuleChoice:
             SluiceError: SLC-627, SLC-629, it cannot be used for the table.
         """
         if self.name == NEWEST:
-            return OfKinds(kinds, newest(view.master.name, view.ours.columns, self.column or ""))
+            return OfKinds(kinds, newest_rule(view.master.name, view.ours.columns, self.column or ""))
         if self.name == PLUGIN:
             return OfKinds(kinds, user_rule(view.ours, view.entry.repair_rule))
         return OfKinds(kinds, OneSide(Winner(self.name)))
 
 
-def chosen(rule: str | None, column: str | None) -> RuleChoice:
+def choose(rule: str | None, column: str | None) -> RuleChoice:
     """The rule that somebody asks for; the source's rows win if it is none.
 
     Raises:
@@ -72,13 +72,13 @@ def chosen(rule: str | None, column: str | None) -> RuleChoice:
     return RuleChoice(rule or Winner.SOURCE, column or None)
 
 
-def offered(context: Context, pair: Pair, tables: Iterable[TableName]) -> Mapping[str, str]:
+def available_rules(context: Context, pair: Pair, tables: Iterable[TableName]) -> Mapping[str, str]:
     """The rules for repairs of these tables, with what each means; none where one side alone is a master.
 
     A table may refuse one of them when its rows are looked at.
     """
-    opposites = opposite.opposites(context, pair)
-    if opposite.unfit_both_ways(context, pair, opposites):
+    opposites = reverse_replication.reverse_pairs(context, pair)
+    if reverse_replication.unfit_both_ways(context, pair, opposites):
         return {}
-    coded = any(context.mapper(pair).entry(one).repair_rule for one in tables)
+    coded = any(context.mapper(pair).entry(table).repair_rule for table in tables)
     return {name: what for name, what in RULES.items() if coded or name != PLUGIN}

@@ -56,7 +56,7 @@ class OneSide:
     side: Winner
 
     def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """See `Rule.winners`."""
+        """The winner of each."""
         return [self.side] * len(conflicts)
 
 
@@ -68,7 +68,8 @@ class OfKinds:
     rule: Rule
 
     def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """See `Rule.winners`."""
-        asked = [one for one in conflicts if one.kind in self.kinds]
-        answers = dict(zip((one.key for one in asked), self.rule.winners(asked), strict=True)) if asked else {}
-        return [answers.get(one.key, Winner.LEAVE) for one in conflicts]
+        """The winner of each."""
+        asked = [conflict for conflict in conflicts if conflict.kind in self.kinds]
+        winners = self.rule.winners(asked) if asked else ()
+        answers = {conflict.key: winner for conflict, winner in zip(asked, winners, strict=True)}
+        return [answers.get(conflict.key, Winner.LEAVE) for conflict in conflicts]

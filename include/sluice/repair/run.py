@@ -22,19 +22,19 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS
 from sluice.model.row_numbers import RowNumbers
-from sluice.repair import chosen_rows, opposite
+from sluice.repair import chosen_rows, reverse_replication
 from sluice.repair.both_sides import BothSides, Directions
 from sluice.repair.plan import (
     LeftOut,
     TablePlan,
-    alone,
+    expect_alone_in_table,
     expect_given,
     expect_keyed,
+    expect_ready,
     expect_spelled_alike,
     expect_unchanged,
-    outdated,
+    outdated_error,
     plan,
-    ready,
     sift,
 )
 from sluice.repair.rule_choice import RuleChoice
@@ -88,13 +88,13 @@ class RepairRequest:
     @property
     def command(self) -> str:
         """The command that compares anew, and repairs the same tables and kinds of rows by the same rule."""
-        words = [word for one in self.tables for word in ("--table", one)]
-        words += [word for one in self.kinds if set(self.kinds) != set(KINDS) for word in ("--kind", one)]
+        words = [word for table in self.tables for word in ("--table", table)]
+        words += [word for kind in self.kinds if set(self.kinds) != set(KINDS) for word in ("--kind", kind)]
         return shell.sluice("repair", self.source, self.slave, *words, *self.rule.options)
 
 
 @dataclass
-class _Done:
+class _Progress:
     keys: int = 0
     deleted: int = 0
     written: int = 0
@@ -122,26 +122,27 @@ def repair(
     """
     pair = request.pair
     chosen_rows.expect_alone(request.rows, request.report, request.kinds)
-    began = ready(context, pair)
+    began = expect_ready(context, pair)
     for table in request.tables:
         expect_given(context, pair, table)
     both = _both(context, request, patience_s)
-    report = request.report if request.report is not None else _compared(context, request, compare_all, patience_s)
+    report = request.report if request.report is not None else _compare(context, request, compare_all, patience_s)
     if report is None:
         return {"note": f"{pair.slave}: nothing differs", "deleted": 0, "written": 0}
     left_out: LeftOut = None if request.tables or request.rows else []
     planned = plan(context, pair, report, request.tables, request.kinds, request.rows, left_out)
     # Nothing is on its way from the slave in a table that no source there watches.
-    by_rule = [one for one in planned if both and (both.strict or both.carries(one.report))]
-    rest = sift((one for one in planned if one not in by_rule), lambda one: alone(context, pair, one), left_out)
+    by_rule = [table for table in planned if both and (both.strict or both.carries(table.report))]
+    others = [table for table in planned if table not in by_rule]
+    rest = sift(others, lambda table: expect_alone_in_table(context, pair, table), left_out)
     if left_out and not (by_rule or rest):
         raise left_out[0]
-    found = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
-    if rest or not found:
-        found.append(_one_way(context, request, report, rest, began, compare_all, patience_s, left_out))
-    note = "; ".join([*(str(one["note"]) for one in found), *(one.message for one in left_out or ())])
-    facts = {"left_out": [one.fact for one in left_out]} if left_out else {}
-    return {name: value for one in found for name, value in one.items()} | {"note": note} | facts
+    results = [_by_rule(context, request, both, report, by_rule)] if both and by_rule else []
+    if rest or not results:
+        results.append(_one_way(context, request, report, rest, began, compare_all, patience_s, left_out))
+    note = "; ".join([*(str(result["note"]) for result in results), *(result.message for result in left_out or ())])
+    facts = {"left_out": [error.fact for error in left_out]} if left_out else {}
+    return {name: value for result in results for name, value in result.items()} | {"note": note} | facts
 
 
 def _one_way(
@@ -157,14 +158,14 @@ def _one_way(
     """Make rows of the slave the source's, and compare the tables again."""
     pair = request.pair
     if request.dry_run:
-        statements = [text for one in planned for text in one.statements()]
+        statements = [text for table in planned for text in table.statements()]
         note = f"report {report}: {len(statements):,} statements, nothing was changed"
         return {"note": note, "statements": statements[:_SHOWN]}
-    what = _told(request, planned)
+    what = _summary(request, planned)
     _note(context, request, "repair", f"report {report}: {what or 'nothing'}")
-    done = _Done()
-    with _audited(context, request, done):
-        planned = sift(planned, lambda one: _repair(context, pair, one, began, done, patience_s), left_out)
+    done = _Progress()
+    with _audit(context, request, done):
+        planned = sift(planned, lambda table: _repair(context, pair, table, began, done, patience_s), left_out)
     event("repaired", slave=pair.slave, report=report, keys=done.keys, deleted=done.deleted, written=done.written)
     others = _differing_otherwise(context, request, planned, compare_all, patience_s)
     which = "that were not chosen" if request.rows else "of other kinds"
@@ -175,10 +176,10 @@ def _one_way(
 
 def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
     """A repair in both directions, if there are two, or if the rule needs both."""
-    opposite.expect_known(context, request.pair)
-    opposites = opposite.opposites(context, request.pair)
+    reverse_replication.expect_known(context, request.pair)
+    opposites = reverse_replication.reverse_pairs(context, request.pair)
     strict = request.rule.needs_both
-    if not strict and (not opposites or opposite.unfit_both_ways(context, request.pair, opposites)):
+    if not strict and (not opposites or reverse_replication.unfit_both_ways(context, request.pair, opposites)):
         return None
     how = Directions(request.rule, request.kinds, request.dry_run, patience_s, strict)
     return BothSides(context, request.pair, opposites, how)
@@ -189,34 +190,34 @@ def _by_rule(
 ) -> dict[str, object]:
     """Repair rows to the sides that a rule says. Raises SluiceError SLC-628, more rows differ than the report names."""
     pair, settled = request.pair, both.settled
-    what = _told(request, planned)
+    what = _summary(request, planned)
     pairs = () if request.dry_run else (pair, *both.opposites)
-    for one in pairs:
-        _note(context, request, "repair", f"report {report} of {pair}, {both.told}: {what}", one)
-    with _audited(context, request, settled, pairs):
-        for each in planned:
-            both.settle(each)
+    for pair in pairs:
+        _note(context, request, "repair", f"report {report} of {pair}, {both.rule_text}: {what}", pair)
+    with _audit(context, request, settled, pairs):
+        for table in planned:
+            both.settle(table)
     event("repaired", slave=pair.slave, report=report, **settled.counts)
-    if more := 0 if request.dry_run or request.rows else sum(one.more for one in planned):
+    if more := 0 if request.dry_run or request.rows else sum(table.more for table in planned):
         raise SluiceError(
             628,
             f"rows were repaired ({settled}), and {more:,} rows differ that report {report} does not name",
             f"what was repaired is correct; type again: {request.command}",
         )
-    others = sum(one.left for one in planned)
+    others = sum(table.left for table in planned)
     would = f"; {others:,} rows were not chosen" if others else ""
     would += "; nothing was changed" if request.dry_run else ""
-    told = {"statements": settled.statements[:_SHOWN]} if request.dry_run else {}
-    return {"note": f"{pair.slave}, {both.told}: {settled}{would}", "report": report, **settled.counts, **told}
+    extra = {"statements": settled.statements[:_SHOWN]} if request.dry_run else {}
+    return {"note": f"{pair.slave}, {both.rule_text}: {settled}{would}", "report": report, **settled.counts, **extra}
 
 
-def _told(request: RepairRequest, planned: Sequence[TablePlan]) -> str:
+def _summary(request: RepairRequest, planned: Sequence[TablePlan]) -> str:
     """The rows, for the audit trail."""
-    what = ", ".join(f"{len(one.rows):,} rows of {one.report.table}" for one in planned)
+    what = ", ".join(f"{len(table.rows):,} rows of {table.report.table}" for table in planned)
     return what + (f", chosen by number: {str(request.rows)[:_NUMBERS]}" if request.rows else "")
 
 
-def _compared(context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float) -> int | None:
+def _compare(context: Context, request: RepairRequest, compare_all: CompareAll, patience_s: float) -> int | None:
     """Compare; the number of the report, or None if nothing differs."""
     try:
         verify(context, VerifyRequest(request.source, (request.slave,), request.tables), compare_all, patience_s)
@@ -226,19 +227,19 @@ def _compared(context: Context, request: RepairRequest, compare_all: CompareAll,
 
 
 def _repair(
-    context: Context, pair: Pair, planned: TablePlan, began: ReplicationState, done: _Done, patience_s: float
+    context: Context, pair: Pair, planned: TablePlan, began: ReplicationState, done: _Progress, patience_s: float
 ) -> TablePlan:
     """Repair the rows of one table, so many at a point."""
     batches = [planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)]
     tries = 0
     while batches:
-        some = batches[: _ROUND // _BATCH]
+        round_batches = batches[: _ROUND // _BATCH]
         try:
             with (
                 held_together(context, pair, planned.report.on_slave, patience_s) as expect_held,
                 points.hold(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
             ):
-                for keys, rows in _round(context, pair, planned, began, point, some, patience_s, expect_held):
+                for keys, rows in _round(context, pair, planned, began, point, round_batches, patience_s, expect_held):
                     done.add(len(keys), rows)
                     batches.remove(keys)
                     tries = 0
@@ -268,7 +269,7 @@ def _round(
     expect_held: Callable[[], None],
 ) -> Iterator[tuple[list[Key], RowsRepaired]]:
     mapper, slave, source = context.mapper(pair), context.config.slave(pair.slave), context.config.source(pair.source)
-    seen = _seen(context, pair, planned, point)
+    seen = _slave_view(context, pair, planned, point)
     key = expect_keyed(pair, seen, mapper)
     opened = vendor(slave.vendor).repair
     assert opened is not None
@@ -301,7 +302,7 @@ def _copy(
         rows.write(shaped_lines(seen, shape, buffer, seen.written)[0] if shape else buffer)
 
 
-def _seen(context: Context, pair: Pair, planned: TablePlan, point: Point) -> TableView:
+def _slave_view(context: Context, pair: Pair, planned: TablePlan, point: Point) -> TableView:
     """The slave's view of the table, as the point shows it. Raises SluiceError SLC-466 if that is not the report's."""
     report, database = planned.report, context.source(pair.source)
     try:
@@ -309,10 +310,10 @@ def _seen(context: Context, pair: Pair, planned: TablePlan, point: Point) -> Tab
     finally:
         database.close()
     if layout is None:
-        raise outdated(pair, report.report, report.table, "it is not there any more")
+        raise outdated_error(pair, report.report, report.table, "it is not there any more")
     seen = view(context.mapper(pair), layout)
     if comparisons.shape_of(seen.layout) != report.layout:
-        raise outdated(pair, report.report, report.table, "it was altered")
+        raise outdated_error(pair, report.report, report.table, "it was altered")
     return seen
 
 
@@ -326,24 +327,25 @@ def _differing_otherwise(
     """
     if not planned:
         return 0
-    tables = tuple(one.report.table for one in planned if not one.report.within)
-    ranges = tuple(within for one in planned for within in one.report.within)
-    since = next((one.report.only.since for one in planned if one.report.only), "")
+    tables = tuple(table.report.table for table in planned if not table.report.within)
+    ranges = tuple(within for table in planned for within in table.report.within)
+    since = next((table.report.only.since for table in planned if table.report.only), "")
     again = VerifyRequest(request.source, (request.slave,), tables, ranges=ranges, since=since)
     try:
         _again(context, again, compare_all, patience_s)
     except RowsDiffer as error:
-        found = comparisons.tables_of(context.store, error.report, request.pair)
+        reports = comparisons.tables_of(context.store, error.report, request.pair)
         if request.rows:
-            keys = {one.report.table: tuple(one.keys) for one in planned}
-            asked_for = chosen_rows.still_differing(context, found, {name: set(some) for name, some in keys.items()})
+            keys = {table.report.table: tuple(table.keys) for table in planned}
+            some_keys = {name: set(table_keys) for name, table_keys in keys.items()}
+            asked_for = chosen_rows.still_differing(context, reports, some_keys)
             if asked_for is None:
                 asked_for = _differ(context, replace(again, since="", ranges=(), given=keys), compare_all, patience_s)
         else:
-            asked_for = any(one.counts[kind] for one in found for kind in request.kinds)
+            asked_for = any(report.counts[kind] for report in reports for kind in request.kinds)
         if not asked_for:
-            return sum(one.different for one in found)
-        left = sum(one.more for one in planned)
+            return sum(report.different for report in reports)
+        left = sum(table.more for table in planned)
         raise SluiceError(
             469,
             f"rows were repaired, and rows differ: {error.fact}",
@@ -371,7 +373,7 @@ def _differ(context: Context, request: VerifyRequest, compare_all: CompareAll, p
 
 
 @contextmanager
-def _audited(
+def _audit(
     context: Context, request: RepairRequest, done: object, pairs: Sequence[Pair | None] = (None,)
 ) -> Iterator[None]:
     """Note in the audit trail what was repaired in the end, or that it failed, and what was repaired by then.
@@ -384,11 +386,11 @@ def _audited(
         yield
     except BaseException as error:
         code = f"SLC-{error.code:03d}" if isinstance(error, SluiceError) else type(error).__name__
-        for one in pairs:
-            _note(context, request, "repair failed", f"{code}; by then: {done}", one)
+        for pair in pairs:
+            _note(context, request, "repair failed", f"{code}; by then: {done}", pair)
         raise
-    for one in pairs:
-        _note(context, request, "repaired", str(done), one)
+    for pair in pairs:
+        _note(context, request, "repaired", str(done), pair)
 
 
 def _note(context: Context, request: RepairRequest, what: str, detail: str, pair: Pair | None = None) -> None:

@@ -21,7 +21,7 @@ from sluice.repair.rules import Conflict, Winner
 GROUP = "sluice.repair_rules"
 # `missing`, `extra` or `changed`; the source's row and the slave's, None where there is none. The answer: who wins.
 Asked = Callable[[str, Mapping[str, str | None] | None, Mapping[str, str | None] | None], str]
-_ANSWERS = {str(one): one for one in (Winner.SOURCE, Winner.SLAVE, Winner.LEAVE)}
+_ANSWERS = {str(winner): winner for winner in (Winner.SOURCE, Winner.SLAVE, Winner.LEAVE)}
 _LAYOUTS = 100
 
 
@@ -38,15 +38,15 @@ class UserRule:
     ask: Asked
 
     def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """See `Rule.winners`. Raises SluiceError SLC-630, the code fails, does not end, or answers nonsense."""
-        found: list[Winner] = []
+        """The winner of each. Raises SluiceError SLC-630, the code fails, does not end, or answers nonsense."""
+        winners: list[Winner] = []
         try:
-            extensions.asked(lambda: found.extend(map(self._winner, conflicts)))
+            extensions.asked(lambda: winners.extend(map(self._winner, conflicts)))
         except TransientError:
             raise
         except Exception as error:
             # The code goes on by itself if it is late.
-            at = conflicts[min(len(found), len(conflicts) - 1)]
+            at = conflicts[min(len(winners), len(conflicts) - 1)]
             # In one line, so that all of the key can be left out for who may not see it.
             key = " ".join(", ".join(at.key).split())
             raise SluiceError(
@@ -56,7 +56,7 @@ class UserRule:
                 "rows that were repaired before are correct, and this one and others were left as they are; mend the "
                 "code, and repair again",
             ) from error
-        return found
+        return winners
 
     def _winner(self, conflict: Conflict) -> Winner:
         # Copies: what the code does to them changes nothing.
@@ -79,7 +79,7 @@ def user_rule(layout: Layout, named: str | None) -> UserRule:
     why = "its entry in the slave's `tables` has no `repair_rule`"
     if named is not None:
         try:
-            return UserRule(layout.name, named, _made(named, layout))
+            return UserRule(layout.name, named, _load(named, layout))
         except extensions.UnusableExtension as error:
             why = f"{named}: {error}"
     raise SluiceError(
@@ -91,8 +91,8 @@ def user_rule(layout: Layout, named: str | None) -> UserRule:
 
 
 @lru_cache(_LAYOUTS)
-def _made(named: str, layout: Layout) -> Asked:
-    made = extensions.made(GROUP, named, layout)
-    if not callable(made):
+def _load(named: str, layout: Layout) -> Asked:
+    rule = extensions.made(GROUP, named, layout)
+    if not callable(rule):
         raise extensions.UnusableExtension("what it makes cannot be called")
-    return made
+    return rule

@@ -19,7 +19,7 @@ _ORDERED = {Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, K
 
 
 @dataclass(frozen=True)
-class Newest:
+class NewestRule:
     """Decides on rows that both sides have, by values of one column.
 
     A side that lacks the row has no value of it: its row may have been deleted after the other side's was written, or
@@ -33,20 +33,21 @@ class Newest:
     later: Condition
 
     def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """See `Rule.winners`."""
-        ours, theirs = self._values([one.ours for one in conflicts]), self._values([one.theirs for one in conflicts])
+        """The winner of each."""
+        ours = self._values([conflict.ours for conflict in conflicts])
+        theirs = self._values([conflict.theirs for conflict in conflicts])
         source = self.later.holds(ours, new=ours, old=theirs).to_pylist()
         slave = self.later.holds(ours, new=theirs, old=ours).to_pylist()
         return [
-            Winner.SOURCE if one else Winner.SLAVE if other else Winner.UNDECIDED
-            for one, other in zip(source, slave, strict=True)
+            Winner.SOURCE if ours_wins else Winner.SLAVE if theirs_wins else Winner.UNDECIDED
+            for ours_wins, theirs_wins in zip(source, slave, strict=True)
         ]
 
     def _values(self, rows: Sequence[Row | None]) -> pa.ListArray:
         return pa.array([[row[self.column] if row else None] for row in rows], pa.list_(pa.string()))
 
 
-def newest(table: TableName, columns: Sequence[Column], column: str) -> Newest:
+def newest_rule(table: TableName, columns: Sequence[Column], column: str) -> NewestRule:
     """The rule for a table.
 
     Args:
@@ -55,13 +56,13 @@ def newest(table: TableName, columns: Sequence[Column], column: str) -> Newest:
     Raises:
         SluiceError: SLC-627, the table has no such column, or one of a type whose values are neither numbers nor times.
     """
-    found = next((one for one in columns if one.name == column and not one.generated), None)
-    if found is None:
+    match = next((candidate for candidate in columns if candidate.name == column and not candidate.generated), None)
+    if match is None:
         raise unusable(f"{table} has no column {column} that is copied to the slave")
-    if logical_type(found.type).kind not in _ORDERED:
-        raise unusable(f"{column} of {table} is of the type {found.type}, neither a number nor a date or a timestamp")
+    if logical_type(match.type).kind not in _ORDERED:
+        raise unusable(f"{column} of {table} is of the type {match.type}, neither a number nor a date or a timestamp")
     name = '"' + column.replace('"', '""') + '"'
-    return Newest(column, parse(f"new.{name} > old.{name}").condition([found]))
+    return NewestRule(column, parse(f"new.{name} > old.{name}").condition([match]))
 
 
 def unusable(why: str) -> SluiceError:

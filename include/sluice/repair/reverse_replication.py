@@ -14,15 +14,15 @@ from sluice.repair.plan import expect_spelled_alike
 from sluice.vendors.registry import master, vendor
 
 
-def opposites(context: Context, pair: Pair) -> list[Pair]:
+def reverse_pairs(context: Context, pair: Pair) -> list[Pair]:
     """The replications by which rows of this slave's database go to this source's."""
     config = context.config
     here, there = (config.slave(pair.slave), config.source(pair.source))
     return [
-        Pair(one.source, one.slave)
-        for one in config.replications
-        if context.database_id(config.source(one.source).connection) == context.database_id(here.connection)
-        and context.database_id(config.slave(one.slave).connection) == context.database_id(there.connection)
+        Pair(replication.source, replication.slave)
+        for replication in config.replications
+        if context.database_id(config.source(replication.source).connection) == context.database_id(here.connection)
+        and context.database_id(config.slave(replication.slave).connection) == context.database_id(there.connection)
     ]
 
 
@@ -33,19 +33,19 @@ def expect_known(context: Context, pair: Pair) -> None:
     Raises:
         ConfigError: SLC-014, a connection was not handed to it.
     """
-    for one in context.config.perhaps_opposite(pair.source, pair.slave):
-        context.connection(context.config.source(one.source).connection)
-        context.connection(context.config.slave(one.slave).connection)
+    for replication in context.config.perhaps_opposite(pair.source, pair.slave):
+        context.connection(context.config.source(replication.source).connection)
+        context.connection(context.config.slave(replication.slave).connection)
 
 
-def unfit_both_ways(context: Context, pair: Pair, found: list[Pair]) -> SluiceError | None:
+def unfit_both_ways(context: Context, pair: Pair, reverse: list[Pair]) -> SluiceError | None:
     """The error of two databases whose rows cannot be repaired in both directions; None if they can be."""
     config, why = context.config, ""
-    if not found:
+    if not reverse:
         why = f"no replication goes from the database of slave {pair.slave} to that of source {pair.source}"
-    elif any(not config.replication(one.source, one.slave).block_loop for one in (pair, *found)):
+    elif any(not config.replication(direction.source, direction.slave).block_loop for direction in (pair, *reverse)):
         why = "what one direction writes would come back by the other: `block_loop` is not set"
-    elif not all(_tells_versions(config, one) for one in (pair, *found)):
+    elif not all(_tells_versions(config, direction) for direction in (pair, *reverse)):
         why = "one of the databases does not tell versions of a row apart"
     if not why:
         return None
@@ -61,9 +61,9 @@ def _tells_versions(config: Config, pair: Pair) -> bool:
     return bool(known.version and there.repair_versions)
 
 
-def of_table(context: Context, found: list[Pair], on_slave: TableName) -> Pair | None:
-    """The one of these replications whose source watches a table of the slave; None if none does."""
-    return next((one for one in found if chosen(context.config.source(one.source).patterns, on_slave)), None)
+def of_table(context: Context, replications: list[Pair], on_slave: TableName) -> Pair | None:
+    """The replication whose source watches a table of the slave; None if none does."""
+    return next((pair for pair in replications if chosen(context.config.source(pair.source).patterns, on_slave)), None)
 
 
 def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:
@@ -77,7 +77,7 @@ def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:
         SluiceError: SLC-626, it is not; SLC-467, equal keys may have several texts.
     """
     table, why = there.master.name, ""
-    if any(one.shaped or one.entry.plugin is not None or one.entry.chooses for one in (there, back)):
+    if any(side.shaped or side.entry.plugin is not None or side.entry.chooses for side in (there, back)):
         why = "one of the two changes rows, or leaves some out"
     elif back.layout.name != table:
         why = f"{back.master.name} becomes {back.layout.name} on the other way"
@@ -102,17 +102,17 @@ def expect_two_alone(context: Context, pair: Pair, back: Pair, table: TableName,
     Raises:
         SluiceError: SLC-604, one does.
     """
-    found = {
-        f"{name} of {one.source} (to {one.slave})"
+    others = {
+        f"{name} of {other.source} (to {other.slave})"
         for into, where in ((pair, on_slave), (back, table))
-        for one, name in shared_tables.beside(context, into, where)
-        if context.config.replication(one.source, one.slave).block_loop
+        for other, name in shared_tables.beside(context, into, where)
+        if context.config.replication(other.source, other.slave).block_loop
     }
-    if found:
+    if others:
         raise SluiceError(
             604,
             f"rows of {table} cannot be repaired in both directions between {pair.source} and {pair.slave}: rows of "
-            f"others come there, too, and may be on their way to one of the two: {', '.join(sorted(found))}",
+            f"others come there, too, and may be on their way to one of the two: {', '.join(sorted(others))}",
             'nothing was changed in it; name other tables; for this one see repair.md, "With a third master"',
         )
 
@@ -129,4 +129,4 @@ def unlike(pair: Pair, table: TableName, why: str) -> SluiceError:
 
 def _columns(view: TableView) -> set[tuple[str, str, str, bool]]:
     pairs = zip(view.ours.columns, view.layout.columns, strict=True)
-    return {(one.name, other.name, one.type, one.generated) for one, other in pairs}
+    return {(ours.name, theirs.name, ours.type, ours.generated) for ours, theirs in pairs}
