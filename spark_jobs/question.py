@@ -17,7 +17,7 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The question as a page shows it."""
-    return ddl_questions.shown(context.store, Pair(options.source, options.slave), options.change)
+    return ddl_questions.describe(context.store, Pair(options.source, options.slave), options.change)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ class Context:
 
     def mapper(self, pair: Pair) -> Mapper:
         """The mapper of a slave, with the column losses that were allowed."""
-        return replace(self.configured(pair), allowed=allowed_losses.allowed(self.store, pair))
+        return replace(self.configured(pair), allowed=allowed_losses.allowed_casts(self.store, pair))
 
     def configured(self, pair: Pair) -> Mapper:
         """The mapper by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""

@@ -18,7 +18,7 @@ from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.model.statement import Answer, Statement, WantedStatement
 from sluice.model.statement import compared as told
 from sluice.state.dispatcher import Hold
-from sluice.store import blocked, rejected_changes, replications, statement_results, trail
+from sluice.store import audit_trail, blocked, rejected_changes, replications, statement_results
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 LOADING = """INSERT INTO initial_update (source, state, run, chunks, chunks_done)
@@ -55,13 +55,13 @@ def eventful(pages_world):
     replications.request(store, [world.pair("geneva")], control.execute(LOADING).fetchone()[0])
     pair = world.pair("zurich")
     replications.shut(store, pair, Hold.EXCEPTION, "SLC-120: no\nHINT: mend it", "drain__flights__zurich/r/drain/1")
-    blocked.stand(store, pair, BlockingTransaction(1, "5017", 1, 2, (Touched("public.t", {"I": 1}, ("id",)),)))
+    blocked.record(store, pair, BlockingTransaction(1, "5017", 1, 2, (Touched("public.t", {"I": 1}, ("id",)),)))
     number = statement_results.begin(store, SOURCE, ["zurich", "geneva"], WantedStatement("SELECT 1"))
     master, odd = Answer(("id",), (("1",), (None,))), Answer(("id",), (("2",),))
     done = Statement(number, "SELECT 1", "public", reads=True, max_rows=10, answer=master)
-    statement_results.answered(store, pair, done, told(master, odd))
+    statement_results.record_answer(store, pair, done, told(master, odd))
     rejected_changes.keep(store, pair, [REJECTED])
-    trail.refuse(store, SOURCE, "zurich", "eva", "POST /sluice: eva is user here")
+    audit_trail.refuse(store, SOURCE, "zurich", "eva", "POST /sluice: eva is user here")
     return world
 
 

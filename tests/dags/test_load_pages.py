@@ -28,7 +28,7 @@ def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, pe
     number = updates.new(store, SOURCE)
     updates.report(store, number, LOADING)
     with store.begin() as connection:
-        updates.happen(connection, number, UpdateEvent.DUMP)
+        updates.record_event(connection, number, UpdateEvent.DUMP)
     filled = "UPDATE replication SET status = 'INITIAL', update_id = %s WHERE slave = 'zurich'"
     pages_world.session("control").execute(filled, [number])
     one = visit("eva").get(f"/api/v1/replications/{SOURCE}/zurich").json()

@@ -36,7 +36,7 @@ def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, vi
         return client.post(f"/api/v1{ZURICH}/remove-first", headers=headers, json={"ordinal": ordinal}).json()
 
     assert removed(3)["code"] == 394
-    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
+    blocked.record(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     assert 'data-ordinal="3"' in client.get(ZURICH).text
     assert removed(2)["code"] == 399, "another person removed that"
     dag, _, run = removed(3)["run"].partition("/")
@@ -69,7 +69,7 @@ def test_a_replication_is_removed_by_a_run_of_an_administrator(world, visit, add
         return client.post(f"/api/v1{ZURICH}/remove", headers=headers, json=body)
 
     assert removed(extent="everything").status_code == 422
-    with leases.leased(world.context.store, f"drain {pair}"):
+    with leases.hold_lease(world.context.store, f"drain {pair}"):
         assert (removed(extent="tables").status_code, removed(extent="tables").json()["code"]) == (409, 387)
     dag, _, run = removed(extent="tables").json()["run"].partition("/")
     begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")

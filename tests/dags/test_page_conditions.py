@@ -36,7 +36,7 @@ def begun(world) -> int:
 
 def inconsistent(world) -> None:
     store, pair = world.context.store, world.pair("zurich")
-    replications.happened(store, pair, Event.BREAK, "its queue was cleared", update_id=None, who="ada")
+    replications.try_record(store, pair, Event.BREAK, "its queue was cleared", update_id=None, who="ada")
 
 
 def stopped(world) -> None:
@@ -56,7 +56,7 @@ def carried(world) -> None:
 
 def catching_up(world) -> None:
     store, pair, number = world.context.store, world.pair("zurich"), begun(world)
-    replications.happened(store, pair, Event.DUMPED, update_id=number)
+    replications.try_record(store, pair, Event.DUMPED, update_id=number)
     replications.open_gate(store, pair, number, "loaded")
 
 

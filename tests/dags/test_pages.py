@@ -151,7 +151,7 @@ def test_the_pages_and_rest_show_what_the_status_says(world, visit):
     forwards = client.get("/?sort=name").text
     assert forwards.index(">geneva</a>") < forwards.index(">zurich</a>")
     # What needs attention comes first: geneva differs from its master, and then zurich has to be filled again.
-    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "nobody fills it")
     urgent = client.get("/").text
     assert urgent.index(">zurich</a>") < urgent.index(">geneva</a>")
     assert listed.index(">geneva</a>") < listed.index(">zurich</a>")
@@ -243,14 +243,14 @@ CONTROLS = {
 @pytest.mark.parametrize(("name", "controls"), CONTROLS.items())
 def test_a_page_has_the_controls_that_a_person_may_use(world, visit, name, controls):
     touched = Touched("public.t", {"I": 1}, ("id",))
-    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2, (touched,)))
+    blocked.record(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2, (touched,)))
     shown = visit(name).get(ZURICH).text.partition("<header")[2].partition("</header>")[0]
     assert re.findall(r">\s*([A-Z][^<]+?)\s*</(?:button|a)>", shown) == controls
 
 
 @pytest.mark.parametrize("name", GRANTED)
 def test_pages_offer_a_person_all_that_rest_lets_them_do_and_no_more(world, visit, name):
-    blocked.stand(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
+    blocked.record(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     replications.request(world.context.store, [world.pair("geneva")], 7)
     compared(world)
     rejected_changes.keep(world.context.store, world.pair("zurich"), [REJECTED])
@@ -268,8 +268,8 @@ def test_texts_of_others_are_shown_as_texts(world, visit):
     store, pair = world.context.store, world.pair("zurich")
     replications.shut(store, pair, Hold.EXCEPTION, HOSTILE, HOSTILE)
     touched = Touched(f"public.{HOSTILE}", {"I": 1}, (HOSTILE,))
-    blocked.stand(store, pair, BlockingTransaction(3, HOSTILE, 1, 2, (touched,)))
-    replications.happen(store, pair, Event.BREAK, HOSTILE, who=HOSTILE)
+    blocked.record(store, pair, BlockingTransaction(3, HOSTILE, 1, 2, (touched,)))
+    replications.record(store, pair, Event.BREAK, HOSTILE, who=HOSTILE)
     client = visit("admin")
     escaped = "&lt;script&gt;alert(1)&lt;/script&gt;"
     shown = client.get(ZURICH).text
@@ -305,7 +305,7 @@ ASKED = json.dumps({"before": ADDED, "after": ADDED, "statement": "ALTER TABLE t
 
 def test_a_slave_that_waits_for_an_answer_is_shown_what_is_asked_and_not_told_to_remove_it(world, visit):
     store, pair = world.context.store, world.pair("zurich")
-    blocked.stand(store, pair, BlockingTransaction(4, "5017", 7, 7, (Touched("public.t", {"A": 1}, ("id",)),)))
+    blocked.record(store, pair, BlockingTransaction(4, "5017", 7, 7, (Touched("public.t", {"A": 1}, ("id",)),)))
     ddl_questions.put(store, pair, DdlQuestion(4, 7, Action.ALTER, "public.t", ASKED), QuestionState.WAITING)
     shown = {name: visit(name).get(ZURICH).text for name in ("admin", "otto")}
     for text in shown.values():

@@ -70,7 +70,7 @@ def test_prometheus_reads_the_figures_of_the_status(pages_world, scrape):
     world.publish()
     world.drain("zurich")
     conflicts = conflict_counts(TableName("public", "t"), 4)
-    replications.delivered(store, world.pair("zurich"), world.position("zurich"), conflicts)
+    replications.record_delivery(store, world.pair("zurich"), world.position("zurich"), conflicts)
     replications.shut(store, world.pair("geneva"), Hold.ADMIN, "for a test")
     source, zurich, geneva = (f'source="flights"{more}' for more in ("", ',slave="zurich"', ',slave="geneva"'))
     # Nobody waits for the look whether they answer; the first scrape begins it.

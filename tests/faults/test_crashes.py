@@ -231,7 +231,7 @@ def test_a_statement_that_a_crash_of_the_source_ended_is_not_taken_for_who_got_i
     world = build(DDL, TABLES, elsewhere={"master": fragile})
     change(world)
     before = world.rows("master", "public.t")
-    flush, noted = transaction_fate.flush, statement_results.committing
+    flush, noted = transaction_fate.flush, statement_results.record_execution
 
     def crash():
         fragile.kill()
@@ -242,7 +242,7 @@ def test_a_statement_that_a_crash_of_the_source_ended_is_not_taken_for_who_got_i
     if at == "in front of its flush":
         monkeypatch.setattr(transaction_fate, "flush", lambda *given: (crash(), flush(*given)))
     else:
-        monkeypatch.setattr(statement_results, "committing", lambda *given: (noted(*given), crash()))
+        monkeypatch.setattr(statement_results, "record_execution", lambda *given: (noted(*given), crash()))
     with pytest.raises(TransientError, match="SLC-108"):
         execute(world, "UPDATE t SET v = 'stated'")
     assert world.rows("master", "public.t") == before

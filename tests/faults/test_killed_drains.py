@@ -64,9 +64,9 @@ def test_a_slave_whose_drain_is_killed_again_and_again_moves_on(build):
     assert 0 < first < killed_drain(world, first) < 400
     world.let_leases_expire()
     world.reader("zurich").execute("DROP FUNCTION slowly CASCADE")
-    with leases.leased(world.context.store, f"drain {world.pair('zurich')}") as held:
+    with leases.hold_lease(world.context.store, f"drain {world.pair('zurich')}") as held:
         assert held.after_crash
     world.catch_up()
     assert world.differences() == {}
-    with leases.leased(world.context.store, f"drain {world.pair('zurich')}") as held:
+    with leases.hold_lease(world.context.store, f"drain {world.pair('zurich')}") as held:
         assert not held.after_crash, "it was released"

@@ -84,7 +84,7 @@ def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_n
     carried = carried(ROWS, TABLES)
     world = carried.world
     world.configure(lambda plain: plain["slaves"]["zurich"]["initial_files"].update(keep=False))
-    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     carried.store("zurich")
     copy = carried.carry("zurich")
     as_soon_as_it_is_noted, *later = PLACES.values()
@@ -118,7 +118,7 @@ def test_what_is_of_two_times_is_loaded_again_if_that_is_killed_before_it_is_not
         interrupted.carry(slave)
     interrupted.receive("geneva")
     world.catch_up()
-    kill(world, "receive.updates.load_ended = die")
+    kill(world, "receive.updates.end_load = die")
     trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
     interrupted.receive("zurich")
     assert world.verify(initial=True) == {"zurich": 0, "geneva": 0}

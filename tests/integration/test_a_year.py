@@ -10,7 +10,7 @@ from support.world import SOURCE
 from sluice.changelog import points
 from sluice.model.statement import WantedStatement
 from sluice.monitor import status
-from sluice.store import comparisons, old_records, statement_results, trail, updates
+from sluice.store import audit_trail, comparisons, old_records, statement_results, updates
 
 pytestmark = [pytest.mark.postgres]
 SLAVES = ("zurich", "geneva")
@@ -91,7 +91,7 @@ def test_what_is_looked_at_all_the_time_reads_no_more_of_a_year_than_of_a_day(wo
         "the publisher": world.publish,
         "a drain": world.drain,
         "status": lambda: status.statuses(world.context),
-        "what happened": lambda: trail.last(store, world.pair("zurich"), 10),
+        "what happened": lambda: audit_trail.last(store, world.pair("zurich"), 10),
     }
     seen = {}
     for name, look in looks.items():
@@ -143,14 +143,14 @@ def test_old_records_stay_that_something_goes_by(build):
     control.execute("UPDATE replication SET update_id = %s", [used])
     for table, column in [("comparison", "at"), ("statement", "at"), ("initial_update", "started_at")]:
         control.execute(f"UPDATE {table} SET {column} = now() - interval '2 years'")
-    proven = comparisons.proven(store, world.pair("zurich"))
+    proven = comparisons.equal_tables(store, world.pair("zurich"))
     old_records.trim(store, 400)
 
     def kept(query):
         return [number for (number,) in control.execute(query)]
 
     assert kept("SELECT point FROM comparison ORDER BY 1") == [3, 4, 5]
-    assert comparisons.proven(store, world.pair("zurich")) == proven == {}
+    assert comparisons.equal_tables(store, world.pair("zurich")) == proven == {}
     assert kept("SELECT id FROM statement") == [numbers[1]]
     assert kept("SELECT id FROM initial_update") == [used]
 

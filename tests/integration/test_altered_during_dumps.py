@@ -58,7 +58,7 @@ def world(updating, monkeypatch):
     monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     monkeypatch.setattr(progress, "SECONDS", 0.1)
     made = updating(DDL, TABLES, source={"yields_after_s": YIELDS_S})
-    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     made.inhibit("zurich")
     return made
 

@@ -58,7 +58,7 @@ def test_people_are_asked_once_and_the_slave_goes_on_when_they_approve(asking, a
     (told,) = status.statuses(world.context)
     assert told.dispatcher == "STANDBY (APPROVAL)"
     assert f"`./sluice dispatcher flights zurich --approve {key_of(world)}`" in told.why
-    page = ddl_questions.shown(world.context.store, world.pair("zurich"), key := key_of(world))
+    page = ddl_questions.describe(world.context.store, world.pair("zurich"), key := key_of(world))
     assert page["subject"] == "ALTER of public.t on zurich"
     assert "    the column v with its values\n    what integer does not hold of the column n" in page["body"]
     assert "    ALTER TABLE t DROP v" in page["body"]
@@ -84,7 +84,7 @@ def test_what_is_rejected_is_passed_over_and_kept_to_be_carried_out_later(asking
     unblock.decide(world.context, world.pair("zurich"), key_of(world), Decision.REJECT)
     world.drain()
     assert slave(world) == [(1, 1), (2, 2), (3, 3)]
-    (kept,) = rejected_changes.kept(world.context.store, world.pair("zurich"))
+    (kept,) = rejected_changes.list_changes(world.context.store, world.pair("zurich"))
     assert (kept.change.action, kept.change.conflict) == ("X", None)
     assert retry_rejected.carry_out(world.context, world.pair("zurich"), [kept.id]) == (1, 0)
     assert world.reader("zurich").execute("SELECT to_regclass('t')").fetchone() == (None,)
@@ -130,7 +130,7 @@ def test_names_of_others_cannot_speak_in_the_place_of_a_question(asking):
     world.publish()
     for answer in (Decision.APPROVE, Decision.APPROVE):
         world.drain()
-        page = ddl_questions.shown(world.context.store, pair, key_of(world))
+        page = ddl_questions.describe(world.context.store, pair, key_of(world))
         (told,) = status.statuses(world.context)
         for text in (page["body"], page["subject"], told.why):
             assert len(text) < 100_000

@@ -228,7 +228,7 @@ def test_a_table_without_a_primary_key_works(world):
 
 def test_a_job_started_twice_leaves_the_first_alone(reached):
     for name, job in ((f"publish {SOURCE}", reached.publish), (f"drain {SOURCE}->zurich", reached.drain)):
-        with leases.leased(reached.context.store, name) as first:
+        with leases.hold_lease(reached.context.store, name) as first:
             with pytest.raises(TransientError, match=rf"SLC-051: {name} is already being worked on by") as caught:
                 job()
             assert "the other goes on" in caught.value.hint

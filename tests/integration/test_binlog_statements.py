@@ -123,7 +123,7 @@ def test_a_statement_is_one_change_in_its_place_and_does_the_same_everywhere(bin
         assert standings(world, one) == everywhere(world), one.sql
     sent = [one for one in world.log() if one["action"] == "S"]
     assert len(sent) == len(done)
-    assert all(statement_results.issued(world.context.store, SOURCE, one.id).trans_key.isdigit() for one in done)
+    assert all(statement_results.find_issued(world.context.store, SOURCE, one.id).trans_key.isdigit() for one in done)
     if into == "postgresql":
         for text, match in REFUSED.items():
             with pytest.raises(SluiceError, match=match):

@@ -30,7 +30,7 @@ DROP TABLE gone;
 def test_what_becomes_of_a_table_is_no_end_of_the_load(updating):
     """It happens behind the point of a round, whose blocks are put off."""
     world = updating(DDL, [f"public.{name}" for name in TABLES], {}, source={"blocks": {"rows": 300}})
-    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     told, at = [], 2
 
     def load(job):

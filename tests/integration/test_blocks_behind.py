@@ -15,7 +15,7 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import dump
 from sluice.state.replication import Event
 from sluice.store import replications
-from sluice.store.replications import behind
+from sluice.store.replications import read_holdback
 
 pytestmark = [pytest.mark.postgres]
 
@@ -34,7 +34,7 @@ def begun(updating, monkeypatch):
     def one(**blocks):
         made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, **blocks}})
         made.configure(lambda settings: settings["slaves"]["zurich"].update(max_batch=1))
-        replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+        replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
         made.inhibit("zurich")
         assert dump(made.context, SOURCE, ["zurich"], load_here, mode="online")["failed"] == {}
         made.release("zurich")
@@ -79,7 +79,7 @@ def test_no_block_is_begun_while_the_slave_is_too_far_behind(begun):
     world.reader("control").execute("UPDATE segment SET published_at = published_at - interval '1 hour'")
 
     def noted(job):
-        lags.append(behind(world.context.store, world.pair("zurich"))[1])
+        lags.append(read_holdback(world.context.store, world.pair("zurich"))[1])
         return blocks_here(job)
 
     with background(world.publish), ThreadPoolExecutor(1) as pool:

@@ -209,7 +209,9 @@ def test_what_is_cancelled_when_all_is_in_and_nobody_noted_it_yet_stays_cancelle
     assert update.state == "CANCELLED"
     assert world.release() == {"released": []}
     assert statuses(world) == [Status.INCONSISTENT] * 2
-    assert {slave for slave in world.slaves if transfers.pending(world.context.store, world.pair(slave))} == set()
+    assert {
+        slave for slave in world.slaves if transfers.pending_transfer(world.context.store, world.pair(slave))
+    } == set()
 
 
 def test_what_is_cancelled_while_it_is_compared_stays_cancelled(world, acting_as):

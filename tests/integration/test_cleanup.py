@@ -87,6 +87,6 @@ def test_what_depends_on_a_resource_keeps_all_of_them(build):
 def test_a_publisher_at_work_is_left_alone(build):
     world = build(DDL, TABLES)
     before = everything(world)
-    with leases.leased(world.context.store, f"publish {SOURCE}"), pytest.raises(TransientError, match="SLC-051"):
+    with leases.hold_lease(world.context.store, f"publish {SOURCE}"), pytest.raises(TransientError, match="SLC-051"):
         cleanup(world.context, SOURCE)
     assert everything(world) == before

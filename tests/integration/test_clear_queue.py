@@ -54,7 +54,7 @@ def cleared(world, slave="zurich", who="eva"):
 @pytest.mark.full
 def test_what_waits_is_discarded_and_the_slave_is_to_be_filled_again(world):
     pair, earlier = world.pair("zurich"), world.drainer()
-    blocked.stand(world.context.store, pair, BlockingTransaction(1, "5017", 1, 2))
+    blocked.record(world.context.store, pair, BlockingTransaction(1, "5017", 1, 2))
     replications.shut(world.context.store, pair, Hold.EXCEPTION, "SLC-070: it failed\nHINT: --remove-first 1")
     reached = world.position()
     assert cleared(world) == 2

@@ -98,7 +98,7 @@ def test_what_is_run_without_being_named_is_asked_about_before_it_is_run(build, 
         assert world.drain()["standby"].startswith("APPROVAL: the master's "), what
         assert not planted(world), what
         ((key,),) = world.reader("control").execute("SELECT key FROM question WHERE state = 'WAITING'").fetchall()
-        page = ddl_questions.shown(world.context.store, pair, key)["body"]
+        page = ddl_questions.describe(world.context.store, pair, key)["body"]
         assert f", calls {called}" in page, what
         if what.startswith("a value in a "):
             assert "is not read before that" in page, "whoever decides about the type is told what is made with it"

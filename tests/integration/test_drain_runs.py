@@ -51,7 +51,7 @@ def test_who_waits_for_a_publisher_asks_for_one_that_is_not_at_work(world, airfl
             pass
         return [str(run["dag_id"]) for run in airflow.publishes]
 
-    with leases.leased(world.context.store, "publish flights"):
+    with leases.hold_lease(world.context.store, "publish flights"):
         assert asked() == []
     assert asked() == ["publish__flights"]
 
@@ -80,7 +80,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow):
     replications.shut(store, pair, Hold.INITIAL, "an initial update")
     assert none()
     replications.lift(store, pair, Hold.INITIAL, "for a test")
-    with leases.leased(store, f"drain {pair}"):
+    with leases.hold_lease(store, f"drain {pair}"):
         assert none()
     airflow.pause("eva")
     assert none()
@@ -97,7 +97,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow):
         connection.execute(pending_run.delete())
     assert not none(), "nothing is in its way by now"
     airflow.drains.clear()
-    replications.happen(store, pair, Event.BREAK, "for a test")
+    replications.record(store, pair, Event.BREAK, "for a test")
     assert none()
 
 
@@ -133,7 +133,7 @@ def test_so_it_is_though_a_drain_is_at_work_in_between_and_anew_once_it_moved(wo
     found = []
     for _ in range(4):
         found += asking(40)
-        with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
+        with leases.hold_lease(world.context.store, f"drain {world.pair('zurich')}"):
             assert asking(20) == []
     assert found == [1, 16, 61, 121]
     world.drain()
@@ -220,7 +220,7 @@ def test_a_drain_rests_after_a_step_of_few_changes_and_goes_on_at_once_after_man
 
 def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 600}))
-    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
+    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
     ended = world.drain(once=False)
     assert ended["idle"] == "the replication is INCONSISTENT"
     assert ended["note"].startswith(

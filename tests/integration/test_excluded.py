@@ -186,7 +186,7 @@ def test_statements_that_name_it_are_refused_for_the_slave_and_what_was_kept_of_
     kept = RejectedChange(layout, None, "I", 1, 1, ["77"], None, unseen=True)
     rejected_changes.keep(filled.context.store, filled.pair("zurich"), [kept])
     assert retry_rejected.carry_out(filled.context, filled.pair("zurich"), []) == (1, 0)
-    assert rejected_changes.kept(filled.context.store, filled.pair("zurich")) == []
+    assert rejected_changes.list_changes(filled.context.store, filled.pair("zurich")) == []
 
 
 def test_what_it_declines_cannot_be_filled_by_name_and_is_told(filled):
@@ -237,7 +237,7 @@ def test_what_is_carried_by_hand_has_nothing_of_it(world):
     )
     world.inhibit()
     assert world.dump(store=True)["failed"] == {}
-    places = {transfers.awaited(world.context.store, world.pair(slave)).name for slave in world.slaves}
+    places = {transfers.awaited_transfer(world.context.store, world.pair(slave)).name for slave in world.slaves}
     assert len(places) == 2
     # It is to have what nobody stored for it.
     world.configure(lambda settings: settings["slaves"]["zurich"]["tables"].pop("public.payroll"))

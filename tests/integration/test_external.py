@@ -96,7 +96,7 @@ def test_what_a_program_reads_at_times_of_its_own_is_brought_to_one_by_the_log(u
         settings["slaves"]["zurich"]["initial_program"] = {"command": [*then, "{database}"]}
 
     world.configure(programs)
-    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     late = world.session()
     late.execute("BEGIN; INSERT INTO keyed (n) VALUES (-2); UPDATE parts SET n = -2 WHERE id = 201")
 

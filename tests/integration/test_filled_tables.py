@@ -51,7 +51,7 @@ def on_existing_rows(settings):
 def refused(world, **chosen):
     """Zurich, whose rows one table is not to have: an update that was refused, and its session."""
     world.configure(on_existing_rows)
-    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
     zurich = world.reader("zurich")
     zurich.execute(BEFORE)
     with pytest.raises(SluiceError, match=r"SLC-210: slave zurich: public.apart of the slave has rows"):

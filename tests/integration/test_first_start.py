@@ -28,7 +28,7 @@ def test_a_drain_that_runs_before_bootstrap_waits_for_it(world):
     bootstrap(world.context, SOURCE)
     assert world.drain()["standby"] == "the replication is UNCONFIGURED"
     for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-        replications.happen(world.context.store, world.pair("zurich"), event)
+        replications.record(world.context.store, world.pair("zurich"), event)
     world.master.execute("INSERT INTO t VALUES (1)")
     world.catch_up()
     assert world.differences() == {}

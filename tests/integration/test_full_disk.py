@@ -86,7 +86,7 @@ def test_nothing_half_made_is_taken_for_whole_and_the_next_run_stores_all_of_it(
     if moment[0] is FilesReceiver:
         assert [size for name, size in there.items() if name.endswith(".zst") and size == ROOM], "no file was cut off"
     before = there_are(carried)
-    assert transfers.awaited(world.context.store, world.pair("zurich")) is None
+    assert transfers.awaited_transfer(world.context.store, world.pair("zurich")) is None
     assert world.status("zurich") is Status.INCONSISTENT
     assert not list(carried.stored.glob("*/manifest.json"))
     world.inhibit("zurich", resume=resume)

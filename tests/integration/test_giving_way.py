@@ -39,7 +39,7 @@ def world(updating, monkeypatch):
     """A world whose loads wait while two others are active; nobody fills geneva."""
     monkeypatch.setattr(throttle, "_REST_S", 0.2)
     made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, "max_active": 1}})
-    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     return made
 
 

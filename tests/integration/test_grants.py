@@ -53,7 +53,7 @@ def test_a_role_with_these_rights_captures_publishes_and_cleans_up(world):
     assert len(bootstrap(world.context, SOURCE)["added"]) == 2
     world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a'); INSERT INTO "The shop".parted VALUES (2)""")
     for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-        replications.happen(world.context.store, world.pair("zurich"), event)
+        replications.record(world.context.store, world.pair("zurich"), event)
     world.publish()
     world.drain()
     assert [change["action"] for change in world.log()] == ["I", "I", "C"]
@@ -144,7 +144,7 @@ def test_check_remarks_on_a_role_that_can_become_a_superuser(world):
 def test_event_triggers_that_a_superuser_makes_for_the_role_see_its_ddl(world):
     bootstrap(world.context, SOURCE)
     for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-        replications.happen(world.context.store, world.pair("zurich"), event)
+        replications.record(world.context.store, world.pair("zurich"), event)
     world.master.execute(grants(world.context, SOURCE).encode())
     world.master.execute(grants(world.context, SOURCE).encode())
     (told,) = [one.text for one in findings(world.context) if one.subject == f"source {SOURCE}"]
@@ -282,7 +282,7 @@ def test_a_role_that_is_no_superuser_reads_the_log_once_event_triggers_are_made_
     world.master.execute(grants(world.context, SOURCE).encode())
     bootstrap(world.context, SOURCE)
     for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-        replications.happen(world.context.store, world.pair("zurich"), event)
+        replications.record(world.context.store, world.pair("zurich"), event)
     world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a')""")
     with pytest.raises(ConfigError, match=r"SLC-452.*"):
         world.publish()

@@ -11,7 +11,7 @@ from support.world import SOURCE
 
 from sluice.monitor.check import Look
 from sluice.monitor.health import Health, State
-from sluice.store import trail
+from sluice.store import audit_trail
 
 pytestmark = [pytest.mark.postgres]
 
@@ -79,11 +79,11 @@ def test_the_trail_grows_by_one_entry_a_minute_of_a_person_who_looks_again_and_a
     world, _ = looking
     store, control = world.context.store, world.reader("control")
     for who in ("eva", "eva", "bob", "eva"):
-        trail.note_rarely(store, "check", who)
+        audit_trail.note_rarely(store, "check", who)
     kept = "SELECT actor FROM audit WHERE event = 'check' ORDER BY id"
     assert control.execute(kept).fetchall() == [("eva",), ("bob",)]
     control.execute("UPDATE audit SET at = at - interval '61 seconds'")
-    trail.note_rarely(store, "check", "eva")
+    audit_trail.note_rarely(store, "check", "eva")
     assert control.execute(kept).fetchall() == [("eva",), ("bob",), ("eva",)]
 
 

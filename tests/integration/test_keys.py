@@ -214,7 +214,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
     with pytest.raises(SluiceError, match=r"SLC-196: .*it lacks public.keyed, public.named"):
         world.inhibit("geneva", keys=KEYS)
     updates.forget(store, SOURCE)
-    replications.happen(store, zurich, Event.BREAK)
+    replications.record(store, zurich, Event.BREAK)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("zurich", keys=KEYS)
 

@@ -43,7 +43,7 @@ def world(updating):
     made.reader("zurich").execute(NARROW)
     titled = {"public.prices": {"columns": {'the "title': "title"}}}
     made.configure(lambda settings: settings["slaves"]["zurich"].update(tables=titled))
-    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     return made
 
 

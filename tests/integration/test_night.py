@@ -35,7 +35,7 @@ def broken(build):
     world.publish()
     with pytest.raises(SluiceError, match=r"SLC-071"):
         world.drain("zurich")
-    replications.happen(world.context.store, world.pair("geneva"), Event.BREAK, "the triggers of t were dropped")
+    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "the triggers of t were dropped")
     replications.shut(world.context.store, world.pair("bern"), Hold.ADMIN, "the drain DAG was paused", "eva")
     return world
 

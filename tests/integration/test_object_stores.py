@@ -58,7 +58,7 @@ def store(world, load=load_here, *, resume=False):
 
 
 def awaited(world, slave):
-    return transfers.awaited(world.context.store, world.pair(slave))
+    return transfers.awaited_transfer(world.context.store, world.pair(slave))
 
 
 def copy(world, slave, names=None):

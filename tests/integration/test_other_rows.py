@@ -52,7 +52,7 @@ def world(updating):
     def one(ddl, tables):
         made = updating(ddl, tables, {}, source={"blocks": {"rows": 300, "patience_s": 30}})
         made.configure(lambda settings: settings.update(bulk_tasks=1))
-        replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+        replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
         return made
 
     return one

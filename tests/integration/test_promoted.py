@@ -249,7 +249,7 @@ def promoted(servers, copied, decoded):
         world.catch_up()
         # One of its slaves was filled after that.
         for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-            replications.happen(world.context.store, world.pair("bern"), event)
+            replications.record(world.context.store, world.pair("bern"), event)
         world.master.execute("INSERT INTO t VALUES (2)")
         world.catch_up()
     servers.await_standby(SLOT)

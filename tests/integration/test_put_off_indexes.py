@@ -87,7 +87,7 @@ def world(updating, monkeypatch):
     """A slave whose tables are there, of which two come in several chunks."""
     monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     made = updating(DDL, TABLES)
-    replications.happen(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
     made.reader("zurich").execute(THERE)
     return made
 

@@ -36,4 +36,4 @@ def test_values_are_cut_and_read_for_those_alone_who_may_see_them(build):
     assert [one.number for one in kept(world.context, pair, 1, values=True).rows] == [2, 3]
     read = rejected_changes.page(store, pair, 10, 0, letters=0)
     assert {(one.change.new, one.change.old) for one in read} == {(None, None)}
-    assert [one.change.new for one in rejected_changes.kept(store, pair)] == [[LONG], [LONG], None]
+    assert [one.change.new for one in rejected_changes.list_changes(store, pair)] == [[LONG], [LONG], None]

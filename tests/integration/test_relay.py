@@ -229,7 +229,7 @@ def test_the_example_of_the_page_prints_what_changes(world, relay):
     program = program.replace('"orders"', '"stock"')
     env = {"RELAY_SECRET": secret_of("order printer"), "PYTHONPATH": str(PROJECT / "include")}
     with subprocess.Popen([sys.executable, "-c", program], env=env, stdout=subprocess.PIPE, text=True) as printer:
-        assert until(lambda: "order printer" in relay_clients.known(world.context.store))
+        assert until(lambda: "order printer" in relay_clients.list_clients(world.context.store))
         stocked(world, 5, 5)
         assert printer.stdout.readline() == "INSERT public stock id  -> 5\n"
         printer.kill()
@@ -343,7 +343,7 @@ def test_a_second_relay_fences_the_first_out_and_forgets_who_does_not_come_or_ta
         assert ids(good.events(1)) == [1]
         assert until(lambda: good.poll() is None and lazy.ask(PING)[0] == DISCONNECTED)
         assert good.ask(PING)[0] == OK
-        assert until(lambda: relay_clients.known(world.context.store).keys() == {"good"})
+        assert until(lambda: relay_clients.list_clients(world.context.store).keys() == {"good"})
         assert until(lambda: relay.process.poll() is not None)
         assert "SLC-050" in relay.log.read_text()
     relay.stop()

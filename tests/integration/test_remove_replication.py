@@ -128,7 +128,7 @@ def test_our_tables_stay_where_another_replication_needs_them(world):
 def test_what_cannot_be_removed_now_is_refused_and_stays(world):
     pair, context = world.pair("zurich"), world.context
     with (
-        leases.leased(context.store, f"drain {pair}"),
+        leases.hold_lease(context.store, f"drain {pair}"),
         pytest.raises(SluiceError, match=r"SLC-387: .* drain is at work"),
     ):
         remove_replication(context, pair)

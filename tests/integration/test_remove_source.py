@@ -101,7 +101,7 @@ def test_what_is_under_way_is_refused_and_nothing_is_ended_for_it(world):
         (f"publish {SOURCE}", "SLC-651", "pause flights --publish"),
         (f"drain {pair}", "SLC-387", "pause flights geneva"),
     ):
-        with leases.leased(store, name), pytest.raises(SluiceError, match=rf"(?s){code}.*{hint}"):
+        with leases.hold_lease(store, name), pytest.raises(SluiceError, match=rf"(?s){code}.*{hint}"):
             list(remove_source(world.context, SOURCE))
     replications.request(store, [pair], 77)
     with pytest.raises(SluiceError, match=r"(?s)SLC-387: .* is INITIAL.*cancel flights geneva"):
@@ -229,7 +229,7 @@ def test_initial_data_that_waits_to_be_carried_goes(updating):
     with world.context.store.begin() as connection:
         (url,) = (connection.execute(metadata.tables["transfer"].select()).one().url,)
     assert Path(url).exists()
-    replications.happen(world.context.store, world.pair("zurich"), Event.CANCEL)
+    replications.record(world.context.store, world.pair("zurich"), Event.CANCEL)
     assert f"directory {url}" in list(remove_source(world.context, SOURCE))
     assert not Path(url).exists()
 

@@ -15,7 +15,7 @@ from sluice.model.names import TableName
 from sluice.repair import chosen_rows
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Event, Status
-from sluice.store import blocked, comparisons, replications, trail
+from sluice.store import audit_trail, blocked, comparisons, replications
 from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.verify.run import VerifyRequest, verify
 
@@ -73,7 +73,7 @@ def test_all_rows_that_differ_are_repaired_and_nothing_else_is_written(world):
     assert "compared again: equal" in found["note"]
     assert slave.execute("SELECT ctid, nr FROM branch.legs WHERE nr % 3 = 0 ORDER BY nr").fetchall() == kept
     assert world.verify() == {"geneva": 0}
-    entries = {one.event: one for one in trail.last(world.context.store, world.pair("geneva"), 10)}
+    entries = {one.event: one for one in audit_trail.last(world.context.store, world.pair("geneva"), 10)}
     assert "1,001 rows of public.legs, 4 rows of public.planes" in entries["repair"].detail
     assert entries["repaired"].detail == "1,005 keys: 2 rows deleted, 1,003 inserted or updated"
     assert entries["repair"].actor
@@ -163,7 +163,7 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
     after = slave.execute("SELECT ctid, day, nr FROM branch.legs ORDER BY nr, day").fetchall()
     touched = {(str(day), str(nr)) for _, day, nr in set(before) ^ set(after)}
     assert touched == {one[1].key, two[1].key, gone[1].key, ("2020-01-01", "1")}
-    entries = {entry.event: entry for entry in trail.last(world.context.store, world.pair("geneva"), 10)}
+    entries = {entry.event: entry for entry in audit_trail.last(world.context.store, world.pair("geneva"), 10)}
     assert f"4 rows of public.legs, chosen by number: {numbers}" in entries["repair"].detail
 
     # A report that keeps one row alone does not say whether the others are chosen ones.
@@ -234,7 +234,7 @@ def test_what_cannot_be_repaired_is_refused_before_anything_is_changed(world):
     with pytest.raises(SluiceError, match=r"SLC-466.* an initial update has filled the slave since"):
         mend(world, PLANES, report=report)
     assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
-    replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+    replications.record(world.context.store, world.pair("geneva"), Event.REQUEST)
     assert world.status("geneva") is Status.INITIAL
     with pytest.raises(SluiceError, match=r"SLC-465: slave geneva is INITIAL"):
         mend(world)
@@ -299,7 +299,7 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     with pytest.raises(SluiceError, match=r"SLC-074: rents on branch\.rented of the slave would change rows") as told:
         mend(world)
     assert 'ALTER TABLE "branch"."rented" DROP CONSTRAINT rents, ADD CONSTRAINT rents' in told.value.hint
-    entries = {one.event: one.detail for one in trail.last(world.context.store, world.pair("geneva"), 3)}
+    entries = {one.event: one.detail for one in audit_trail.last(world.context.store, world.pair("geneva"), 3)}
     assert entries["repair failed"].startswith("SLC-074; by then: 0 keys")
     assert "repaired" not in entries
     assert slave.execute("TABLE branch.rented").fetchall() == [("N0",)]
@@ -332,7 +332,7 @@ def test_rows_of_a_slave_that_may_have_its_own_are_left_alone_whatever_an_older_
 
 def begin_update(world):
     """An initial update is asked for."""
-    replications.happen(world.context.store, world.pair("geneva"), Event.REQUEST)
+    replications.record(world.context.store, world.pair("geneva"), Event.REQUEST)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sluice.repair.chosen_rows import numbers
 from sluice.repair.rule_choice import choose
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.replication import Event
-from sluice.store import comparisons, replications, trail
+from sluice.store import audit_trail, comparisons, replications
 from sluice.vendors.postgresql.load.versioned_keys import PostgresVersionedRepair
 
 pytestmark = [pytest.mark.postgres]
@@ -86,7 +86,7 @@ def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(wor
     assert (found["to_slave"], found["to_source"] >= 30) == (0, True)
     assert (world.queued("east"), world.queued("west")) == ([], [])
     for one in (PAIR, BACK):
-        entries = {entry.event: entry.detail for entry in trail.last(world.context.store, one, 10)}
+        entries = {entry.event: entry.detail for entry in audit_trail.last(world.context.store, one, 10)}
         assert f"of {PAIR}, rule slave:" in entries["repair"]
         assert "kept changing" in entries["repaired"]
 
@@ -239,7 +239,7 @@ def test_what_does_not_go_both_ways_is_refused(world):
         report = comparisons.last(world.context.store, PAIR)
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)
     world.configure(lambda plain: plain.update(original))
-    replications.happen(world.context.store, BACK, Event.REQUEST)
+    replications.record(world.context.store, BACK, Event.REQUEST)
     with pytest.raises(SluiceError, match=rf"SLC-465: slave east is .*\n.*{FILLS_EAST}"):
         mend(world, rule="slave", report=report)
 

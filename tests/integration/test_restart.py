@@ -29,7 +29,7 @@ def test_the_choices_of_the_last_update_are_those_of_the_next_one(world, monkeyp
     with pytest.raises(SluiceError, match=r"SLC-389: .* is INITIAL"):
         expect_fillable(world.context, "flights", ["zurich"])
     world.release("zurich")
-    replications.happen(world.context.store, world.pair("zurich"), Event.CANCEL)
+    replications.record(world.context.store, world.pair("zurich"), Event.CANCEL)
     assert remembered(world.context, world.pair("zurich")) == {"mode": "online"}
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)

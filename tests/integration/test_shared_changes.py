@@ -66,7 +66,7 @@ def test_a_truncate_takes_no_rows_of_others_and_stops_the_slave_in_front_of_it(s
     remove_first(world.context, EAST, ordinal)
     east.execute("INSERT INTO t VALUES (9)")
     world.until_quiet()
-    kept = rejected_changes.kept(world.context.store, EAST)
+    kept = rejected_changes.list_changes(world.context.store, EAST)
     assert [one.change.action for one in kept] == ["T", "I", "I"]
     with pytest.raises(SluiceError, match="SLC-231"):
         retry_rejected.carry_out(world.context, EAST, [])

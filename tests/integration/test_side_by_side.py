@@ -56,7 +56,7 @@ def world(build, server):
         bootstrap(made.context, pair.source)
         if replications.get(made.context.store, pair).status.name == "UNCONFIGURED":
             for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-                replications.happen(made.context.store, pair, event)
+                replications.record(made.context.store, pair, event)
     return made
 
 

@@ -63,7 +63,7 @@ def reject(world):
 
 
 def rejected(world):
-    kept = (one.change for one in rejected_changes.kept(world.context.store, world.pair("geneva")))
+    kept = (one.change for one in rejected_changes.list_changes(world.context.store, world.pair("geneva")))
     return [(one.layout.name.schema, one.layout.name.table, one.unseen) for one in kept]
 
 
@@ -114,7 +114,7 @@ def test_what_broke_off_is_filled_with_what_it_lacks_and_no_less(world):
         assert world.dump("zurich")["failed"] == {}
     world.release("zurich")
     assert world.verify("zurich", initial=True) == {"zurich": 0}
-    assert blocked.left_out(world.context.store, world.pair("zurich")) == {}
+    assert blocked.skipped_tables(world.context.store, world.pair("zurich")) == {}
 
 
 @pytest.mark.full
@@ -139,6 +139,6 @@ def test_what_cannot_be_filled_alone_is_refused_and_nothing_is_changed(world):
         world.dump("geneva", load=losing)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("geneva", tables=[HEAP])
-    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK)
+    replications.record(world.context.store, world.pair("zurich"), Event.BREAK)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("zurich", tables=[HEAP])

@@ -17,8 +17,8 @@ from sluice.state.replication import Status
 from sluice.steps import LocalSteps
 from sluice.store.leases import acquire
 from sluice.store.publishers import states
-from sluice.store.replications import behind, delivered
-from sluice.store.standings import standings
+from sluice.store.replication_overview import overviews
+from sluice.store.replications import read_holdback, record_delivery
 
 pytestmark = [pytest.mark.postgres]
 SLAVES = ("zurich", "geneva", "bern")
@@ -37,16 +37,16 @@ def test_one_query_tells_where_all_stand_and_the_holdback_is_that_of_the_log(bui
     (second, first, last), newest = ends[1], ends[-1]
     for place in (Position(second, first), Position(second, last), Position(newest[0], newest[2])):
         # In the middle of a segment, at its end, and with nothing left.
-        delivered(store, pairs[0], place)
-        found = standings(store, pairs)[pairs[0]]
-        assert (found.holdback, found.lag_s > 0) == (behind(store, pairs[0])[0], place.ordinal != newest[2])
+        record_delivery(store, pairs[0], place)
+        found = overviews(store, pairs)[pairs[0]]
+        assert (found.holdback, found.lag_s > 0) == (read_holdback(store, pairs[0])[0], place.ordinal != newest[2])
     queries = []
     event.listen(store._engine, "before_cursor_execute", lambda *args: queries.append(args[2]))
-    rows = [told(world.context, one, Beside()) for one in standings(store, pairs).values()]
+    rows = [told(world.context, one, Beside()) for one in overviews(store, pairs).values()]
     assert ([row.slave for row in rows], len(queries)) == (list(SLAVES), 1)
     unknown = Pair("flights", "nobody")
-    assert standings(store, [unknown])[unknown].known.status is Status.UNCONFIGURED
-    assert standings(store, []) == {}
+    assert overviews(store, [unknown])[unknown].known.status is Status.UNCONFIGURED
+    assert overviews(store, []) == {}
 
 
 def test_the_configuration_of_the_last_runs_is_told_and_that_a_newer_one_is_not_in_force_yet(build):

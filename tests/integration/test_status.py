@@ -42,7 +42,7 @@ def test_the_status_is_shown_again_and_again_as_it_is_then_until_a_signal_ends_i
                 pytest.fail(f"{status} was not shown")
 
         until("NORMAL")
-        replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
+        replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
         until("INCONSISTENT")
         shown.send_signal(ending)
         assert shown.wait(120) == 128 + ending
@@ -110,7 +110,7 @@ def test_changes_that_wait_for_the_next_run_of_a_drain_are_said_to(build, airflo
     world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 1}))
     assert said() == f"{waits}: the publisher asks for one; {at} it starts anyhow"
     assert said() in as_table(statuses(world.context))
-    with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
+    with leases.hold_lease(world.context.store, f"drain {world.pair('zurich')}"):
         assert said() == "", "a drain is at work"
     airflow.pause("eva")
     assert said() == "", "its gate is shut, which is said instead"
@@ -154,7 +154,7 @@ def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(b
 
 def test_the_report_of_a_problem_is_whole_and_has_no_password_also_where_nothing_answers(updating, monkeypatch, capsys):
     world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
-    replications.happen(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
+    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)
     secrets = {one.password for one in world.infos.values()}

@@ -86,13 +86,13 @@ def test_what_comes_before_is_delivered_and_the_transaction_is_named_without_its
     world.reader("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
     world.drain()
     assert world.differences() == {}
-    assert blocked.standing(world.context.store, world.pair("zurich")) is None
+    assert blocked.blocking_transaction(world.context.store, world.pair("zurich")) is None
 
 
 def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sluice):
     world, _ = stuck()
     assert sluice(world, "dispatcher", "--remove-first", 4)[0] == 1, "it does not stand in front of that one"
-    with leases.leased(world.context.store, f"drain {world.pair('zurich')}"):
+    with leases.hold_lease(world.context.store, f"drain {world.pair('zurich')}"):
         assert "SLC-051" in sluice(world, "dispatcher", "--remove-first", 3)[2]
     assert "transaction 3 (xid " in sluice(world, "dispatcher")[1]
     earlier = world.drainer()
@@ -114,7 +114,7 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert (told.condition, told.differing, told.rejected) == (Condition.DIFFERENT, {"public.t": 3}, 3)
     listed = sluice(world, "rejected")[1]
     assert "transaction 3  public.t  INSERT, removed\n  + id=3  v=secret" in listed
-    kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
+    kept = rejected_changes.list_changes(world.context.store, world.pair("zurich"))
     world.reader("zurich").execute("ALTER TABLE t DROP CONSTRAINT t_v_check")
     assert sluice(world, "rejected", kept[1].id, kept[2].id, "--carry-out")[0] == 0
     assert sluice(world, "rejected", kept[0].id, "--drop")[0] == 0
@@ -154,7 +154,7 @@ def test_neither_a_large_transaction_that_is_removed_nor_what_comes_before_it_is
     world.let_leases_expire()
     assert sluice(world, "dispatcher", "--remove-first", 2)[0] == 0
     assert (world.position().ordinal, zurich.execute("SELECT count(*) FROM t").fetchone()) == (2, (2000,))
-    kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
+    kept = rejected_changes.list_changes(world.context.store, world.pair("zurich"))
     assert [int(one.change.new[0]) for one in kept] == list(range(8001, 10001))
     assert {one.change.unseen for one in kept} == {True}
     assert held() < 50_000_000

@@ -71,7 +71,7 @@ def test_changes_that_were_rejected_are_kept_and_can_be_carried_out(odd, monkeyp
     world = odd("record", "one_to_one")
     world.drain()
     assert world.reader("zurich").execute("SELECT * FROM t ORDER BY 1").fetchall() == [(4, "fine"), (8, "own")]
-    kept = rejected_changes.kept(world.context.store, world.pair("zurich"))
+    kept = rejected_changes.list_changes(world.context.store, world.pair("zurich"))
     told = [(one.change.layout.name.table, one.change.action, one.change.conflict) for one in kept]
     assert told == [
         ("t", "U", "missing"),

@@ -15,7 +15,7 @@ from sluice.model.names import TableName
 from sluice.monitor.status import statuses
 from sluice.state.condition import Condition
 from sluice.state.replication import Event, Status
-from sluice.store.replications import happen
+from sluice.store.replications import record
 
 pytestmark = [pytest.mark.postgres]
 
@@ -83,7 +83,7 @@ def test_lost_triggers_are_made_again_by_the_next_sweep_and_the_slaves_are_told(
         world.master.execute(act)
     if not superuser:
         # It is being filled.
-        happen(world.context.store, world.pair("zurich"), Event.REQUEST)
+        record(world.context.store, world.pair("zurich"), Event.REQUEST)
     world.publish()
     if superuser:
         assert (world.status("zurich"), world.left_out()) == (Status.NORMAL, {f"public.{name}" for name in LOST})

@@ -124,7 +124,7 @@ def test_what_may_execute_a_text_or_is_not_of_the_server_waits_for_a_decision(wo
         world.master.execute(written(world, statement, f"h{number}"))
         world.publish()
         assert world.drain()["standby"].startswith("APPROVAL: the master's "), what
-        page = ddl_questions.shown(world.context.store, pair, asked(world))["body"]
+        page = ddl_questions.describe(world.context.store, pair, asked(world))["body"]
         assert "What the slave does not make by itself" in page, what
         assert f", calls {called}" in page, what
         # The next drain passes it over.
@@ -152,7 +152,7 @@ def test_what_is_rejected_can_be_carried_out_later(world):
     world.drain()
     unblock.decide(world.context, pair := world.pair("zurich"), asked(world), Decision.REJECT)
     world.drain()
-    (kept,) = rejected_changes.kept(world.context.store, pair)
+    (kept,) = rejected_changes.list_changes(world.context.store, pair)
     # Nor does it come in by another way.
     again = HOSTILE["a default that is set"][1].partition("DEFAULT ")[2]
     for same in (f"ALTER TABLE t DROP b, ADD b bool DEFAULT {again}", f"ALTER TABLE t ADD CHECK ({again})"):

@@ -109,7 +109,7 @@ def test_what_a_person_pauses_meanwhile_stays_paused_and_the_update_waits_for_hi
 def test_who_waits_for_a_person_is_not_given_up_with_one_that_failed(world, airflow):
     world.update()
     airflow.pause("eva")
-    replications.happen(world.context.store, world.pair("geneva"), Event.FAIL, "its disk is full")
+    replications.record(world.context.store, world.pair("geneva"), Event.FAIL, "its disk is full")
     with pytest.raises(TransientError, match=r"SLC-097"):
         world.verify(initial=True)
     airflow.paused = False

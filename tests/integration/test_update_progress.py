@@ -27,7 +27,7 @@ from sluice.initial_update.release import abandon
 from sluice.monitor.status import as_json, as_table
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.store import transfers
-from sluice.store.standings import standings
+from sluice.store.replication_overview import overviews
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
 pytestmark = [pytest.mark.postgres]
@@ -112,7 +112,7 @@ def test_a_load_says_how_far_it_is_while_it_runs(world, watched, caplog):
         r"slave zurich of flights: 0 of 2 tables; public.t: \d+ of \d+ chunks, [0-9,]+ rows", as_table([half])
     )
     # The list of all replications does without.
-    assert standings(world.context.store, [half.pair])[half.pair].update.progress.by_table == []
+    assert overviews(world.context.store, [half.pair])[half.pair].update.progress.by_table == []
     told = [record.getMessage() for record in caplog.records if "progress" in record.getMessage()]
     assert re.search(r"rows=3000 mb=(2\.\d)/\1 rows_per_s=\d+ seconds_left=0", told[-1])
     world.release("zurich")
@@ -144,7 +144,7 @@ def test_files_that_are_loaded_say_how_far_they_are(world, watched):
     dump(world.context, SOURCE, ["zurich"], load_here, store=True)
     world.release("zurich")
     assert world.standing().loading is None
-    awaited = transfers.awaited(world.context.store, world.pair("zurich"))
+    awaited = transfers.awaited_transfer(world.context.store, world.pair("zurich"))
     stored = sum(path.stat().st_size for path in Path(awaited.url).glob("*.zst"))
     shutil.copytree(awaited.url, world.arrived / awaited.name)
     receive(world.context, SOURCE, "zurich", load())

@@ -161,7 +161,7 @@ def test_a_slave_that_needs_more_is_refused_until_bootstrap_and_gets_all_from_th
     world = updating(DDL, KEYED)
     world.update()
     for name in world.slaves:
-        replications.happen(world.context.store, world.pair(name), Event.VERIFIED)
+        replications.record(world.context.store, world.pair(name), Event.VERIFIED)
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (5, 'b'); UPDATE t SET v = v || 'c'")
     world.catch_up()
 

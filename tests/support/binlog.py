@@ -56,7 +56,7 @@ class BinlogMaster:
 
 def left_out(world: World, slave: str = "zurich") -> dict[str, str]:
     """The tables that are left out for a slave, each with the reason."""
-    found = blocked.left_out(world.context.store, world.pair(slave))
+    found = blocked.skipped_tables(world.context.store, world.pair(slave))
     return {name.table: one.actor for name, one in found.items()}
 
 

@@ -54,7 +54,7 @@ class Carried:
         return done
 
     def awaited(self, slave: str) -> transfers.Transfer:
-        found = transfers.awaited(self.world.context.store, self.world.pair(slave))
+        found = transfers.awaited_transfer(self.world.context.store, self.world.pair(slave))
         assert found
         return found
 

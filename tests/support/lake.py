@@ -151,7 +151,7 @@ def lake(
         if update:
             world.update()
             for slave in world.slaves:
-                replications.happen(world.context.store, world.pair(slave), Event.VERIFIED)
+                replications.record(world.context.store, world.pair(slave), Event.VERIFIED)
         return there
 
     return made

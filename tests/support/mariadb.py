@@ -195,7 +195,7 @@ def worlds(
         if update:
             world.update()
             for slave in world.slaves:
-                replications.happen(world.context.store, world.pair(slave), Event.VERIFIED)
+                replications.record(world.context.store, world.pair(slave), Event.VERIFIED)
         return world
 
     return made

@@ -76,7 +76,7 @@ class Several:
             publish(self.context, name, once=True)
         for pair in self.pairs:
             for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-                replications.happen(self.context.store, pair, event)
+                replications.record(self.context.store, pair, event)
 
     def configure(self, change: Callable[[dict[str, Any]], None]) -> None:
         """Go on with a changed configuration."""
@@ -124,7 +124,7 @@ class Several:
         inhibit(self.context, first, [other])
         dump(self.context, first, [other], load_here)
         release(self.context, first, [other])
-        replications.happen(self.context.store, Pair(first, other), Event.VERIFIED)
+        replications.record(self.context.store, Pair(first, other), Event.VERIFIED)
 
     def queued(self, name: str) -> list[str]:
         """The actions that wait in ITEMS."""

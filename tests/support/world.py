@@ -133,7 +133,7 @@ class World:
         publish(self.context, SOURCE, once=True)
         for name in self.slaves:
             for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-                replications.happen(self.context.store, self.pair(name), event)
+                replications.record(self.context.store, self.pair(name), event)
 
     def _make_slot(self) -> None:
         """No copy of a database has its slots."""
@@ -178,7 +178,7 @@ class World:
 
     def left_out(self, slave: str = "zurich") -> set[str]:
         """The tables of the master that the slave is not given."""
-        return set(map(str, blocked.left_out(self.context.store, self.pair(slave))))
+        return set(map(str, blocked.skipped_tables(self.context.store, self.pair(slave))))
 
     def status(self, slave: str) -> Status:
         """What the store says of a slave."""

@@ -11,8 +11,8 @@ from sluice.store.engine import Store
 def send(store: Store, runs: Runs, pair: Pair) -> set[str]:
     """Ask for the pending runs of a replication; the ids of those that Airflow has now."""
     done = set()
-    for wanted in pending_runs.waiting(store, pair):
+    for wanted in pending_runs.unsent_runs(store, pair):
         if runs.ask_for(wanted.dag, wanted.run, wanted.conf):
-            pending_runs.sent(store, pair, wanted)
+            pending_runs.mark_sent(store, pair, wanted)
             done.add(wanted.run)
     return done

@@ -228,4 +228,4 @@ def _begin(context: Context, progress: Progress) -> None:
             inhibit(context, SOURCE, [slave], mode=mode)
             dump(context, SOURCE, [slave], load_chunks, mode=mode)
             release(context, SOURCE, [slave])
-    replications.happen(context.store, Pair(SOURCE, FOLLOWER), Happened.VERIFIED)
+    replications.record(context.store, Pair(SOURCE, FOLLOWER), Happened.VERIFIED)

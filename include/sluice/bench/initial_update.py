@@ -226,4 +226,4 @@ def _begin(server: Server, context: Context, slave: str, emptied: str) -> None:
 
 def _end(context: Context, slave: str) -> None:
     release(context, SOURCE, [slave])
-    replications.happen(context.store, Pair(SOURCE, slave), Event.VERIFIED)
+    replications.record(context.store, Pair(SOURCE, slave), Event.VERIFIED)

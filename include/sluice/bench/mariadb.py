@@ -90,7 +90,7 @@ def _filled(
         inhibit(context, SOURCE, [slave])
         took = seconds(lambda: dump(context, SOURCE, [slave], load_chunks))
         release(context, SOURCE, [slave])
-        replications.happen(context.store, Pair(SOURCE, slave), Event.VERIFIED)
+        replications.record(context.store, Pair(SOURCE, slave), Event.VERIFIED)
         return rows / took
 
     def executemany() -> float:
@@ -126,7 +126,7 @@ def _drained(
         dump(context, SOURCE, names, load_chunks)
         release(context, SOURCE, names)
         for name in names:
-            replications.happen(context.store, Pair(SOURCE, name), Event.VERIFIED)
+            replications.record(context.store, Pair(SOURCE, name), Event.VERIFIED)
     with progress.step(f"changing {wanted:,} rows of the master") as step, server.connect(master) as session:
         made = workload.change(session, workload.Orders(rows), wanted, CHANGES_A_TRANSACTION, step)
     with progress.step("publishing them"):

@@ -135,7 +135,7 @@ def receive(context: Context) -> None:
     """All slaves hold the master's data already: go straight to NORMAL."""
     for slave in context.config.slaves_of(SOURCE):
         for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
-            replications.happen(context.store, Pair(SOURCE, slave), event)
+            replications.record(context.store, Pair(SOURCE, slave), event)
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def make_inconsistent(context: Context, source: str, why: str, among: Collection
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
-            replications.happen(context.store, pair, Event.BREAK, why)
+            replications.record(context.store, pair, Event.BREAK, why)
     updates.forget(context.store, source)
     kept_versions.keep_only(context.store, source, ())
 

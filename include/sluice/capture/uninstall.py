@@ -25,7 +25,7 @@ def cleanup(context: Context, source: str) -> list[str]:
     context.store.migrate()
     database = context.source(source)
     database.capture.claim(context.store.id)
-    with leases.leased(context.store, f"publish {source}"):
+    with leases.hold_lease(context.store, f"publish {source}"):
         among = {Status.INITIAL, Status.TRANSITION, Status.NORMAL}
         why = "the DbResources of the source were removed"
 

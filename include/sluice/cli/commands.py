@@ -93,7 +93,9 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     context = _context()
     context.config.replication(source, slave)
     found = [
-        one for one in rejected_changes.kept(context.store, Pair(source, slave)) if one.id in numbers or not numbers
+        one
+        for one in rejected_changes.list_changes(context.store, Pair(source, slave))
+        if one.id in numbers or not numbers
     ]
     for one in found:
         change = one.change
@@ -152,7 +154,7 @@ def show_losses(source: str, slave: str) -> int:
     """Print the column losses of a slave. Returns 0 if none needs a decision."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
-    found, known = column_losses.found(context, pair), allowed_losses.allowed(context.store, pair)
+    found, known = column_losses.found(context, pair), allowed_losses.allowed_casts(context.store, pair)
     left = [one for one in found if not allowed_losses.is_allowed(one, known)]
     for one in found:
         asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"

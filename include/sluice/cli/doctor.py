@@ -15,7 +15,7 @@ from sluice.config import configuration
 from sluice.context import Context
 from sluice.monitor import check, status
 from sluice.outside_text import visible
-from sluice.store import trail
+from sluice.store import audit_trail
 
 _PACKAGES = (
     "apache-airflow",
@@ -80,6 +80,6 @@ def _versions() -> Iterator[str]:
 
 
 def _events(context: Context) -> Iterator[str]:
-    for one in trail.page(context.store, trail.Wanted(), _EVENTS).entries:
+    for one in audit_trail.page(context.store, audit_trail.AuditFilter(), _EVENTS).entries:
         words = (f"{one.at:%Y-%m-%d %H:%M:%S}", one.source, one.slave or "", one.actor, one.event, one.detail)
         yield visible("  ".join(filter(None, words)))

@@ -31,7 +31,7 @@ def clear_queue(context: Context, pair: Pair, who: str | None = None) -> int:
         SluiceError: SLC-386, nothing waits for it, or an initial update needs it; nothing was changed.
     """
     expect_clearable(context, pair)
-    with leases.leased(context.store, f"drain {pair}", force=True) as lease:
+    with leases.hold_lease(context.store, f"drain {pair}", force=True) as lease:
         # A drain that was at work is fenced out before, so that what is discarded is known, and stays so.
         begins = _reached(context, pair, lease)
         end = context.manifest(pair.source).end()
@@ -61,7 +61,7 @@ def expect_clearable(context: Context, pair: Pair) -> int:
         raise _refused(
             pair, f"it is {status}, and its initial update needs what waits", f"; to end that, type: {cancel}"
         )
-    count, _ = replications.behind(context.store, pair)
+    count, _ = replications.read_holdback(context.store, pair)
     if count <= 0:
         raise _refused(pair, NOTHING)
     return count

@@ -109,7 +109,7 @@ def _asked(
 def _tables(context: Context, source: str) -> set[TableName]:
     """The watched tables, as far as they are known: those of the store, and those that the source has today."""
     known = {TableName(*name) for name in context.config.source(source).watched}
-    known |= watched_tables.recorded(context.store, source)
+    known |= watched_tables.known_tables(context.store, source)
     try:
         return known | set(context.watched(source))
     except SluiceError:

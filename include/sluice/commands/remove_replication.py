@@ -54,7 +54,7 @@ def remove_replication(
         TransientError: SLC-051, a drain began meanwhile; or the slave does not answer.
     """
     configured = expect_removable(context, pair, extent)
-    with leases.leased(context.store, f"drain {pair}") as lease:
+    with leases.hold_lease(context.store, f"drain {pair}") as lease:
         if extent is Extent.STORE or not configured:
             removal.forget(context.store, pair, _DETAILS[Extent.STORE], who)
             event("removed", source=pair.source, slave=pair.slave, extent=Extent.STORE)
@@ -133,8 +133,8 @@ def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
         raise _refused(pair, f"its database, or its server, is that of source {masters[0]}", "let its tables stay")
     mapper = context.mapper(pair)
     known = {TableName(*name) for name in context.config.source(pair.source).watched}
-    known |= watched_tables.recorded(context.store, pair.source)
-    equal = comparisons.proven(context.store, pair)
+    known |= watched_tables.known_tables(context.store, pair.source)
+    equal = comparisons.equal_tables(context.store, pair)
     filled = [name for name in known if context.gives(pair, name)]
     # The configuration may lead elsewhere by now.
     found = sorted({mapper.table(name) for name in filled if equal.get(str(name)) == mapper.table(name)})

@@ -86,7 +86,7 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
     for pair in doomed.replications:
         yield from _removed(context, pair, extent)
         yield f"replication {pair}"
-    with leases.leased(context.store, f"publish {source}"):
+    with leases.hold_lease(context.store, f"publish {source}"):
         gone = remove_segments(context.manifest(source), context.files(), source, may_be_gone=extent is Extent.STORE)
         if gone:
             yield f"{gone:,} {'segment' if gone == 1 else 'segments'} of the change log"

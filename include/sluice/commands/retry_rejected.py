@@ -40,7 +40,7 @@ def carry_out(
     """
     slave = context.slave(pair)
     try:
-        wanted = rejected_changes.chosen(
+        wanted = rejected_changes.take(
             context.store, pair, numbers, "rejected changes carried out", through=through, who=who
         )
         with wanted as (named, everything):
@@ -49,7 +49,7 @@ def carry_out(
                 [one.id for one in named],
                 [one.id for one in everything],
                 lambda left: _steps(context, pair, [one for one in named if one.id in left]),
-                partial(statement_results.answered, context.store, pair),
+                partial(statement_results.record_answer, context.store, pair),
             )
     finally:
         slave.close()

@@ -33,8 +33,8 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
     from sluice.drain.remove_transaction import no_obstacle
     from sluice.drain.step import drain_of
 
-    with leases.leased(context.store, f"drain {pair}") as lease:
-        stuck = blocked.standing(context.store, pair)
+    with leases.hold_lease(context.store, f"drain {pair}") as lease:
+        stuck = blocked.blocking_transaction(context.store, pair)
         if stuck is None or stuck.ordinal != ordinal:
             raise no_obstacle(pair, ordinal)
         slave = context.slave(pair)
@@ -43,11 +43,11 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
             # A process that still writes to the slave under an earlier lease is fenced out before the slave is looked
             # at (R6).
             drain.begin(lease.epoch)
-            left = {str(table) for table in blocked.left_out(context.store, pair)}
+            left = {str(table) for table in blocked.skipped_tables(context.store, pair)}
             given = [one for one in stuck.touched if one.table not in left and not _excluded(slave.mapper, one.table)]
-            known_differences.removed(context.store, pair, ordinal, given)
+            known_differences.record_removal(context.store, pair, ordinal, given)
             done = drain.remove(ordinal)
-            replications.delivered(context.store, pair, drain.make_durable(), done.tolerated)
+            replications.record_delivery(context.store, pair, drain.make_durable(), done.tolerated)
         finally:
             slave.close()
     blocked.count(context.store, pair, done.skipped)
@@ -62,7 +62,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
         TransientError: SLC-051, a drain is at work.
         SluiceError: SLC-171, there is no such table.
     """
-    stuck = blocked.standing(context.store, pair)
+    stuck = blocked.blocking_transaction(context.store, pair)
     # One that was renamed since has a name that the configuration does not know.
     met = {one.table for one in stuck.touched} if stuck else set()
     table = _table(name)
@@ -72,7 +72,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
             f"{name} is no watched table of {pair.source}",
             "nothing was changed; name it as the master calls it: schema.table",
         )
-    with leases.leased(context.store, f"drain {pair}"):
+    with leases.hold_lease(context.store, f"drain {pair}"):
         blocked.skip(context.store, pair, table, who or replications.actor())
     if met == {str(table)}:
         _passed(context, pair, f"somebody has left out {table} since")

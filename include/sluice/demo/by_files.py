@@ -24,7 +24,7 @@ def fill(context: Context, dags: Dags, source: str, slaves: list[str], progress:
         dags.wait("initial_update", dags.trigger("initial_update", conf), step.update, PATIENCE_S)
     runs = {slave: dags.trigger(_RECEIVE, {"source": source, "slave": slave}) for slave in slaves}
     for slave, run in runs.items():
-        if awaited := transfers.awaited(context.store, Pair(source, slave)):
+        if awaited := transfers.awaited_transfer(context.store, Pair(source, slave)):
             directory = Path(at_home(context.config.slave(slave).initial_files.location)) / awaited.name
             progress.note(
                 f"Manual Data transfer: copying {awaited.files} files from {awaited.url} to {directory.parent}"

@@ -57,7 +57,7 @@ def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
         return f"its drain into {pair.slave} was paused by {who}"
     if holds := replications.holds(store, pair):
         return f"its drain into {pair.slave} is on standby ({', '.join(holds)})"
-    if skipped := blocked.left_out(store, pair).get(table):
+    if skipped := blocked.skipped_tables(store, pair).get(table):
         return f"{skipped.actor} skipped {table} for {pair.slave}"
     return ""
 
@@ -83,7 +83,10 @@ def held_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
     def delivered() -> list[object]:
         """What changes with all that fills one of the two otherwise, or leaves the table out."""
         known = ((replications.get(context.store, one), origin.table) for origin in origins for one in origin.ways)
-        return [(one.status, one.update_id, table in blocked.left_out(context.store, one.pair)) for one, table in known]
+        return [
+            (one.status, one.update_id, table in blocked.skipped_tables(context.store, one.pair))
+            for one, table in known
+        ]
 
     began = delivered()
     _expect_arriving(context, pair, on_slave, origins)

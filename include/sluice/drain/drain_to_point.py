@@ -40,7 +40,7 @@ def reach(
             else:
                 # Somebody else compares it on its way.
                 time.sleep(_LOOK_S)
-        replications.delivered(context.store, pair, drain.make_durable(), tolerated)
+        replications.record_delivery(context.store, pair, drain.make_durable(), tolerated)
     finally:
         drain.close()
         slave.close()

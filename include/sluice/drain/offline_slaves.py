@@ -49,12 +49,14 @@ def fill_if_reachable(context: Context, pair: Pair) -> None:
     known = replications.get(context.store, pair)
     off = updates.is_put_off(context.store, known)
     if not off and not (
-        (awaited := transfers.awaited(context.store, pair)) and initial_data.holds(context.config, awaited)
+        (awaited := transfers.awaited_transfer(context.store, pair)) and initial_data.holds(context.config, awaited)
     ):
         return
     if absent(context, [pair]):
         return
-    wanted = {"slaves": [pair.slave], **updates.asked(context.store, known.update_id)} if off else {"slave": pair.slave}
+    wanted = (
+        {"slaves": [pair.slave], **updates.choices(context.store, known.update_id)} if off else {"slave": pair.slave}
+    )
     conf = {"source": pair.source, **wanted}
     run = f"{pair.source}__{pair.slave}__{known.update_id}"
     context.runs().ask_for(INITIAL_UPDATE if off else RECEIVE_INITIAL_FILES, run, conf)

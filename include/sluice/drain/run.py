@@ -126,7 +126,7 @@ def _deliver(
 ) -> str:
     """Deliver under a lease until nothing more comes or the gate shuts; why it did, if it did."""
     try:
-        with leases.leased(context.store, f"drain {pair}", configuration=context.config.fingerprint) as held:
+        with leases.hold_lease(context.store, f"drain {pair}", configuration=context.config.fingerprint) as held:
             event("configuration", fingerprint=held.configuration)
             return _Run(context, gate, held, pair, total, describe, signal, steps).until(times)
     except FencedError:

@@ -15,7 +15,7 @@ from sluice.errors import SluiceError
 from sluice.model.action import Filled
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import Pattern, chosen
-from sluice.store.watched_tables import recorded
+from sluice.store.watched_tables import known_tables
 from sluice.vendors.registry import vendor
 
 Known = Callable[[str], Collection[TableName]]
@@ -69,7 +69,7 @@ def others(context: Context, pair: Pair, slave_table: TableName, known: Known | 
     ours = next(one for one in feeds if one.pair == pair)
     return [
         f"{name} of {other.pair.source}"
-        for other, name in _beside(feeds, ours, slave_table, known or partial(recorded, context.store))
+        for other, name in _beside(feeds, ours, slave_table, known or partial(known_tables, context.store))
         if not _covered(feeds, ours, slave_table, other, name)
     ]
 
@@ -81,7 +81,9 @@ def beside(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[P
     """
     feeds = list(_feeds(context))
     ours = next(one for one in feeds if one.pair == pair)
-    return [(other.pair, name) for other, name in _beside(feeds, ours, slave_table, partial(recorded, context.store))]
+    return [
+        (other.pair, name) for other, name in _beside(feeds, ours, slave_table, partial(known_tables, context.store))
+    ]
 
 
 @dataclass(frozen=True, order=True)
@@ -108,7 +110,7 @@ def common_origins(context: Context, pair: Pair, slave_tables: Iterable[TableNam
     if not vendor(context.config.slave(pair.slave).vendor).master:
         # In a directory each replication has one of its own.
         return []
-    feeds, known = list(_feeds(context)), cache(partial(recorded, context.store))
+    feeds, known = list(_feeds(context)), cache(partial(known_tables, context.store))
     ours = next(one for one in feeds if one.pair == pair)
     into_master = [
         one
@@ -138,7 +140,7 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
     mapper, wiped = context.config.slave(pair.slave).mapper, context.config.slave(pair.slave).wipe_out
     lost: list[str] = []
     kept: list[str] = []
-    known = cache(known or partial(recorded, context.store))
+    known = cache(known or partial(known_tables, context.store))
     for name in (one for one in tables if not mapper.excludes(one)):
         if found := others(context, pair, slave_table := mapper.table(name), known):
             stays = mapper.filled(name) is Filled.MERGE

@@ -67,8 +67,8 @@ def deliver(
     drain: Drain | None = None
     try:
         # Before the drain reads it: a table that is left out from now on ends the step.
-        left_out = blocked.left_out(context.store, pair).keys()
-        watched = watched_tables.recorded(context.store, pair.source) - left_out
+        left_out = blocked.skipped_tables(context.store, pair).keys()
+        watched = watched_tables.known_tables(context.store, pair.source) - left_out
         tables = sorted(name for name in watched if context.gives(pair, name))
         if first:
             slave.expect_lasting(tables)
@@ -119,18 +119,18 @@ def drain_of(
         context.files(),
         own.max_batch,
         context.read_snapshot(pair.source),
-        answered=partial(statement_results.answered, context.store, pair) if settings.statements else None,
+        answered=partial(statement_results.record_answer, context.store, pair) if settings.statements else None,
         collected=settings.collected,
         salt=salt_of(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
         permission=DdlPermission(
             settings.policies,
-            ddl_questions.decided(context.store, pair),
+            ddl_questions.decisions(context.store, pair),
             slave.mapper.excludes,
             partial(shared_tables.others, context, pair),
             slave.doubts,
         ),
-        skipped={*left_out, *blocked.left_out(context.store, pair)},
+        skipped={*left_out, *blocked.skipped_tables(context.store, pair)},
     )
 
 
@@ -140,7 +140,7 @@ def explain(store: Store, pair: Pair, error: SluiceError, drain: Drain | None = 
     stuck = drain.stuck if drain else None
     hints.for_drain(error, pair, stuck, updating=updating)
     if stuck:
-        blocked.stand(store, pair, stuck)
+        blocked.record(store, pair, stuck)
     if isinstance(error, UndecidedDdl):
         ddl_questions.put(store, pair, error.asking, QuestionState.WAITING if error.asked else QuestionState.STOPPED)
 
@@ -170,7 +170,7 @@ class _Step:
                 if held(self._store, self._pair):
                     self._done.shut = True
                     break
-                if blocked.left_out(self._store, self._pair).keys() != self._left_out:
+                if blocked.skipped_tables(self._store, self._pair).keys() != self._left_out:
                     # The next step knows them.
                     break
                 began = time.monotonic()
@@ -202,7 +202,7 @@ class _Step:
         """Make the slave durable, then tell the store how far it is."""
         if self._drain.position != self._durable:
             self._durable = self._drain.make_durable()
-            replications.delivered(self._store, self._pair, self._durable, self._tolerated, self._batch_s)
+            replications.record_delivery(self._store, self._pair, self._durable, self._tolerated, self._batch_s)
             blocked.count(self._store, self._pair, self._skipped)
             self._tolerated, self._skipped = Tolerated(), Counter()
             self._durable_at = time.monotonic()

@@ -59,7 +59,7 @@ def cancel(
             known = replications.get(store, pair)
             if known.status in UNDER_WAY:
                 # Before the state: another update that begins from here on has a later epoch, and is not fenced out.
-                lease = stack.enter_context(leases.leased(store, f"drain {pair}", force=True))
+                lease = stack.enter_context(leases.hold_lease(store, f"drain {pair}", force=True))
                 if updates.cancel(store, known, why, who):
                     held[pair] = known.update_id or 0, lease
         for pair, (number, _) in held.items():
@@ -82,7 +82,7 @@ def _end(context: Context, pair: Pair, number: int, done: Cancelled) -> None:
     if not begun_by:
         # It waited for its slave to answer.
         return
-    alone = not updates.goes_on(context.store, number)
+    alone = not updates.is_under_way(context.store, number)
     found = runs.at_work(pair, begun_by)
     if found is None:
         done.not_ended[begun_by] = "Airflow does not tell whether it is at work"

@@ -23,7 +23,7 @@ from sluice.model.names import APPROVE_LOSSES, Pair, TableName
 from sluice.paths import home
 from sluice.storage import private_files
 from sluice.store import replications, updates
-from sluice.store.allowed_losses import allowed, is_allowed
+from sluice.store.allowed_losses import allowed_casts, is_allowed
 from sluice.store.engine import Store
 from sluice.store.tables import allowed_loss, for_pair
 
@@ -149,7 +149,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
 
 
 def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:
-    known = allowed(context.store, pair)
+    known = allowed_casts(context.store, pair)
     if new := [one for one in losses if not is_allowed(one, known)]:
         error = Lossy(
             220,
@@ -178,7 +178,7 @@ def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
     current = {(one.table, one.column): one.cast for one in losses}
     gone = [
         (table, column)
-        for table, casts in allowed(store, pair).items()
+        for table, casts in allowed_casts(store, pair).items()
         for column, cast in casts.items()
         if current.get((table, column)) != cast
     ]

@@ -76,14 +76,14 @@ def dump(
         # Only once it is known that this run has slaves to fill.
         stages = _stages(context, source)
         only, ranges = updates.tables(context.store, update), updates.keys(context.store, update)
-        older = kept_versions.asked(context.config.source(source), version)
+        older = kept_versions.requested_version(context.config.source(source), version)
         expect_together(mode, some=bool(only), keys=bool(ranges), store=store, older=older)
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             how = UpdateEvent.STORED if len(failed) < len(held) else UpdateEvent.FAIL
             return ended(how, _Filled(failed))
         asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
-        updates.keep_asked(context.store, update, asked.choices)
+        updates.keep_choices(context.store, update, asked.choices)
         already_loaded, held = start_stream.apart(context, update, held)
         if not held:
             return ended(whole, _Filled({}))
@@ -229,7 +229,10 @@ def _copied(
     else:
         before = _resumption(asked, snapshot, dumped, later)
     bring = before.load if isinstance(before, ProgramUpdate) else load
-    kept = asked.storable and kept_versions.missing(context.store, source, context.config.source(source)) is not None
+    kept = (
+        asked.storable
+        and kept_versions.missing_version(context.store, source, context.config.source(source)) is not None
+    )
 
     def unread(tables: Collection[TableName], *, again: bool) -> None:
         # If the locks were lost, who reads a chunk sees whether its table was rewritten since.
@@ -293,7 +296,7 @@ def _ended(
         pair = Pair(source, slave)
         still = partial(leases.expect_held, held=held[pair])
         # It may belong to another update by now.
-        if replications.happened(context.store, pair, Event.FAIL, error.message, update_id=update, also=still):
+        if replications.try_record(context.store, pair, Event.FAIL, error.message, update_id=update, also=still):
             loss_approval.ask(context, pair, update, error, filled.choices)
     updates.finish(context.store, update, how)
     if how is UpdateEvent.FAIL:

@@ -75,7 +75,7 @@ def inhibit(
         active(context, source)
     present = context.present(source)
     only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)
-    older = kept_versions.asked(context.config.source(source), version)
+    older = kept_versions.requested_version(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = None if cascade.strip() == cascades.NONE else context.config.parsed(cascade)
     number, begun = _current(context, pairs)
@@ -96,10 +96,12 @@ def inhibit(
     number = number or updates.new(context.store, source, only, keys)
     with ExitStack() as stack:
         # Before the state: a job that cancels this update has a later epoch, and is not fenced out here.
-        held = {pair: stack.enter_context(leases.leased(context.store, f"drain {pair}", force=True)) for pair in pairs}
+        held = {
+            pair: stack.enter_context(leases.hold_lease(context.store, f"drain {pair}", force=True)) for pair in pairs
+        }
         replications.request(context.store, wanted, number)
         # A run that begins with this task wants all of it anew.
-        loaded_slaves.still(context.store, number, {})
+        loaded_slaves.keep_current(context.store, number, {})
         for pair in pairs:
             cascades.remember(context.store, pair, cascade, following, after)
         # What is held back is obsolete, unless tables keep their rows. The dump begins at the log's end of then; a
@@ -114,7 +116,7 @@ def inhibit(
 
 def _refuse_under_way(context: Context, pair: Pair) -> None:
     """Refuse a second update while one is running; one whose job died without a report is over."""
-    if carried := transfers.pending(context.store, pair):
+    if carried := transfers.pending_transfer(context.store, pair):
         raise SluiceError(
             189,
             f"initial data {'was carried' if carried.is_in else 'is on its way'} to slave {pair.slave} by hand, "
@@ -199,7 +201,7 @@ def _refuse_inexact(context: Context, pair: Pair, only: frozenset[TableName], *,
     store, known = context.store, replications.get(context.store, pair)
     lacking = updates.tables(store, known.update_id) if known.status is not Status.NORMAL else frozenset()
     enough = whole or bool(updates.keys(store, known.update_id))
-    left_out = frozenset() if whole else blocked.left_out(store, pair).keys() & only
+    left_out = frozenset() if whole else blocked.skipped_tables(store, pair).keys() & only
     broke_off = known.status is not Status.UNCONFIGURED and lacking and lacking <= only and enough
     if (known.status is Status.NORMAL or broke_off) and not left_out:
         return
@@ -224,7 +226,7 @@ def _refuse_paused(context: Context, pair: Pair) -> None:
 
 def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     """The slaves whose update by this run was not cancelled before its retry."""
-    gone = updates.cancelled(context.store)
+    gone = updates.cancelled_slaves(context.store)
     left = [pair for pair in pairs if pair.slave not in gone]
     if not left:
         anew = shell.update(pairs[0].source, [pair.slave for pair in pairs])
@@ -239,5 +241,5 @@ def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
 def _current(context: Context, pairs: Sequence[Pair]) -> tuple[int | None, list[Pair]]:
     """The update that this run has asked for already, which a retried task finds, and those of these that are in it."""
     known = [replications.get(context.store, pair) for pair in pairs]
-    ours = [one for one in known if one.status is Status.INITIAL and updates.ours(context.store, one)]
+    ours = [one for one in known if one.status is Status.INITIAL and updates.is_ours(context.store, one)]
     return (ours[0].update_id if ours else None), [one.pair for one in ours]

@@ -25,7 +25,7 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
     """
     if not isinstance(error, Lossy) or not error.allowable:
         return
-    updates.keep_asked(context.store, update, chosen)
+    updates.keep_choices(context.store, update, chosen)
     conf = {"source": pair.source, "slave": pair.slave, "refused": update}
     wanted = PendingRun(APPROVE_LOSSES, _run(pair, update), conf)
     with context.store.begin() as connection:
@@ -58,7 +58,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str, update: int = 0) -
     """
     done = column_losses.allow(context, pair, asked, who, partly=_partly(context, update))
     if update and _waits(context, pair, update):
-        conf = {"source": pair.source, "slaves": [pair.slave], **updates.asked(context.store, update)}
+        conf = {"source": pair.source, "slaves": [pair.slave], **updates.choices(context.store, update)}
         if run := context.runs().ask_for(INITIAL_UPDATE, _run(pair, update), conf):
             return {**done, "next": f"{context.config.dag_id(INITIAL_UPDATE)}/{run}"}
     return {**done, "next": shell.update(pair.source, [pair.slave])}

@@ -113,5 +113,5 @@ def _unfit(context: Context, pair: Pair) -> SluiceError | None:
 def _waiting(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
     """The slaves with an update of this run, and its number."""
     known = [replications.get(store, pair) for pair in pairs]
-    ours = (one for one in known if one.status is Status.INITIAL and updates.ours(store, one))
+    ours = (one for one in known if one.status is Status.INITIAL and updates.is_ours(store, one))
     return {one.pair: one.update_id or 0 for one in ours}

@@ -250,7 +250,7 @@ def _had(context: Context, source: str) -> set[TableName]:
     found = set()
     # What is wrong with these is told beside them.
     with suppress(SluiceError):
-        found |= watched_tables.recorded(context.store, source)
+        found |= watched_tables.known_tables(context.store, source)
     with suppress(SluiceError):
         found |= context.watched(source).keys()
     return found

@@ -185,7 +185,7 @@ def _slave(context: Context, pair: Pair, master: MasterTables, choices: UpdateCh
 
 
 def _losses(context: Context, pair: Pair, master: MasterTables) -> list[LostValues]:
-    known = allowed_losses.allowed(context.store, pair)
+    known = allowed_losses.allowed_casts(context.store, pair)
     return [
         LostValues(
             str(one.table),
@@ -221,7 +221,7 @@ def _reason(error: object, patience_s: float) -> tuple[str, str]:
 def _recorded(context: Context, source: str) -> list[TableName]:
     """The tables as far as they are known without the master."""
     settings = context.config.source(source)
-    known = {TableName(*name) for name in settings.watched} | watched_tables.recorded(context.store, source)
+    known = {TableName(*name) for name in settings.watched} | watched_tables.known_tables(context.store, source)
     return sorted(name for name in known if chosen(settings.patterns, name))
 
 

@@ -38,11 +38,11 @@ def release(
             # Its data are not what this run has brought.
             continue
         if known.status is Status.INITIAL and not (
-            updates.ours(context.store, known)
-            and replications.happened(context.store, pair, Event.DUMPED, update_id=known.update_id)
+            updates.is_ours(context.store, known)
+            and replications.try_record(context.store, pair, Event.DUMPED, update_id=known.update_id)
         ):
             continue
-        carried = transfers.pending(context.store, pair)
+        carried = transfers.pending_transfer(context.store, pair)
         if carried and not approval.may_go_on(context, carried, approved):
             event("waiting", slave=slave)
         elif known.status in UNDER_WAY:
@@ -82,11 +82,11 @@ def abandon(context: Context, source: str, slaves: Sequence[str], why: str = "")
     for slave in slaves:
         pair = Pair(source, slave)
         known = replications.get(context.store, pair)
-        ours = known.status in UNDER_WAY and updates.ours(context.store, known)
-        if not ours or (known.status is Status.TRANSITION and transfers.pending(context.store, pair)):
+        ours = known.status in UNDER_WAY and updates.is_ours(context.store, known)
+        if not ours or (known.status is Status.TRANSITION and transfers.pending_transfer(context.store, pair)):
             continue
         why = why.strip() or "a step of the update failed, see its log"
-        if replications.happened(context.store, pair, Event.FAIL, why, update_id=known.update_id):
+        if replications.try_record(context.store, pair, Event.FAIL, why, update_id=known.update_id):
             abandoned.append(slave)
             event("abandoned", slave=slave)
     return {"abandoned": abandoned}

@@ -38,7 +38,9 @@ def join(
         if files:
             transfers.begin(context.store, files.transfer(pair))
         else:
-            statement_results.covered(context.store, pair, context.read_snapshot(pair.source)(shown.snapshot).sees)
+            statement_results.record_loaded(
+                context.store, pair, context.read_snapshot(pair.source)(shown.snapshot).sees
+            )
         loaded_slaves.note(context.store, update, pair.slave, leases_of[pair], _what(context, pair, begins))
 
 
@@ -54,7 +56,7 @@ def apart(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[
         # That it cannot be known what a slave is to see is told for this one alone, later.
         with suppress(ConfigError):
             wanted[one.pair.slave] = _what(context, one.pair, one.position)
-    loaded = loaded_slaves.still(context.store, update, wanted)
+    loaded = loaded_slaves.keep_current(context.store, update, wanted)
     for slave in sorted(loaded):
         event("filled already", slave=slave, update=update)
     return loaded, [one for one in leased if one[0].slave not in loaded]

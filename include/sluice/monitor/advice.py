@@ -23,8 +23,8 @@ from sluice.state.replication import Event, Status
 from sluice.store import leases, removal, replications, updates
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
+from sluice.store.replication_overview import ReplicationOverview
 from sluice.store.replications import HoldNote
-from sluice.store.standings import Standing
 from sluice.store.tables import audit, initial_update, lease
 from sluice.store.transfers import Transfer
 
@@ -110,7 +110,9 @@ def for_gate(
         yield f"STANDBY (ADMIN): the drain DAG is paused by {who}.{kept}\nHINT: to go on, type: {shell.unpause(pair)}"
 
 
-def for_status(store: Store, pair: Pair, one: Standing, location: str, differing: Mapping[str, int]) -> Iterator[str]:
+def for_status(
+    store: Store, pair: Pair, one: ReplicationOverview, location: str, differing: Mapping[str, int]
+) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
     Args:
@@ -166,11 +168,11 @@ def _or_resume(store: Store, pair: Pair, location: str) -> str:
     in_blocks = state in (*IN_BLOCKS, UpdateState.CANCELLED_IN_BLOCKS)
     if state not in RESUMABLE:
         return ""
-    choices = updates.asked(store, number) | ({"mode": "online"} if in_blocks else {})
+    choices = updates.choices(store, number) | ({"mode": "online"} if in_blocks else {})
     choices.pop("resume", None)
     stored = bool(choices.get("store_initial_data"))
     # Who gets the same files goes on together.
-    slaves = updates.given_up(store, number) if stored else [pair.slave]
+    slaves = updates.abandoned_slaves(store, number) if stored else [pair.slave]
     resumed = shell.update(pair.source, slaves, **choices, resume=True)
     hint = f"\nHINT: or go on where the initial update broke off: {resumed}"
     if not stored:

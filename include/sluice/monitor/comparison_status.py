@@ -218,7 +218,7 @@ def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonRepo
         UnknownName: SLC-003, SLC-510.
     """
     found = reported(context, pair, report)
-    counts = comparisons.kept(context.store, [one.id for one in found])
+    counts = comparisons.row_counts(context.store, [one.id for one in found])
     kept: dict[str, dict[str, int]] = {
         str(one.table): {kind: counts.get((one.id, kind), 0) for kind in KINDS} for one in found
     }

@@ -22,7 +22,7 @@ def of_slaves(
     """
     patterns = context.wanted(source).entries
     columns = watched_tables.columns(context.store, source)
-    known = watched_tables.recorded(context.store, source)
+    known = watched_tables.known_tables(context.store, source)
     tables = sorted(name for name in known if chosen(patterns, name) and (not only or name in only))
     return [one for slave in slaves for one in _of_slave(context, Pair(source, slave), tables, columns)]
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 from sluice.context import Context
 from sluice.model.names import Pair
-from sluice.store.standings import Standing
+from sluice.store.replication_overview import ReplicationOverview
 
 # So many runs are named in a note.
 _NAMED = 5
@@ -31,7 +31,7 @@ class RunConfiguration:
     newer: str
 
 
-def of_last_runs(context: Context, one: Standing) -> Iterator[RunConfiguration]:
+def of_last_runs(context: Context, one: ReplicationOverview) -> Iterator[RunConfiguration]:
     """Those of the drain and of the publisher, as far as they are known."""
     now = context.config.fingerprint
     for dag, lease in (("drain", one.drain), ("publish", one.publisher)):

@@ -16,7 +16,7 @@ from sluice.state.dispatcher import Dispatcher
 from sluice.state.replication import Status
 from sluice.store import publishers, rejected_changes
 from sluice.store.publishers import PublisherState
-from sluice.store.standings import standings
+from sluice.store.replication_overview import overviews
 
 
 class Kind(StrEnum):
@@ -154,7 +154,7 @@ def gathered(context: Context, rows: Iterable[ReplicationStatus], looked: Callab
 
 def of_drain(context: Context, pair: Pair) -> list[Sample]:
     """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
-    (known,) = standings(context.store, [pair]).values()
+    (known,) = overviews(context.store, [pair]).values()
     kept = rejected_changes.counts(context.store, pair)
     return list(of_replication(told(context, known, Beside()), kept.get(pair, 0), looked=False))
 

@@ -13,7 +13,7 @@ from sluice.context import Context
 from sluice.model.statement import Row, WantedStatement, lacking
 from sluice.statements import issue
 from sluice.store import statement_board
-from sluice.store.statement_board import Kept
+from sluice.store.statement_board import StatementRecord
 from sluice.store.statement_results import NodeAnswer, StatementStatus
 
 
@@ -97,7 +97,7 @@ def listed(context: Context, source: str, before: int | None, *, values: bool) -
 def shown(context: Context, source: str, number: int, *, values: bool) -> StatementStatusReport:
     """A statement with the answers of all nodes. Raises UnknownName SLC-003, SLC-111."""
     context.config.source(source)
-    found = statement_board.one(context.store, source, number)
+    found = statement_board.find(context.store, source, number)
     if found is None:
         raise issue.unknown(source, number)
     kept, (master, *slaves) = found
@@ -105,7 +105,7 @@ def shown(context: Context, source: str, number: int, *, values: bool) -> Statem
     return _report(kept, nodes, values)
 
 
-def _report(kept: Kept, nodes: Sequence[NodeStatus], values: bool) -> StatementStatusReport:
+def _report(kept: StatementRecord, nodes: Sequence[NodeStatus], values: bool) -> StatementStatusReport:
     wanted = kept.wanted if values else None
     return StatementStatusReport(kept.id, kept.source, kept.actor, kept.at, kept.begun, kept.run, wanted, nodes)
 

@@ -26,8 +26,8 @@ from sluice.state.dispatcher import Dispatcher, Hold, shown
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import DELIVERING, Status
 from sluice.store import updates
+from sluice.store.replication_overview import ReplicationOverview, overviews
 from sluice.store.replications import ReplicationState
-from sluice.store.standings import Standing, standings
 from sluice.store.transfers import Transfer
 
 
@@ -183,13 +183,13 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.unanswered(context, pairs)
     beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
-    known = standings(context.store, pairs, by_table=True)
+    known = overviews(context.store, pairs, by_table=True)
     return [explained(context, one, beside[pair], resting=True) for pair, one in known.items()]
 
 
 def brief(context: Context, pair: Pair) -> str:
     """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
-    (known,) = standings(context.store, [pair]).values()
+    (known,) = overviews(context.store, [pair]).values()
     row = explained(context, known, Beside(context.switch(pair).paused()), resting=True)
     head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
     return "\n".join(filter(None, [head, row.why]))
@@ -255,7 +255,7 @@ def _compared(row: ReplicationStatus) -> str:
     return f"{row.compared:,}" if row.scope == WHOLE else f"{row.compared:,} ({row.scope})"
 
 
-def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
+def told(context: Context, one: ReplicationOverview, beside: Beside) -> ReplicationStatus:
     """The status without its reasons: nothing more is asked for it, however many there are."""
     known, source = one.known, beside.source
     kinds = frozenset(one.holds)
@@ -305,7 +305,9 @@ def told(context: Context, one: Standing, beside: Beside) -> ReplicationStatus:
     return replace(found, condition=next(condition for condition, holds in found.conditions() if holds))
 
 
-def explained(context: Context, one: Standing, beside: Beside, *, resting: bool = False) -> ReplicationStatus:
+def explained(
+    context: Context, one: ReplicationOverview, beside: Beside, *, resting: bool = False
+) -> ReplicationStatus:
     """The same, with why it does not go on, what is safe and what to type.
 
     Args:
@@ -337,7 +339,7 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _last(one: Standing) -> LastUpdate | None:
+def _last(one: ReplicationOverview) -> LastUpdate | None:
     if (last := one.update) is None:
         return None
     return LastUpdate(last.id, last.state, last.run, last.started_at.isoformat(), _iso(last.ended_at))
@@ -348,7 +350,7 @@ def _awaited(context: Context, known: ReplicationState, carried: Transfer | None
     if carried and carried.is_in:
         return advice.for_loaded_files(carried)
     if updates.is_put_off(context.store, known) or (carried and initial_data.holds(context.config, carried)):
-        return advice.for_kept(known.pair, carried, {} if carried else updates.asked(context.store, known.update_id))
+        return advice.for_kept(known.pair, carried, {} if carried else updates.choices(context.store, known.update_id))
     location = at_home(context.config.slave(known.pair.slave).initial_files.location)
     return advice.for_transfer(carried, location) if carried else None
 
@@ -360,7 +362,7 @@ def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     return found
 
 
-def _loaded(one: Standing) -> tuple[str, LoadProgress | None]:
+def _loaded(one: ReplicationOverview) -> tuple[str, LoadProgress | None]:
     """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs."""
     if one.update is None or not (one.update.progress.chunks or one.update.progress.bytes_planned):

@@ -10,7 +10,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.model.watched import chosen
 from sluice.store import activities, watched_tables
-from sluice.store.activities import Activity, Compared
+from sluice.store.activities import Activity, LastComparison
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Copy:
     slave: str
     conflicts: int = 0
     rejected: int = 0
-    compared: Compared | None = None
+    compared: LastComparison | None = None
 
     @property
     def odd(self) -> bool:
@@ -54,7 +54,7 @@ class TableStatus:
         return sum(one.rejected for one in self.copies)
 
     @property
-    def compared(self) -> Compared | None:
+    def compared(self) -> LastComparison | None:
         """The verification that was least good; of equal ones the last."""
         found = [one.compared for one in self.copies if one.compared]
         return max(found, key=lambda one: (one.different, one.at), default=None)
@@ -69,7 +69,7 @@ def tables(context: Context, source: str) -> list[TableStatus]:
     settings, store = context.config.source(source), context.store
     active = activities.by_table(store, source)
     watched = {TableName(*name) for name in settings.watched}
-    watched |= {name for name in watched_tables.recorded(store, source) if chosen(settings.patterns, name)}
+    watched |= {name for name in watched_tables.known_tables(store, source) if chosen(settings.patterns, name)}
     slaves = context.config.slaves_of(source)
     tolerated, rejected = activities.conflicts(store, source), activities.rejections(store, source)
     compared = activities.comparisons(store, source)

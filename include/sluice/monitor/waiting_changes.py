@@ -19,7 +19,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
 from sluice.model.row_image import cut, named
-from sluice.store.standings import standings
+from sluice.store.replication_overview import overviews
 
 MOST = 50
 # A segment is copied and hashed before one row of it is believed.
@@ -75,7 +75,7 @@ def waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
         values: whether they may be seen.
     """
     context.config.replication(pair.source, pair.slave)
-    (found,) = standings(context.store, [pair]).values()
+    (found,) = overviews(context.store, [pair]).values()
     position, manifest = found.known.position, context.manifest(pair.source)
     listed = manifest.since(position.segment, _SEGMENTS) if found.holdback else []
     waits = [one for one in listed if one.last_ordinal > position.ordinal]

@@ -12,8 +12,8 @@ from pydantic import BeforeValidator, Field
 from sluice.model.access import Right
 from sluice.pages import html
 from sluice.pages.entry import airflow, needs
-from sluice.store import trail
-from sluice.store.trail import Wanted
+from sluice.store import audit_trail
+from sluice.store.audit_trail import AuditFilter
 
 router = APIRouter(include_in_schema=False)
 DAYS = (1, 7, 30, 365)
@@ -40,19 +40,19 @@ def wanted(
     event: _Event = "",
     days: _Days = None,
     before: _Before = None,
-) -> Wanted:
+) -> AuditFilter:
     """The entries that a query asks for."""
-    return Wanted(source.strip(), slave.strip(), person.strip(), event.strip(), days, before)
+    return AuditFilter(source.strip(), slave.strip(), person.strip(), event.strip(), days, before)
 
 
-Asked = Annotated[Wanted, Depends(wanted)]
+Asked = Annotated[AuditFilter, Depends(wanted)]
 
 
 @router.get("/audit", dependencies=[needs(Right.ADMINISTER)])
 def audit(request: Request, asked: Asked) -> Response:
     """The newest entries that a query asks for."""
     context = airflow(request).context()
-    found = trail.page(context.store, asked)
+    found = audit_trail.page(context.store, asked)
     kept = {name: value for name, value in asdict(asked).items() if value and name != "before"}
     # Also names that the configuration has no more.
     sources = sorted({*context.config.sources, *filter(None, [asked.source])})

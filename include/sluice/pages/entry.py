@@ -22,7 +22,7 @@ from sluice.errors import Refused, SluiceError
 from sluice.model.access import Right, Role, role_of
 from sluice.pages.airflow import Airflow, Visitor
 from sluice.pages.scraper import SCRAPER, asks_for_metrics, scraper
-from sluice.store import trail
+from sluice.store import audit_trail
 
 TOKEN_HEADER = "X-Sluice-Token"
 # A page that is open has a new one every few seconds; a form, and a page in the background, have not.
@@ -108,7 +108,9 @@ def needs(right: Right) -> Any:
             fact = f"{who.user} {f'is {theirs}' if theirs else 'has no role'} here, and may not {right}"
             # A page that is open asks every few seconds, and would hide what happened.
             if request.method not in _READING:
-                trail.refuse(context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}")
+                audit_trail.refuse(
+                    context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}"
+                )
             raise Refused(
                 392,
                 fact,

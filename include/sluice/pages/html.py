@@ -33,7 +33,7 @@ from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.condition import Condition
 from sluice.state.replication import DELIVERING, UNDER_WAY, Status
-from sluice.store import cascades, ddl_questions, history, rejected_changes, trail, watched_tables
+from sluice.store import audit_trail, cascades, ddl_questions, history, rejected_changes, watched_tables
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -105,18 +105,18 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     keys = entry.sees_values(request)
     one = overview.one(airflow(request), _reach(request), pair, keys=keys)
     context = airflow(request).context()
-    happened = trail.last(context.store, pair, _TRAIL)
+    happened = audit_trail.last(context.store, pair, _TRAIL)
     if not keys:
         happened = [replace(each, detail=without_keys(each.detail)) for each in happened]
     shown = Span(span) if span in set(Span) else Span.HOURS
     found = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
     live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
-    again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
+    again = {"again": remembered(context, pair), "following": cascades.next_pair(context.store, pair)}
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
-    asked = {"asking": ddl_questions.waiting(context.store, pair), "sees": keys}
+    asked = {"asking": ddl_questions.open_question(context.store, pair), "sees": keys}
     more: dict[str, Any] = {**drawn, **again, **removal, **asked}
     return page(request, "details.html", one=one, trail=happened, config=context.config, **more)
 
@@ -136,7 +136,7 @@ def initial_update(request: Request, source: str = "", slave: str = "") -> Respo
     }
     pair = Pair(wanted, slave) if slave in config.slaves_of(wanted) else None
     shown["again"] = remembered(context, pair) if pair else {}
-    shown["following"] = cascades.following(context.store, pair) if pair else None
+    shown["following"] = cascades.next_pair(context.store, pair) if pair else None
     return page(request, "initial_update.html", config=config, chosen=wanted, form=config.pages.form, **shown)
 
 
@@ -167,8 +167,8 @@ def page(request: Request, template: str, status_code: int = 200, /, **values: A
 
 def _tables(context: Context, source: str) -> dict[str, int | None]:
     """The tables that are filled, as far as they are known, with their rows at the last comparison."""
-    settings, counts = context.config.source(source), watched_tables.counted(context.store, source)
-    known = {TableName(*name) for name in settings.watched} | watched_tables.recorded(context.store, source)
+    settings, counts = context.config.source(source), watched_tables.row_counts(context.store, source)
+    known = {TableName(*name) for name in settings.watched} | watched_tables.known_tables(context.store, source)
     return {str(name): counts.get(str(name)) for name in sorted(known) if chosen(settings.patterns, name)}
 
 

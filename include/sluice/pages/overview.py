@@ -17,7 +17,7 @@ from sluice.monitor.status import Beside, ReplicationStatus, explained, told
 from sluice.pages.airflow import Airflow
 from sluice.pages.charts import Sparks, sparks
 from sluice.state.condition import Condition
-from sluice.store.standings import Standing, standings
+from sluice.store.replication_overview import ReplicationOverview, overviews
 
 _KEPT_S = 30.0
 
@@ -99,7 +99,7 @@ class LastHour:
         """Whether it is time to read them again."""
         return time.monotonic() - self._read > _KEPT_S or self.sparks.keys() != set(pairs)
 
-    def keep(self, found: Mapping[Pair, Standing]) -> None:
+    def keep(self, found: Mapping[Pair, ReplicationOverview]) -> None:
         """Draw what was read."""
         now = time.time()
         self.sparks = {pair: sparks(one.recent, now) for pair, one in found.items()}
@@ -117,7 +117,7 @@ def listed(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list
     pairs = [Pair(one.source, one.slave) for one in context.config.replications]
     paused = airflow.paused([_drain(context, pair) for pair in pairs])
     old = hour if hour and hour.is_old(pairs) else None
-    found = standings(context.store, pairs, recent=old is not None)
+    found = overviews(context.store, pairs, recent=old is not None)
     if old:
         old.keep(found)
     return [told(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
@@ -133,7 +133,7 @@ def one(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> Rep
     context.config.replication(pair.source, pair.slave)
     reach.look(context)
     paused = airflow.paused([_drain(context, pair)])
-    (found,) = standings(context.store, [pair], by_table=True).values()
+    (found,) = overviews(context.store, [pair], by_table=True).values()
     status = explained(context, found, _beside(context, pair, paused, reach))
     return status if keys else replace(status, why=without_keys(status.why))
 

@@ -36,7 +36,7 @@ from sluice.pages.entry import airflow, needs, sees_values, visitor
 from sluice.pages.statements import Listed, Shown
 from sluice.statements import issue
 from sluice.statements import request as requests
-from sluice.store import cascades, trail
+from sluice.store import audit_trail, cascades
 from sluice.store import history as _history
 
 router = APIRouter(prefix="/api/v1", tags=["sluice"])
@@ -296,9 +296,9 @@ def tables(request: Request, source: str) -> list[TableStatus]:
 
 
 @router.get("/audit", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def audit(request: Request, asked: Asked) -> trail.Page:
+def audit(request: Request, asked: Asked) -> audit_trail.AuditPage:
     """Who did what, the newest first, a hundred at a time; `older` is the `before` of the next hundred."""
-    return trail.page(airflow(request).context().store, asked)
+    return audit_trail.page(airflow(request).context().store, asked)
 
 
 @router.get("/health", dependencies=[needs(Right.READ)], responses=PROBLEMS)
@@ -314,7 +314,7 @@ def check_again(request: Request) -> Done:
         return Done(done="everything is being looked at already")
     # Without a control store the look is needed most.
     with suppress(TransientError):
-        trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
+        audit_trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
     return Done(done="everything is being looked at")
 
 

@@ -27,9 +27,9 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     following = [one for one in known if one.status in _RECEIVING and not _begins_anew(context, one)]
     needed = [one.position.ordinal for one in following]
     kept_versions.keep_only(context.store, source, context.config.source(source).initial_files.versions)
-    needed += kept_versions.needed(context.store, source)
+    needed += kept_versions.needed_ordinals(context.store, source)
     if relay := context.config.relay:
-        needed += relay_clients.needed(context.store, source, timedelta(hours=relay.forget_hours))
+        needed += relay_clients.needed_ordinals(context.store, source, timedelta(hours=relay.forget_hours))
     initial_data.sweep(context.config, context.store)
     old = manifest.trimmable(min(needed, default=manifest.end().ordinal), keep)
     if old:

@@ -73,7 +73,7 @@ def publish(
         context.store.migrate()
         removal.expect_wanted(context.store, source)
         reconcile(context, source)
-    with leases.leased(context.store, f"publish {source}", configuration=context.config.fingerprint) as lease:
+    with leases.hold_lease(context.store, f"publish {source}", configuration=context.config.fingerprint) as lease:
         event("configuration", fingerprint=lease.configuration)
         run = _Run(context, source, database, lease, signal, steps or LocalSteps(context))
         try:

@@ -74,7 +74,8 @@ def publisher_of(
     """
     settings = context.config.source(source)
     genuine = QueueGuard(
-        partial(statement_results.issued, context.store, source), partial(statement_results.placed, context.store)
+        partial(statement_results.find_issued, context.store, source),
+        partial(statement_results.set_trans_key, context.store),
     )
     transformer = load(settings.messages.transformer, source) if settings.messages.transformer else None
     outgoing = PublishFilter(settings.messages.send_unchanged_updates, transformer, settings.max_row_bytes)

@@ -38,7 +38,7 @@ class Clients:
         self._store = store
         self._held = held
         self._settings = settings
-        self._known = relay_clients.known(store)
+        self._known = relay_clients.list_clients(store)
         self._saved = dict(self._known)
         self._saving = asyncio.Lock()
         self._seen_at = 0.0

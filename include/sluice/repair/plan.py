@@ -181,7 +181,7 @@ def expect_given(context: Context, pair: Pair, table: TableName) -> None:
     """
     if context.mapper(pair).excludes(table):
         raise unrepairable(pair, table, "the slave's `tables` excludes it")
-    if skipped := blocked.left_out(context.store, pair).get(table):
+    if skipped := blocked.skipped_tables(context.store, pair).get(table):
         raise unrepairable(pair, table, f"{skipped.actor} skipped it there")
 
 

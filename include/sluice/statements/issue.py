@@ -110,14 +110,14 @@ class _Attempt:
 
     def commits(self, done: Statement, traced: TransactionRef) -> None:
         """Record that the commit comes next; until here an error rolls back for certain."""
-        statement_results.committing(self._context.store, done, traced)
+        statement_results.record_execution(self._context.store, done, traced)
         self._done, self._traced = done, traced
 
     def committed(self) -> Statement:
         """The statement, recorded as executed. Raises TransientError SLC-109 if the control store is lost."""
         assert self._done is not None
         try:
-            statement_results.executed(self._context.store, self._number)
+            statement_results.record_commit(self._context.store, self._number)
         except TransientError as error:
             raise self._open(error.fact) from error
         return self._done
@@ -125,7 +125,7 @@ class _Attempt:
     def failed(self, error: SluiceError) -> None:
         """Record that the master has not executed it, and raise the error; or return if it was committed."""
         if self._done is None and not isinstance(error, TransientError):
-            statement_results.refused(self._context.store, self._number, error.fact)
+            statement_results.record_refusal(self._context.store, self._number, error.fact)
             raise error
         fate = TransactionOutcome.ROLLED_BACK if self._done is None else self._found_out(error)
         # Without the control store it is the next one who asks that settles it.
@@ -133,7 +133,7 @@ class _Attempt:
             statement_results.resolve(self._context.store, self._number, fate, error.fact)
         if fate is TransactionOutcome.ROLLED_BACK:
             raise (
-                error if isinstance(error, RolledBack) else statement_results.rolled_back(self._number, error.fact)
+                error if isinstance(error, RolledBack) else statement_results.rollback_error(self._number, error.fact)
             ) from error
         if fate is TransactionOutcome.UNKNOWN:
             raise SluiceError(
@@ -169,7 +169,7 @@ class _Attempt:
 
 def resolve(context: Context, source: str) -> None:
     """Find out what became of statements whose issuers were lost, or lost the master, while they were committed."""
-    if open_ := statement_results.unresolved(context.store, source):
+    if open_ := statement_results.unresolved_statements(context.store, source):
         database = context.source(source)
         for traced in open_:
             fate = database.capture.fate(traced)
@@ -184,7 +184,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
         SluiceError: SLC-111, there is no such statement of this source.
     """
     context.config.source(source)
-    if statement_results.issued(context.store, source, number) is None:
+    if statement_results.find_issued(context.store, source, number) is None:
         raise unknown(source, number)
     resolve(context, source)
     return awaited(context, number, patience_s)

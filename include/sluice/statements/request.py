@@ -47,7 +47,7 @@ def carry_out(context: Context, source: str, number: int, people: Sequence[Reque
     Raises:
         SluiceError: SLC-363, it is not for this run to execute, and was not executed by it.
     """
-    found = statement_board.one(context.store, source, number)
+    found = statement_board.find(context.store, source, number)
     if found is None:
         raise issue.unknown(source, number)
     kept, _ = found
@@ -59,7 +59,7 @@ def carry_out(context: Context, source: str, number: int, people: Sequence[Reque
         issue.expect_understood(context, source, kept.wanted)
     except SluiceError as error:
         # The configuration is another one than when it was asked for.
-        statement_results.refused(context.store, number, error.fact)
+        statement_results.record_refusal(context.store, number, error.fact)
         raise
     return issue.execute(context, source, number, kept.wanted)
 
@@ -70,7 +70,7 @@ def withdraw(context: Context, source: str, number: int, who: str) -> None:
     Raises:
         SluiceError: SLC-111, there is none; SLC-365, it was begun, or is ended.
     """
-    if statement_board.one(context.store, source, number) is None:
+    if statement_board.find(context.store, source, number) is None:
         raise issue.unknown(source, number)
     if not statement_board.withdraw(context.store, number, who, f"{who} withdrew it; it was executed nowhere"):
         raise SluiceError(

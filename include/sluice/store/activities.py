@@ -31,7 +31,7 @@ class Activity:
 
 
 @dataclass(frozen=True)
-class Compared:
+class LastComparison:
     """The last comparison of a table of a slave."""
 
     rows: int
@@ -72,7 +72,7 @@ def trim(store: Store, source: str, watched: Collection[TableName]) -> None:
     Args:
         watched: the tables that are not gone.
     """
-    names = {"schemas": [one.schema for one in watched], "tables": [one.table for one in watched]}
+    names = {"schemas": [name.schema for name in watched], "tables": [name.table for name in watched]}
     with store.begin() as connection:
         connection.execute(text(statement("control", "activity_trimmed")), {"source": source, **names})
 
@@ -90,11 +90,13 @@ def _counts(numbers: list[int]) -> RowCounts:
 
 def conflicts(store: Store, source: str) -> dict[tuple[str, TableName], int]:
     """Rows that were not as expected, by slave and its name of the table."""
-    rows = tolerated.c.missing + tolerated.c.duplicate
-    wanted = select(tolerated.c.slave, tolerated.c.schema, tolerated.c.table, rows).where(tolerated.c.source == source)
+    number = tolerated.c.missing + tolerated.c.duplicate
+    wanted = select(tolerated.c.slave, tolerated.c.schema, tolerated.c.table, number).where(
+        tolerated.c.source == source
+    )
     with store.begin() as connection:
-        found = connection.execute(wanted).all()
-    return {(slave, TableName(schema, table)): int(number) for slave, schema, table, number in found}
+        rows = connection.execute(wanted).all()
+    return {(slave, TableName(schema, table)): int(count) for slave, schema, table, count in rows}
 
 
 def rejections(store: Store, source: str) -> dict[tuple[str, TableName], int]:
@@ -102,11 +104,11 @@ def rejections(store: Store, source: str) -> dict[tuple[str, TableName], int]:
     schema, table = (rejected.c.layout[name].astext for name in ("schema", "table"))
     wanted = select(rejected.c.slave, schema, table, func.count()).where(rejected.c.source == source)
     with store.begin() as connection:
-        found = connection.execute(wanted.group_by(rejected.c.slave, schema, table)).all()
-    return {(slave, TableName(of, name)): int(number) for slave, of, name, number in found if name}
+        rows = connection.execute(wanted.group_by(rejected.c.slave, schema, table)).all()
+    return {(slave, TableName(of, name)): int(number) for slave, of, name, number in rows if name}
 
 
-def comparisons(store: Store, source: str) -> dict[tuple[str, str], Compared]:
+def comparisons(store: Store, source: str) -> dict[tuple[str, str], LastComparison]:
     """The last comparison of each table, by slave and the master's name of the table.
 
     One of some keys counts only if rows differed: it says nothing of the others.
@@ -119,5 +121,5 @@ def comparisons(store: Store, source: str) -> dict[tuple[str, str], Compared]:
         .order_by(*which, comparison.c.point.desc())
     )
     with store.begin() as connection:
-        found = connection.execute(last).all()
-    return {(row.slave, row.table): Compared(row.compared, row.different, row.at.isoformat()) for row in found}
+        rows = connection.execute(last).all()
+    return {(row.slave, row.table): LastComparison(row.compared, row.different, row.at.isoformat()) for row in rows}

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     pass
 
 
-def allowed(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
+def allowed_casts(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
     """The allowed casts: by table of the master and column of the slave."""
     with store.begin() as connection:
         rows = connection.execute(select(allowed_loss).where(for_pair(allowed_loss, pair))).all()
-    found: dict[TableName, dict[str, str]] = {}
+    casts: dict[TableName, dict[str, str]] = {}
     for row in rows:
-        found.setdefault(TableName(row.schema, row.table), {})[row.column] = row.cast
-    return found
+        casts.setdefault(TableName(row.schema, row.table), {})[row.column] = row.cast
+    return casts
 
 
-def is_allowed(loss: Loss, known: Mapping[TableName, Mapping[str, str]]) -> bool:
-    """Whether a loss is among those of `allowed`."""
-    return loss.cast is not None and known.get(loss.table, {}).get(loss.column) == loss.cast
+def is_allowed(loss: Loss, allowed: Mapping[TableName, Mapping[str, str]]) -> bool:
+    """Whether a loss is among the allowed casts."""
+    return loss.cast is not None and allowed.get(loss.table, {}).get(loss.column) == loss.cast

@@ -25,17 +25,17 @@ class SkippedTable:
     changes: int
 
 
-def stand(store: Store, pair: Pair, found: BlockingTransaction) -> None:
-    """Keep which transaction a slave stands in front of."""
-    values = {"source": pair.source, "slave": pair.slave, "ordinal": found.ordinal, "body": asdict(found)}
-    again = {"ordinal": found.ordinal, "body": asdict(found), "since": func.clock_timestamp()}
-    kept = insert(stuck).values(values)
+def record(store: Store, pair: Pair, blocking: BlockingTransaction) -> None:
+    """Record the transaction that blocks a slave."""
+    values = {"source": pair.source, "slave": pair.slave, "ordinal": blocking.ordinal, "body": asdict(blocking)}
+    again = {"ordinal": blocking.ordinal, "body": asdict(blocking), "since": func.clock_timestamp()}
+    row = insert(stuck).values(values)
     with store.begin() as connection:
-        connection.execute(kept.on_conflict_do_update(index_elements=["source", "slave"], set_=again))
+        connection.execute(row.on_conflict_do_update(index_elements=["source", "slave"], set_=again))
 
 
-def standing(store: Store, pair: Pair) -> BlockingTransaction | None:
-    """The transaction that a slave stands in front of; None if it goes on."""
+def blocking_transaction(store: Store, pair: Pair) -> BlockingTransaction | None:
+    """The transaction that blocks a slave; None if it goes on."""
     with store.begin() as connection:
         row = connection.execute(select(stuck.c.body).where(for_pair(stuck, pair))).one_or_none()
     return BlockingTransaction.from_json(row.body) if row else None
@@ -49,7 +49,7 @@ def skip(store: Store, pair: Pair, table: TableName, who: str) -> None:
             replications.note(connection, pair, "skip", str(table), who)
 
 
-def left_out(store: Store, pair: Pair) -> Mapping[TableName, SkippedTable]:
+def skipped_tables(store: Store, pair: Pair) -> Mapping[TableName, SkippedTable]:
     """The tables of the master that a slave is not given."""
     with store.begin() as connection:
         rows = connection.execute(select(skipped).where(for_pair(skipped, pair)).order_by("schema", "table")).all()

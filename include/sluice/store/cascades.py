@@ -39,7 +39,7 @@ def remember(store: Store, pair: Pair, text: str, following: Pair | None, after:
             connection.execute(cascade.update().where(for_pair(cascade, pair)).values(values))
 
 
-def following(store: Store, pair: Pair) -> Pair | None:
+def next_pair(store: Store, pair: Pair) -> Pair | None:
     """What is filled once this one is NORMAL, if there is something."""
     with store.begin() as connection:
         row = connection.execute(select(cascade).where(for_pair(cascade, pair))).one_or_none()

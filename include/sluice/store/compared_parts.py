@@ -26,16 +26,16 @@ _COUNT = "of"
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What was found in a part, as text, and where both sides were compared."""
+class PartOutcome:
+    """The difference of a part, as text, and where both sides were compared."""
 
-    found: str
+    difference: str
     position: Position
     at: datetime
 
 
 @dataclass(frozen=True)
-class Plan:
+class TablePlan:
     """The cut of a table.
 
     Attributes:
@@ -48,18 +48,18 @@ class Plan:
     token: str
     shape: str
     parts: Sequence[Mapping[str, Any]]
-    outcomes: Mapping[int, Outcome]
+    outcomes: Mapping[int, PartOutcome]
 
 
-def plans(store: Store, run: str, pair: Pair) -> dict[str, Plan]:
+def plans(store: Store, run: str, pair: Pair) -> dict[str, TablePlan]:
     """The cuts that earlier tries of a run have made, by the names of tables; those that are there as a whole."""
     young = compared_part.c.at > func.clock_timestamp() - timedelta(days=DAYS)
     # An outcome that does not count need not be read.
-    found = case((young, compared_part.c.found)).label("found")
+    outcome = case((young, compared_part.c.found)).label("found")
     columns = [
         getattr(compared_part.c, name) for name in ("table", "plan", "shape", "body", "segment", "ordinal", "at")
     ]
-    wanted = select(*columns, found).where(compared_part.c.run == run, for_pair(compared_part, pair))
+    wanted = select(*columns, outcome).where(compared_part.c.run == run, for_pair(compared_part, pair))
     with store.begin() as connection:
         rows = connection.execute(wanted.order_by(compared_part.c.table, compared_part.c.number)).all()
     tables: dict[str, list[Any]] = {}
@@ -73,48 +73,50 @@ def _whole(rows: Sequence[Any]) -> bool:
     return len({row.plan for row in rows}) == 1 and len(rows) == rows[0].body[_COUNT]
 
 
-def _plan(rows: Sequence[Any]) -> Plan:
+def _plan(rows: Sequence[Any]) -> TablePlan:
     outcomes = {
-        number: Outcome(row.found, Position(row.segment, row.ordinal), row.at)
+        number: PartOutcome(row.found, Position(row.segment, row.ordinal), row.at)
         for number, row in enumerate(rows)
         if row.found is not None
     }
-    return Plan(rows[0].plan, rows[0].shape, [row.body for row in rows], outcomes)
+    return TablePlan(rows[0].plan, rows[0].shape, [row.body for row in rows], outcomes)
 
 
 def plan(store: Store, run: str, pair: Pair, table: str, shape: str, parts: Sequence[Mapping[str, Any]]) -> str:
     """Write down how a table was cut, in place of earlier cuts; the token of that."""
     token = token_hex(16)
     named = {"run": run, "source": pair.source, "slave": pair.slave, "table": table, "plan": token, "shape": shape}
-    rows = [{**named, "number": number, "body": {**one, _COUNT: len(parts)}} for number, one in enumerate(parts)]
+    rows = [{**named, "number": number, "body": {**part, _COUNT: len(parts)}} for number, part in enumerate(parts)]
     with store.begin() as connection:
-        connection.execute(compared_part.delete().where(*_of(run, pair), compared_part.c.table == table))
+        connection.execute(compared_part.delete().where(*_is_of(run, pair), compared_part.c.table == table))
         connection.execute(insert(compared_part).on_conflict_do_nothing(), rows)
     return token
 
 
-def keep(store: Store, run: str, pair: Pair, table: str, token: str, number: int, at: Position, found: str) -> None:
-    """Keep what was found in a part, if the cut is still that of this run, and nobody has kept it."""
+def keep(
+    store: Store, run: str, pair: Pair, table: str, token: str, number: int, at: Position, difference: str
+) -> None:
+    """Keep the difference of a part, if this run's cut is still valid and the part has no outcome yet."""
     which = (compared_part.c.table == table, compared_part.c.number == number, compared_part.c.plan == token)
-    values = {"found": found, "segment": at.segment, "ordinal": at.ordinal, "at": func.clock_timestamp()}
+    values = {"found": difference, "segment": at.segment, "ordinal": at.ordinal, "at": func.clock_timestamp()}
     old = compared_part.c.found.is_(None) | (compared_part.c.at <= func.clock_timestamp() - timedelta(days=DAYS))
     with store.begin() as connection:
-        connection.execute(compared_part.update().where(*_of(run, pair), *which, old).values(values))
+        connection.execute(compared_part.update().where(*_is_of(run, pair), *which, old).values(values))
 
 
 def forget(store: Store, run: str, pair: Pair) -> None:
     """Delete the parts of a slave: its comparison is over, or has to begin anew."""
     with store.begin() as connection:
-        connection.execute(compared_part.delete().where(*_of(run, pair)))
+        connection.execute(compared_part.delete().where(*_is_of(run, pair)))
 
 
 def trim(store: Store) -> None:
-    """Delete parts of runs that nobody has gone on with."""
+    """Delete parts of abandoned runs."""
     old = func.max(compared_part.c.at) <= func.clock_timestamp() - timedelta(days=DAYS)
     with store.begin() as connection:
-        left = select(compared_part.c.run).group_by(compared_part.c.run).having(old)
-        connection.execute(compared_part.delete().where(compared_part.c.run.in_(left)))
+        abandoned = select(compared_part.c.run).group_by(compared_part.c.run).having(old)
+        connection.execute(compared_part.delete().where(compared_part.c.run.in_(abandoned)))
 
 
-def _of(run: str, pair: Pair) -> Sequence[Any]:
+def _is_of(run: str, pair: Pair) -> Sequence[Any]:
     return compared_part.c.run == run, for_pair(compared_part, pair)

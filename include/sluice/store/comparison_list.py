@@ -85,11 +85,11 @@ def page(
     if before is not None:
         wanted = wanted.where(tuple_(*which) < before)
     # Along an index, so that what is older costs nothing.
-    wanted = wanted.group_by(*which).order_by(*(one.desc() for one in which)).limit(most + 1)
+    wanted = wanted.group_by(*which).order_by(*(column.desc() for column in which)).limit(most + 1)
     with store.begin() as connection:
         rows = connection.execute(wanted).all()
-    found = [_totals(**row._mapping) for row in rows[:most]]
-    return found, (found[-1].report, found[-1].slave) if len(rows) > most else None
+    comparisons = [_totals(**row._mapping) for row in rows[:most]]
+    return comparisons, (comparisons[-1].report, comparisons[-1].slave) if len(rows) > most else None
 
 
 def _totals(confidence: float | None, below: float | None, **values: Any) -> ComparisonTotals:

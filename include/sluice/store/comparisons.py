@@ -94,7 +94,7 @@ def is_whole() -> ColumnElement[bool]:
     return ~some
 
 
-def proven(store: Store, pair: Pair) -> dict[str, TableName]:
+def equal_tables(store: Store, pair: Pair) -> dict[str, TableName]:
     """The tables whose last comparison of all rows found the same ones on both sides, and none of the slave's own; what
     the slave called each, by the master's name.
 
@@ -112,8 +112,8 @@ def proven(store: Store, pair: Pair) -> dict[str, TableName]:
         .order_by(comparison.c.table, comparison.c.point.desc())
     )
     with store.begin() as connection:
-        found = connection.execute(last).all()
-    return {table: TableName(*on_slave) for on_slave, equal, table in found if equal}
+        rows = connection.execute(last).all()
+    return {table: TableName(*on_slave) for on_slave, equal, table in rows if equal}
 
 
 def shape_of(layout: Layout) -> str:
@@ -128,15 +128,15 @@ def record(
     """Record what was found of a table."""
     named = {"point": report, "source": pair.source, "slave": pair.slave, "table": table}
     with store.begin() as connection:
-        made = comparison.insert().values(**named, **values).returning(comparison.c.id)
-        number = connection.execute(made).scalar_one()
+        insertion = comparison.insert().values(**named, **values).returning(comparison.c.id)
+        number = connection.execute(insertion).scalar_one()
         body: Any = values.get("body", {})
-        known_differences.compared(connection, report, pair, table, int(str(values["different"])), body)
+        known_differences.record_comparison(connection, report, pair, table, int(str(values["different"])), body)
         for start in range(0, len(rows), _AT_ONCE):
             # People count from 1.
             some = enumerate(rows[start : start + _AT_ONCE], start + 1)
-            found = [{"comparison": number, "number": index, **vars(one)} for index, one in some]
-            connection.execute(row_difference.insert(), found)
+            differences = [{"comparison": number, "number": index, **vars(row)} for index, row in some]
+            connection.execute(row_difference.insert(), differences)
 
 
 def tables_of(store: Store, report: int, pair: Pair) -> list[TableReport]:
@@ -166,19 +166,19 @@ def rows_of(store: Store, table: int, most: int | None = None, after: int = -1) 
     """
     chosen = select(row_difference).where(row_difference.c.comparison == table, row_difference.c.number > after)
     with store.begin() as connection:
-        found = connection.execute(chosen.order_by(row_difference.c.number).limit(most)).all()
+        rows = connection.execute(chosen.order_by(row_difference.c.number).limit(most)).all()
     return [
-        (one.number, RowDifference(one.kind, *map(_tuple, (one.key, one.columns, one.ours, one.theirs))))
-        for one in found
+        (row.number, RowDifference(row.kind, *map(_tuple, (row.key, row.columns, row.ours, row.theirs))))
+        for row in rows
     ]
 
 
-def kept(store: Store, tables: Sequence[int]) -> dict[tuple[int, str], int]:
+def row_counts(store: Store, tables: Sequence[int]) -> dict[tuple[int, str], int]:
     """The numbers of rows that are kept, by `TableReport.id` and kind."""
-    of = (row_difference.c.comparison, row_difference.c.kind)
+    columns = (row_difference.c.comparison, row_difference.c.kind)
     with store.begin() as connection:
-        found = connection.execute(select(*of, func.count()).where(of[0].in_(tables)).group_by(*of)).all()
-    return {(table, kind): count for table, kind, count in found}
+        rows = connection.execute(select(*columns, func.count()).where(columns[0].in_(tables)).group_by(*columns)).all()
+    return {(table, kind): count for table, kind, count in rows}
 
 
 def trim(store: Store, days: float) -> int:

@@ -35,7 +35,7 @@ def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> 
         replications.note(connection, pair, "question", said(str(asking)))
 
 
-def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
+def describe(store: Store, pair: Pair, key: int) -> dict[str, object]:
     """An open question for a page: `subject`, and `body` in Markdown.
 
     Raises:
@@ -43,7 +43,7 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
     """
     with store.begin() as connection:
         row = connection.execute(select(question).where(for_pair(question, pair), question.c.key == key)).one_or_none()
-    asking = replications.asked(_open(row, pair, key, Decision.APPROVE))
+    asking = replications.ddl_question(_open(row, pair, key, Decision.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
     lines += in_markdown_block("\n".join(asking.lost) or "nothing")
     if asking.doubts:
@@ -55,16 +55,16 @@ def shown(store: Store, pair: Pair, key: int) -> dict[str, object]:
     return {"subject": subject, "body": "\n".join(lines)}
 
 
-def waiting(store: Store, pair: Pair) -> tuple[DdlQuestion, str] | None:
+def open_question(store: Store, pair: Pair) -> tuple[DdlQuestion, str] | None:
     """The question that a slave waits for, and the run of the DAG `decide` that asks it; None if there is none."""
     open_ = question.c.state == QuestionState.WAITING
     with store.begin() as connection:
         chosen = select(question).where(for_pair(question, pair), open_).order_by(question.c.key).limit(1)
         row = connection.execute(chosen).one_or_none()
-    return (replications.asked(row), _run(pair, row.key)) if row else None
+    return (replications.ddl_question(row), _run(pair, row.key)) if row else None
 
 
-def decided(store: Store, pair: Pair) -> Mapping[int, bool]:
+def decisions(store: Store, pair: Pair) -> Mapping[int, bool]:
     """By their keys, the commands that were decided: whether the slave carries them out."""
     closed = question.c.state.in_([QuestionState.APPROVED, QuestionState.REJECTED])
     with store.begin() as connection:
@@ -84,7 +84,7 @@ def decide(store: Store, pair: Pair, key: int, decision: Decision, who: str | No
     with store.begin() as connection:
         row = connection.execute(select(question).where(which).with_for_update()).one_or_none()
         row = _open(row, pair, key, decision)
-        asking = replications.asked(row)
+        asking = replications.ddl_question(row)
         pending_runs.withdraw(connection, pair, DECIDE, _run(pair, key))
         connection.execute(question.update().where(which).values(state=TRANSITIONS[QuestionState(row.state), decision]))
         replications.note(connection, pair, decision, said(str(asking)), who)

@@ -65,7 +65,7 @@ class Store:
             json_serializer=json_text.dumps,
             json_deserializer=json_text.loads,
         )
-        event.listen(self._engine, "do_connect", _connected)
+        event.listen(self._engine, "do_connect", _connect)
         self._is_known = False
 
     @contextmanager
@@ -88,7 +88,7 @@ class Store:
                     self._is_known = True
                 yield connection
         except (exc.OperationalError, exc.TimeoutError) as error:
-            raise self._unanswered(error) from None
+            raise self._connection_error(error) from None
         except exc.DataError as error:
             # What follows its first line may be a row's value.
             raise SluiceError(
@@ -144,7 +144,7 @@ class Store:
         """End all sessions."""
         self._engine.dispose()
 
-    def _unanswered(self, error: exc.OperationalError | exc.TimeoutError) -> SluiceError:
+    def _connection_error(self, error: exc.OperationalError | exc.TimeoutError) -> SluiceError:
         """A login that is wrong stays so; a server that is down, or whose sessions are all waited for, does not."""
         reason, state = "all sessions of this process wait for it", None
         if isinstance(error, exc.OperationalError):
@@ -158,10 +158,10 @@ class Store:
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
 
 
-def _connected(
+def _connect(
     dialect: object, record: object, args: Sequence[str], how: Mapping[str, Any]
 ) -> psycopg.Connection[tuple[object, ...]]:
-    """See the event `do_connect` of SQLAlchemy."""
+    """Open a session for the event `do_connect` of SQLAlchemy."""
     return connect(*args, autocommit=False, **how)
 
 
@@ -169,15 +169,15 @@ def _versions(connection: Connection) -> list[int]:
     """The versions of the store's tables: one, or none before they are made."""
     if connection.scalar(select(func.to_regclass(_VERSION.name))) is None:
         return []
-    return [int(found) for found in connection.scalars(select(_VERSION.c.version_num))]
+    return [int(version) for version in connection.scalars(select(_VERSION.c.version_num))]
 
 
 def _expect_known(connection: Connection) -> None:
     """See that no newer Sluice made what is there; an older one may have, which `migrate` brings up."""
-    for found in _versions(connection):
-        if found > newest():
+    for version in _versions(connection):
+        if version > newest():
             raise ConfigError(
                 59,
-                f"the tables of the control store are of version {found:04}, and this Sluice knows {newest()}",
+                f"the tables of the control store are of version {version:04}, and this Sluice knows {newest()}",
                 "a newer Sluice made them: run that version, nothing was changed",
             )

@@ -13,7 +13,7 @@ from sluice.model.history import Moment
 from sluice.model.names import Pair
 from sluice.sqlfiles import statement
 from sluice.store.engine import Store
-from sluice.store.standings import standings
+from sluice.store.replication_overview import overviews
 from sluice.store.tables import history
 
 
@@ -26,11 +26,11 @@ def record(store: Store, pairs: Sequence[Pair]) -> None:
             "slave": pair.slave,
             "hourly": False,
             "at": minute,
-            "lag_s": one.lag_s,
-            "holdback": one.holdback,
-            "ordinal": one.known.position.ordinal,
+            "lag_s": overview.lag_s,
+            "holdback": overview.holdback,
+            "ordinal": overview.known.position.ordinal,
         }
-        for pair, one in standings(store, pairs).items()
+        for pair, overview in overviews(store, pairs).items()
     ]
     if not rows:
         return

@@ -33,4 +33,4 @@ def discard(store: Store, pair: Pair, end: Position, detail: str, who: str | Non
         anew = shell.update(pair.source, [pair.slave])
         connection.execute(failed.values(reason=f"what it failed on was discarded\nHINT: {anew}"))
 
-    replications.happen(store, pair, Event.CLEAR, detail, who=who, also=forget)
+    replications.record(store, pair, Event.CLEAR, detail, who=who, also=forget)

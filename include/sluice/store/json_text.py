@@ -21,10 +21,10 @@ _MARKED = re.compile("|".join(_READ))
 
 def dumps(value: object) -> str:
     """The JSON of a value."""
-    return _ESCAPE.sub(lambda found: _WRITTEN.get(found[0], found[0]), json.dumps(value))
+    return _ESCAPE.sub(lambda match: _WRITTEN.get(match[0], match[0]), json.dumps(value))
 
 
 def loads(text: str | bytes) -> Any:
     """The value of a JSON that the store gave."""
-    found = text if isinstance(text, str) else text.decode()
-    return json.loads(_MARKED.sub(lambda one: _READ[one[0]], found))
+    json_text = text if isinstance(text, str) else text.decode()
+    return json.loads(_MARKED.sub(lambda match: _READ[match[0]], json_text))

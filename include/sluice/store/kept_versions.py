@@ -21,12 +21,12 @@ def label(settings: Source, version: str) -> str:
     return f"{settings.prefix}Ver_{version}"
 
 
-def asked(settings: Source, named: str) -> str:
+def requested_version(settings: Source, named: str) -> str:
     """The version that a slave asks for by that name, or by itself; empty for the newest, or a blank name."""
     return named.strip().removeprefix(label(settings, ""))
 
 
-def missing(store: Store, source: str, settings: Source) -> str | None:
+def missing_version(store: Store, source: str, settings: Source) -> str | None:
     """The version that the source has now, if it is to be kept and is not yet."""
     version = settings.messages.version
     return version if version in settings.initial_files.versions and version not in versions(store, source) else None
@@ -51,7 +51,7 @@ def keep(store: Store, version: str, kind: int, stored: Transfer) -> None:
         connection.execute(insert(kept_version).values(values).on_conflict_do_nothing())
 
 
-def kept(store: Store, pair: Pair, version: str) -> list[Transfer]:
+def kept_dumps(store: Store, pair: Pair, version: str) -> list[Transfer]:
     """The kept dumps of a version, one directory for each view, as transfers for this slave."""
     wanted = select(kept_version).where(kept_version.c.source == pair.source, kept_version.c.version == version)
     with store.begin() as connection:
@@ -69,7 +69,7 @@ def versions(store: Store, source: str) -> list[str]:
         return list(connection.execute(wanted.order_by(kept_version.c.version)).scalars())
 
 
-def needed(store: Store, source: str) -> list[int]:
+def needed_ordinals(store: Store, source: str) -> list[int]:
     """The ordinals from which the log is needed by kept dumps."""
     with store.begin() as connection:
         return list(connection.execute(select(kept_version.c.ordinal).where(kept_version.c.source == source)).scalars())

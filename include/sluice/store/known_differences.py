@@ -32,7 +32,7 @@ differing = Table(
 )
 
 
-def compared(
+def record_comparison(
     connection: Connection, report: int, pair: Pair, table: str, different: int, body: Mapping[str, Any]
 ) -> None:
     """Learn from a comparison of a table, in the transaction that records it.
@@ -53,16 +53,16 @@ def compared(
         _put(connection, pair, table, scope, different, ordinal)
 
 
-def removed(store: Store, pair: Pair, ordinal: int, touched: Iterable[Touched]) -> None:
+def record_removal(store: Store, pair: Pair, ordinal: int, touched: Iterable[Touched]) -> None:
     """A slave lacks a transaction of its master, which somebody removed: carried out later, it may undo newer changes.
 
     Args:
         touched: what it does to the tables that the slave is given.
     """
     with store.begin() as connection:
-        for one in touched:
-            if one.table:
-                _put(connection, pair, one.table, f"transaction {ordinal}", sum(one.actions.values()), ordinal)
+        for table in touched:
+            if table.table:
+                _put(connection, pair, table.table, f"transaction {ordinal}", sum(table.actions.values()), ordinal)
 
 
 def doubt(store: Store, pair: Pair, ordinal: int, tables: Iterable[str]) -> None:
@@ -80,10 +80,10 @@ def forget(connection: Connection, pair: Pair, table: TableName | None = None) -
 
 def _put(connection: Connection, pair: Pair, table: str, scope: str, rows: int, ordinal: int) -> None:
     key = {"source": pair.source, "slave": pair.slave, "table": table, "scope": scope}
-    made = insert(differing).values(**key, rows=rows, ordinal=ordinal)
+    insertion = insert(differing).values(**key, rows=rows, ordinal=ordinal)
     again = {"rows": rows, "ordinal": ordinal, "at": func.clock_timestamp()}
     newer = differing.c.ordinal <= ordinal
-    connection.execute(made.on_conflict_do_update(index_elements=list(key), set_=again, where=newer))
+    connection.execute(insertion.on_conflict_do_update(index_elements=list(key), set_=again, where=newer))
 
 
 def _scope(body: Mapping[str, Any]) -> str:

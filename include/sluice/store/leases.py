@@ -132,7 +132,7 @@ def release(store: Store, held: Lease) -> None:
 
 
 @contextmanager
-def leased(store: Store, name: str, *, force: bool = False, configuration: str = "") -> Iterator[Lease]:
+def hold_lease(store: Store, name: str, *, force: bool = False, configuration: str = "") -> Iterator[Lease]:
     """Hold a lease; it ends with the block, so that the next run need not wait for its expiry."""
     held = acquire(store, name, force=force, configuration=configuration)
     try:

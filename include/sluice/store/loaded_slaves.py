@@ -25,12 +25,12 @@ def note(store: Store, number: int, slave: str, held: Lease, what: str) -> None:
             connection.execute(initial_update.update().where(initial_update.c.id == number).values(joined=known))
 
 
-def still(store: Store, number: int, wanted: Mapping[str, str]) -> set[str]:
+def keep_current(store: Store, number: int, wanted: Mapping[str, str]) -> set[str]:
     """The slaves that have what they are to have. Others may be emptied, and nothing is known of them from here on."""
     this = initial_update.c.id == number
     with store.begin() as connection:
-        found = connection.execute(select(initial_update.c.joined).where(this).with_for_update()).scalar() or {}
-        still_loaded = {slave: what for slave, what in found.items() if wanted.get(slave) == what}
-        if still_loaded != found:
+        noted = connection.execute(select(initial_update.c.joined).where(this).with_for_update()).scalar() or {}
+        still_loaded = {slave: what for slave, what in noted.items() if wanted.get(slave) == what}
+        if still_loaded != noted:
             connection.execute(initial_update.update().where(this).values(joined=still_loaded))
     return set(still_loaded)

@@ -24,17 +24,17 @@ def trim(store: Store, days: float) -> int:
         answer.c.statement == statement.c.id, answer.c.status == StatementStatus.WAITING
     )
     used = [
-        select(one.c.update_id).where(one.c.update_id == initial_update.c.id)
-        for one in (replication, transfer, kept_version)
+        select(table.c.update_id).where(table.c.update_id == initial_update.c.id)
+        for table in (replication, transfer, kept_version)
     ]
     ended = func.coalesce(initial_update.c.ended_at, initial_update.c.started_at) < before
     gone = (
         statement.delete().where(statement.c.at < before, ~waiting.exists()),
-        initial_update.delete().where(ended, *(~one.exists() for one in used)),
+        initial_update.delete().where(ended, *(~query.exists() for query in used)),
     )
     with store.begin() as connection:
         reports = connection.execute(text(named("control", "comparison_trimmed")), {"days": days}).rowcount
-        return reports + sum(connection.execute(one).rowcount for one in gone)
+        return reports + sum(connection.execute(query).rowcount for query in gone)
 
 
 def trim_audit(store: Store, days: float) -> int:

@@ -41,14 +41,14 @@ def withdraw(connection: Connection, pair: Pair, dag: str, run: str | None = Non
     connection.execute(gone if run is None else gone.where(pending_run.c.run == run))
 
 
-def waiting(store: Store, pair: Pair) -> list[PendingRun]:
+def unsent_runs(store: Store, pair: Pair) -> list[PendingRun]:
     """The runs of a replication that Airflow has not been asked for."""
     with store.begin() as connection:
         rows = connection.execute(select(pending_run).where(for_pair(pending_run, pair)).order_by(pending_run.c.run))
         return [PendingRun(row.dag, row.run, row.conf) for row in rows]
 
 
-def sent(store: Store, pair: Pair, done: PendingRun) -> None:
-    """Airflow has this run."""
+def mark_sent(store: Store, pair: Pair, done: PendingRun) -> None:
+    """Forget a run that Airflow has."""
     with store.begin() as connection:
         withdraw(connection, pair, done.dag, done.run)

@@ -45,22 +45,22 @@ def record(
             or connection.execute(update(segment).where(*known).values(incarnation=incarnation)).rowcount != 1
         ):
             raise FencedError(50, f"{held.name} was taken over before the log went on with another server")
-        found = select(replication).where(replication.c.source == source, replication.c.status.in_(_WAY))
+        filled = select(replication).where(replication.c.source == source, replication.c.status.in_(_WAY))
         broken = []
-        for row in connection.execute(found.order_by(replication.c.slave).with_for_update()).all():
+        for row in connection.execute(filled.order_by(replication.c.slave).with_for_update()).all():
             since = distinct(segment.c.snapshot)
             listed = select(func.count(since)).where(
                 segment.c.source == source, segment.c.number > row.filled_at, segment.c.number <= recorded
             )
-            if why := _lacking(row, connection.execute(listed).scalar_one()):
-                replications.happen_in(connection, Pair(source, row.slave), Event.BREAK, why)
+            if why := _doubt(row, connection.execute(listed).scalar_one()):
+                replications.record_in(connection, Pair(source, row.slave), Event.BREAK, why)
                 broken.append(row.slave)
         updates.forget_in(connection, source)
         kept_versions.keep_only_in(connection, source, ())
     return broken
 
 
-def _lacking(row: Row[tuple[object, ...]], sweeps: int) -> str | None:
+def _doubt(row: Row[tuple[object, ...]], sweeps: int) -> str | None:
     """Why a slave may have what the new server has not; None if it has not."""
     if row.status != Status.NORMAL:
         return "another server took the source's place during its initial update"

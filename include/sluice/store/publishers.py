@@ -71,5 +71,5 @@ def states(store: Store, sources: Iterable[str]) -> dict[str, PublisherState]:
     wanted = list(sources)
     with store.begin() as connection:
         rows = connection.execute(text(statement("control", "publishers")), {"named": wanted}).all()
-    found = {row.source: PublisherState(**row._mapping) for row in rows}
-    return {name: found.get(name, PublisherState(name)) for name in wanted}
+    states_by_source = {row.source: PublisherState(**row._mapping) for row in rows}
+    return {name: states_by_source.get(name, PublisherState(name)) for name in wanted}

@@ -51,27 +51,27 @@ def keep_in(connection: Connection, pair: Pair, changes: Iterable[RejectedChange
     """Keep what a slave does not carry out, in the caller's transaction."""
     # What a plugin splits a change into bears one key, and comes together.
     part = key = 0
-    for one in changes:
-        part, key = part + 1 if one.repl_key == key else 1, one.repl_key
+    for change in changes:
+        part, key = part + 1 if change.repl_key == key else 1, change.repl_key
         values = {
             "source": pair.source,
             "slave": pair.slave,
-            "ordinal": one.ordinal,
-            "repl_key": one.repl_key,
+            "ordinal": change.ordinal,
+            "repl_key": change.repl_key,
             "part": part,
-            "reason": one.conflict or (REMOVED_UNSEEN if one.unseen else REMOVED),
-            "layout": one.layout and one.layout.to_json(),
-            "action": one.action,
-            "new": null() if one.new is None else one.new,
-            "old": null() if one.old is None else one.old,
+            "reason": change.conflict or (REMOVED_UNSEEN if change.unseen else REMOVED),
+            "layout": change.layout and change.layout.to_json(),
+            "action": change.action,
+            "new": null() if change.new is None else change.new,
+            "old": null() if change.old is None else change.old,
         }
         connection.execute(insert(rejected).values(values).on_conflict_do_nothing())
 
 
-def kept(store: Store, pair: Pair) -> list[KeptChange]:
+def list_changes(store: Store, pair: Pair) -> list[KeptChange]:
     """The rejected changes of a slave, in the order of the stream."""
     with store.begin() as connection:
-        return _kept(connection, select(rejected), pair)
+        return _read(connection, select(rejected), pair)
 
 
 def counts(store: Store, pair: Pair | None = None) -> dict[Pair, int]:
@@ -90,9 +90,9 @@ def page(store: Store, pair: Pair, most: int, after: int, *, letters: int) -> li
     """
     wanted = select(rejected.c.id).where(for_pair(rejected, pair)).order_by(*_IN_ORDER).limit(most).offset(after)
     others = [column for column in rejected.c if column not in _IMAGES]
-    images = [(_beginnings(one, letters) if letters else null()).label(one.name) for one in _IMAGES]
+    images = [(_beginnings(image, letters) if letters else null()).label(image.name) for image in _IMAGES]
     with store.begin() as connection:
-        return _kept(connection, select(*others, *images).where(rejected.c.id.in_(wanted)), pair)
+        return _read(connection, select(*others, *images).where(rejected.c.id.in_(wanted)), pair)
 
 
 def newest(store: Store, pair: Pair) -> int:
@@ -109,12 +109,12 @@ def drop(
     Args:
         numbers, through, who: as `chosen` has them.
     """
-    with chosen(store, pair, numbers, "rejected changes dropped", through=through, who=who) as (dropped, _):
+    with take(store, pair, numbers, "rejected changes dropped", through=through, who=who) as (dropped, _):
         return len(dropped)
 
 
 @contextmanager
-def chosen(
+def take(
     store: Store,
     pair: Pair,
     numbers: Sequence[int],
@@ -132,18 +132,18 @@ def chosen(
         who: wants it, if not this run or the person at the shell.
     """
     with store.begin() as connection:
-        everything = _kept(connection, select(rejected).with_for_update(), pair)
-        if unknown := set(numbers) - {one.id for one in everything}:
+        everything = _read(connection, select(rejected).with_for_update(), pair)
+        if unknown := set(numbers) - {kept.id for kept in everything}:
             raise SluiceError(
                 122,
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
                 f"name those that `{shell.rejected(pair)}` lists; nothing was changed",
             )
         last = float("inf") if through is None else through
-        named = [one for one in everything if (one.id in numbers if numbers else one.id <= last)]
+        named = [kept for kept in everything if (kept.id in numbers if numbers else kept.id <= last)]
         yield named, everything
-        connection.execute(rejected.delete().where(rejected.c.id.in_([one.id for one in named])))
-        replications.note(connection, pair, done, ", ".join(str(one.id) for one in named), who)
+        connection.execute(rejected.delete().where(rejected.c.id.in_([kept.id for kept in named])))
+        replications.note(connection, pair, done, ", ".join(str(kept.id) for kept in named), who)
 
 
 def _beginnings(image: Column[Any], letters: int) -> ColumnElement[Any]:
@@ -154,7 +154,7 @@ def _beginnings(image: Column[Any], letters: int) -> ColumnElement[Any]:
     return case((func.jsonb_typeof(image) == "array", select(each).scalar_subquery()))
 
 
-def _kept(connection: Connection, selected: Select[Any], pair: Pair) -> list[KeptChange]:
+def _read(connection: Connection, selected: Select[Any], pair: Pair) -> list[KeptChange]:
     rows = connection.execute(selected.where(for_pair(rejected, pair)).order_by(*_IN_ORDER))
     return [
         KeptChange(

@@ -32,7 +32,7 @@ class RelayClientState:
     positions: Mapping[str, int] = field(default_factory=dict)
 
 
-def known(store: Store) -> dict[str, RelayClientState]:
+def list_clients(store: Store) -> dict[str, RelayClientState]:
     """All clients, by name."""
     with store.begin() as connection:
         positions: dict[str, dict[str, int]] = {}
@@ -46,14 +46,16 @@ def save(store: Store, held: Lease, clients: Iterable[RelayClientState]) -> None
     """Keep clients, seen now. Raises FencedError SLC-050 if another relay took over."""
     with store.begin() as connection:
         leases.expect_held(connection, held)
-        for one in clients:
-            values = {"filters": one.filters, "seen_at": func.clock_timestamp()}
-            kept = insert(relay_client).values(name=one.name, **values)
-            connection.execute(kept.on_conflict_do_update(index_elements=[relay_client.c.name], set_=values))
-            gone = relay_position.c.client == one.name, relay_position.c.source.not_in(list(one.positions))
+        for client in clients:
+            values = {"filters": client.filters, "seen_at": func.clock_timestamp()}
+            insertion = insert(relay_client).values(name=client.name, **values)
+            connection.execute(insertion.on_conflict_do_update(index_elements=[relay_client.c.name], set_=values))
+            gone = relay_position.c.client == client.name, relay_position.c.source.not_in(list(client.positions))
             connection.execute(delete(relay_position).where(*gone))
-            if one.positions:
-                rows = [{"client": one.name, "source": name, "position": at} for name, at in one.positions.items()]
+            if client.positions:
+                rows = [
+                    {"client": client.name, "source": name, "position": at} for name, at in client.positions.items()
+                ]
                 at = insert(relay_position).values(rows)
                 key = [relay_position.c.client, relay_position.c.source]
                 connection.execute(
@@ -69,17 +71,17 @@ def forget(store: Store, held: Lease, unseen: timedelta) -> list[str]:
         return list(connection.execute(old.returning(relay_client.c.name)).scalars())
 
 
-def needed(store: Store, source: str, unseen: timedelta) -> list[int]:
+def needed_ordinals(store: Store, source: str, unseen: timedelta) -> list[int]:
     """For each client, the last transaction of the source's log that it certainly has.
 
     A client that was not seen for so long needs nothing, whether or not a relay runs that forgets it.
     """
     on = (segment.c.source == relay_position.c.source) & (segment.c.number == _SEGMENT)
-    found = (
+    ordinals = (
         select(segment.c.first_ordinal - 1)
         .join(relay_position, on)
         .join(relay_client, relay_client.c.name == relay_position.c.client)
         .where(relay_position.c.source == source, relay_client.c.seen_at >= func.clock_timestamp() - unseen)
     )
     with store.begin() as connection:
-        return [int(ordinal) for ordinal in connection.execute(found.distinct()).scalars()]
+        return [int(ordinal) for ordinal in connection.execute(ordinals.distinct()).scalars()]

@@ -15,8 +15,10 @@ from sluice.store.engine import Store
 from sluice.store.tables import answer, audit, barrier, cascade, for_pair, metadata, point, replication, statement
 
 # What was done stays, whatever becomes of the replication.
-_OF_PAIR = [one for one in metadata.sorted_tables if {"source", "slave"} <= {*one.c.keys()} and one is not audit]
-_OF_SOURCE = [one for one in metadata.sorted_tables if "source" in one.c and one is not audit]
+_OF_PAIR = [
+    table for table in metadata.sorted_tables if {"source", "slave"} <= {*table.c.keys()} and table is not audit
+]
+_OF_SOURCE = [table for table in metadata.sorted_tables if "source" in table.c and table is not audit]
 # What the audit trail says of a source that was removed, and of one that was installed after that.
 _REMOVED, _RETURNED = "cleanup", "installed again"
 # Entries of the audit trail by which it is decided whether a source is installed.

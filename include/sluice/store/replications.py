@@ -87,7 +87,7 @@ def get(store: Store, pair: Pair) -> ReplicationState:
     )
 
 
-def happen(
+def record(
     store: Store,
     pair: Pair,
     event: Event,
@@ -97,7 +97,7 @@ def happen(
     who: str | None = None,
     also: Callable[[Connection], None] = lambda _: None,
 ) -> tuple[Status, Status]:
-    """Let an event happen: the statuses before and after. An update that ends by it holds the gate no longer.
+    """Record an event: the statuses before and after. An update that ends by it holds the gate no longer.
 
     Args:
         also: done in the same transaction.
@@ -106,17 +106,17 @@ def happen(
         SluiceError: SLC-020 if the status does not allow it, or SLC-021 if the update named is not the current one.
     """
     with store.begin() as connection:
-        found = _happen(connection, pair, event, detail, update_id, who)
+        statuses = _record(connection, pair, event, detail, update_id, who)
         also(connection)
-    return found
+    return statuses
 
 
-def happen_in(connection: Connection, pair: Pair, event: Event, detail: str) -> None:
+def record_in(connection: Connection, pair: Pair, event: Event, detail: str) -> None:
     """The same, in the caller's transaction."""
-    _happen(connection, pair, event, detail, None, None)
+    _record(connection, pair, event, detail, None, None)
 
 
-def happened(
+def try_record(
     store: Store,
     pair: Pair,
     event: Event,
@@ -126,14 +126,14 @@ def happened(
     who: str | None = None,
     also: Callable[[Connection], None] = lambda _: None,
 ) -> bool:
-    """Apply an event to an update, unless that is over: late jobs change nothing.
+    """Record an event of an update, unless that is over: late jobs change nothing. Whether it was recorded.
 
     Args:
         also: done in the same transaction.
     """
     try:
         with store.begin() as connection:
-            _happen(connection, pair, event, detail, update_id, who)
+            _record(connection, pair, event, detail, update_id, who)
             also(connection)
     except TransientError:
         raise
@@ -151,7 +151,7 @@ def request(store: Store, pairs: Sequence[Pair], update_id: int) -> None:
     """
     with store.begin() as connection:
         for pair in pairs:
-            _happen(connection, pair, Event.REQUEST, "", update_id, None)
+            _record(connection, pair, Event.REQUEST, "", update_id, None)
             _shut(connection, pair, Hold.INITIAL, f"initial update {update_id}")
             # Nobody asks any more about the columns that refused an earlier one.
             pending_runs.withdraw(connection, pair, APPROVE_LOSSES)
@@ -192,25 +192,25 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
     with store.begin() as connection:
         rows = connection.execute(select(hold).where(for_pair(hold, pair))).all()
         waiting = connection.execute(select(question).where(*undecided).order_by(question.c.key).limit(1)).one_or_none()
-    found = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
+    notes = {Hold(row.kind): HoldNote(Hold(row.kind), row.actor, row.reason, row.since) for row in rows}
     if waiting:
-        found[Hold.APPROVAL] = approval(pair, waiting)
-    return found
+        notes[Hold.APPROVAL] = approval(pair, waiting)
+    return notes
 
 
 def approval(pair: Pair, waiting: Any) -> HoldNote:
     """The hold of a question that waits for its answer, by its row."""
-    reason = f"{said(str(asked(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
+    reason = f"{said(str(ddl_question(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
     return HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
 
 
-def asked(row: Any) -> DdlQuestion:
+def ddl_question(row: Any) -> DdlQuestion:
     """The question of a row of `question`."""
     return DdlQuestion(row.ordinal, row.key, Action(row.action), row.table, row.text, tuple(row.doubts))
 
 
-def delivered(
-    store: Store, pair: Pair, position: Position, found: Tolerated | None = None, batch_s: float | None = None
+def record_delivery(
+    store: Store, pair: Pair, position: Position, conflicts: Tolerated | None = None, batch_s: float | None = None
 ) -> None:
     """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
 
@@ -231,7 +231,7 @@ def delivered(
         )
         for behind in (stuck, question):
             connection.execute(behind.delete().where(for_pair(behind, pair), behind.c.ordinal <= position.ordinal))
-        for (table, conflict), rows in (found or Tolerated()).items():
+        for (table, conflict), rows in (conflicts or Tolerated()).items():
             key = {"source": pair.source, "slave": pair.slave, "schema": table.schema, "table": table.table}
             counted = insert(tolerated).values({**key, conflict: rows})
             more = {conflict: tolerated.c[conflict] + rows}
@@ -242,10 +242,10 @@ def conflicts(store: Store, pair: Pair) -> Tolerated:
     """Rows of the slave that were not as expected, since it was filled."""
     with store.begin() as connection:
         rows = connection.execute(select(tolerated).where(for_pair(tolerated, pair))).all()
-    found = Tolerated()
+    total = Tolerated()
     for row in rows:
-        found += conflict_counts(TableName(row.schema, row.table), row.missing, row.duplicate)
-    return found
+        total += conflict_counts(TableName(row.schema, row.table), row.missing, row.duplicate)
+    return total
 
 
 def restart_at(
@@ -309,7 +309,7 @@ def note(connection: Connection, pair: Pair, event: str, detail: str, who: str |
     connection.execute(audit.insert().values(values))
 
 
-def _happen(
+def _record(
     connection: Connection, pair: Pair, event: Event, detail: str, update_id: int | None, who: str | None
 ) -> tuple[Status, Status]:
     unknown = insert(replication).values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
@@ -368,7 +368,7 @@ def _after(pair: Pair, before: Status, event: Event) -> Status:
         raise SluiceError(20, f"{pair}: {error}", _HINTS[event]) from None
 
 
-def behind(store: Store, pair: Pair) -> tuple[int, float]:
+def read_holdback(store: Store, pair: Pair) -> tuple[int, float]:
     """The holdback of a slave: the number of transactions, and the age of the oldest in seconds."""
     position = get(store, pair).position
     ordinal = position.ordinal

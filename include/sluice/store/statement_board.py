@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Row, func, select
 
 from sluice.model.statement import WantedStatement
-from sluice.store import trail
+from sluice.store import audit_trail
 from sluice.store.engine import Store
 from sluice.store.statement_results import MASTER, NodeAnswer, StatementStatus, answers
 from sluice.store.tables import answer, statement
@@ -19,7 +19,7 @@ PAGE = 25
 
 
 @dataclass(frozen=True)
-class Kept:
+class StatementRecord:
     """A statement as the control store has it.
 
     Attributes:
@@ -38,7 +38,9 @@ class Kept:
     status: Mapping[str, StatementStatus]
 
 
-def page(store: Store, source: str, before: int | None, most: int = PAGE) -> tuple[Sequence[Kept], int | None]:
+def page(
+    store: Store, source: str, before: int | None, most: int = PAGE
+) -> tuple[Sequence[StatementRecord], int | None]:
     """The newest statements of a source, and the number before which older ones are, if there are any."""
     wanted = select(statement).where(statement.c.source == source).order_by(statement.c.id.desc())
     if before is not None:
@@ -48,12 +50,12 @@ def page(store: Store, source: str, before: int | None, most: int = PAGE) -> tup
         shown = [row.id for row in rows[:most]]
         nodes = select(answer.c.statement, answer.c.slave, answer.c.status).where(answer.c.statement.in_(shown))
         status: dict[int, dict[str, StatementStatus]] = defaultdict(dict)
-        for number, slave, known in connection.execute(nodes.order_by(answer.c.slave)):
-            status[number][slave] = StatementStatus(known)
-    return [_kept(row, status[row.id]) for row in rows[:most]], shown[-1] if len(rows) > most else None
+        for number, slave, code in connection.execute(nodes.order_by(answer.c.slave)):
+            status[number][slave] = StatementStatus(code)
+    return [_statement_record(row, status[row.id]) for row in rows[:most]], shown[-1] if len(rows) > most else None
 
 
-def one(store: Store, source: str, number: int) -> tuple[Kept, Sequence[NodeAnswer]] | None:
+def find(store: Store, source: str, number: int) -> tuple[StatementRecord, Sequence[NodeAnswer]] | None:
     """A statement of this source, and what its nodes answered, the master first; None if there is none."""
     if not 0 < number < 2**63:
         return None
@@ -62,8 +64,8 @@ def one(store: Store, source: str, number: int) -> tuple[Kept, Sequence[NodeAnsw
         row = connection.execute(wanted).one_or_none()
     if row is None:
         return None
-    found = answers(store, number)
-    return _kept(row, {one.slave: one.status for one in found}), found
+    node_answers = answers(store, number)
+    return _statement_record(row, {node.slave: node.status for node in node_answers}), node_answers
 
 
 def entrust(store: Store, number: int, run: str) -> None:
@@ -91,10 +93,10 @@ def withdraw(store: Store, number: int, who: str, why: str) -> bool:
         connection.execute(answer.delete().where(answer.c.statement == number, answer.c.slave != MASTER))
         ended = {"status": StatementStatus.FAILED, "detail": why, "at": func.clock_timestamp()}
         connection.execute(answer.update().where(answer.c.statement == number).values(ended))
-    trail.note(store, "withdraw", who, f"statement {number}: {why}")
+    audit_trail.note(store, "withdraw", who, f"statement {number}: {why}")
     return True
 
 
-def _kept(row: Row[tuple[object, ...]], status: Mapping[str, StatementStatus]) -> Kept:
+def _statement_record(row: Row[tuple[object, ...]], status: Mapping[str, StatementStatus]) -> StatementRecord:
     wanted = WantedStatement(row.sql, row.schema, row.varying, row.max_rows, row.hurried)
-    return Kept(row.id, row.source, row.actor, row.at, wanted, row.run, row.begun, status)
+    return StatementRecord(row.id, row.source, row.actor, row.at, wanted, row.run, row.begun, status)

@@ -74,35 +74,35 @@ def begin(
     return number
 
 
-def committing(store: Store, done: Statement, traced: TransactionRef) -> None:
-    """The master has executed it, and nothing but its commit is missing.
+def record_execution(store: Store, done: Statement, traced: TransactionRef) -> None:
+    """Record that the master has executed a statement, before its commit.
 
     Raises:
         TransientError: SLC-108, somebody found its session gone meanwhile: it must not be committed.
     """
     with store.begin() as connection:
-        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
+        open_ = answer.update().where(_matches(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
         if not connection.execute(open_.values(body=asdict(done.answer))).rowcount:
-            raise rolled_back(done.id, "its session was taken for lost")
+            raise rollback_error(done.id, "its session was taken for lost")
         values = {"trans_key": traced.trans_key, "incarnation": traced.incarnation}
         connection.execute(statement.update().where(statement.c.id == done.id).values(values))
 
 
-def executed(store: Store, number: int) -> None:
-    """The master has committed it; the slaves follow."""
+def record_commit(store: Store, number: int) -> None:
+    """Record that the master has committed a statement; the slaves follow."""
     with store.begin() as connection:
-        open_ = answer.update().where(_is(number, MASTER), answer.c.status == StatementStatus.WAITING)
+        open_ = answer.update().where(_matches(number, MASTER), answer.c.status == StatementStatus.WAITING)
         connection.execute(open_.values(status=StatementStatus.OK, at=func.clock_timestamp()))
 
 
-def refused(store: Store, number: int, why: str) -> None:
-    """It failed on the master, so that no slave will see it."""
+def record_refusal(store: Store, number: int, why: str) -> None:
+    """Record that a statement failed on the master: no slave will see it."""
     with store.begin() as connection:
         connection.execute(answer.delete().where(answer.c.statement == number, answer.c.slave != MASTER))
     _record(store, number, MASTER, NodeOutcome(False, why))
 
 
-def rolled_back(number: int, why: str) -> RolledBack:
+def rollback_error(number: int, why: str) -> RolledBack:
     """The error of a statement that something which passes kept the master from executing."""
     return RolledBack(
         108,
@@ -116,9 +116,9 @@ def resolve(
 ) -> None:
     """Record the outcome of a statement's transaction on the master."""
     if fate is TransactionOutcome.COMMITTED:
-        executed(store, number)
+        record_commit(store, number)
     elif fate is TransactionOutcome.ROLLED_BACK:
-        refused(store, number, f"rolled back, nothing of it happened: {why}; issue it again")
+        record_refusal(store, number, f"rolled back, nothing of it happened: {why}; issue it again")
     elif fate is TransactionOutcome.UNKNOWN:
         detail = (
             "nobody can tell whether it was executed: the master was restored, or another took its place; look at its "
@@ -129,7 +129,7 @@ def resolve(
             connection.execute(open_.values(status=StatementStatus.FAILED, detail=detail, at=func.clock_timestamp()))
 
 
-def unresolved(store: Store, source: str) -> list[TransactionRef]:
+def unresolved_statements(store: Store, source: str) -> list[TransactionRef]:
     """Statements whose outcome on the master is still unknown."""
     columns = (statement.c.id, statement.c.trans_key, statement.c.incarnation)
     waiting = (answer.c.slave == MASTER, answer.c.status == StatementStatus.WAITING)
@@ -141,7 +141,7 @@ def unresolved(store: Store, source: str) -> list[TransactionRef]:
     return [TransactionRef(*row) for row in rows]
 
 
-def issued(store: Store, source: str, number: int) -> IssuedStatement | None:
+def find_issued(store: Store, source: str, number: int) -> IssuedStatement | None:
     """The statement that was issued for this source with this number, if any."""
     if not 0 < number < 2**63:
         return None
@@ -152,24 +152,24 @@ def issued(store: Store, source: str, number: int) -> IssuedStatement | None:
     return IssuedStatement(*row) if row else None
 
 
-def placed(store: Store, number: int, token: str, trans_key: str) -> None:
-    """The number of a statement's transaction is known by now."""
+def set_trans_key(store: Store, number: int, token: str, trans_key: str) -> None:
+    """Replace a token by the number of a statement's transaction."""
     with store.begin() as connection:
         this = and_(statement.c.id == number, statement.c.trans_key == token)
         connection.execute(statement.update().where(this).values(trans_key=trans_key))
 
 
-def answered(store: Store, pair: Pair, done: Statement, outcome: NodeOutcome) -> None:
+def record_answer(store: Store, pair: Pair, done: Statement, outcome: NodeOutcome) -> None:
     """Record the outcome on a slave; ignored if the store does not know the statement any more."""
     with store.begin() as connection:
         # It is in the stream, so the master has committed it.
-        open_ = answer.update().where(_is(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
+        open_ = answer.update().where(_matches(done.id, MASTER), answer.c.status == StatementStatus.WAITING)
         connection.execute(open_.values(status=StatementStatus.OK, body=asdict(done.answer), at=func.clock_timestamp()))
     _record(store, done.id, pair.slave, outcome)
 
 
-def covered(store: Store, pair: Pair, sees: Callable[[str], bool]) -> None:
-    """A slave's data was loaded anew: statements of transactions that it has seen are in it, and will not come."""
+def record_loaded(store: Store, pair: Pair, sees: Callable[[str], bool]) -> None:
+    """Record statements whose effects a new initial update has brought: they will not come by the stream."""
     waiting = (
         select(statement.c.id, statement.c.trans_key)
         .join(answer, answer.c.statement == statement.c.id)
@@ -200,7 +200,7 @@ def answers(store: Store, number: int) -> list[NodeAnswer]:
     ]
 
 
-def _is(number: int, slave: str) -> ColumnElement[bool]:
+def _matches(number: int, slave: str) -> ColumnElement[bool]:
     return and_(answer.c.statement == number, answer.c.slave == slave)
 
 

@@ -28,8 +28,8 @@ def record(store: Store, pair: Pair, ordinal: int, files: Mapping[str, str] | No
             connection.execute(table_files.update().where(for_pair(table_files, pair)).values(ordinal=ordinal))
             return
         values = {"ordinal": ordinal, "files": dict(files)}
-        made = insert(table_files).values(source=pair.source, slave=pair.slave, **values)
-        connection.execute(made.on_conflict_do_update(index_elements=["source", "slave"], set_=values))
+        insertion = insert(table_files).values(source=pair.source, slave=pair.slave, **values)
+        connection.execute(insertion.on_conflict_do_update(index_elements=["source", "slave"], set_=values))
 
 
 def read(store: Store, pair: Pair, ordinal: int) -> Mapping[str, str]:

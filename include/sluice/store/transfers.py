@@ -70,20 +70,20 @@ def begin(store: Store, waiting: Transfer) -> None:
         connection.execute(wanted.on_conflict_do_update(index_elements=list(key), set_=values, where=known))
 
 
-def awaited(store: Store, pair: Pair) -> Transfer | None:
+def awaited_transfer(store: Store, pair: Pair) -> Transfer | None:
     """The transfer that a slave waits for; None if its update was cancelled, or another one was begun."""
-    found = pending(store, pair)
-    return found if found and not found.is_in else None
+    pending = pending_transfer(store, pair)
+    return pending if pending and not pending.is_in else None
 
 
-def loaded(store: Store, pair: Pair) -> Transfer | None:
+def loaded_transfer(store: Store, pair: Pair) -> Transfer | None:
     """The transfer that is loaded completely while the slave's gate is still shut."""
-    found = pending(store, pair)
-    return found if found and found.is_in else None
+    pending = pending_transfer(store, pair)
+    return pending if pending and pending.is_in else None
 
 
-def pending(store: Store, pair: Pair) -> Transfer | None:
-    """The transfer before the gate of a slave opens, awaited or loaded: see `awaited`, `loaded`."""
+def pending_transfer(store: Store, pair: Pair) -> Transfer | None:
+    """The transfer before the gate of a slave opens, whether or not it is loaded."""
     with store.begin() as connection:
         row = connection.execute(select(transfer).where(for_pair(transfer, pair))).one_or_none()
     known = replications.get(store, pair)
@@ -92,14 +92,14 @@ def pending(store: Store, pair: Pair) -> Transfer | None:
     return from_row(row)
 
 
-def loading(store: Store, loaded: Transfer, epoch: int) -> None:
-    """A load began, whose chunks another one may go on with."""
+def record_load(store: Store, loaded: Transfer, epoch: int) -> None:
+    """Record that a load began, whose chunks another one may go on with."""
     this = (for_pair(transfer, loaded.pair), transfer.c.update_id == loaded.update)
     with store.begin() as connection:
         connection.execute(transfer.update().where(*this).values(epoch=epoch))
 
 
-def load_ended_in(connection: Connection, ended: Transfer, rows: int) -> None:
+def end_load_in(connection: Connection, ended: Transfer, rows: int) -> None:
     """Record a complete load, in the caller's transaction; the slave waits for its gate only."""
     which = (for_pair(transfer, ended.pair), transfer.c.update_id == ended.update)
     connection.execute(transfer.update().where(*which).values(rows=rows))
@@ -116,7 +116,7 @@ def end_in(connection: Connection, pair: Pair, update: int) -> None:
     connection.execute(transfer.delete().where(for_pair(transfer, pair), transfer.c.update_id == update))
 
 
-def others(store: Store, ended: Transfer) -> bool:
+def is_needed(store: Store, ended: Transfer) -> bool:
     """Whether another slave waits for the same directory, or it is kept for those that ask for its version."""
     waiting = select(transfer.c.name).where(transfer.c.name == ended.name, transfer.c.rows.is_(None))
     kept = select(kept_version.c.name).where(kept_version.c.name == ended.name)

@@ -16,7 +16,7 @@ from sluice.state.initial_update import CANCELLED, IN_BLOCKS, UpdateEvent, Updat
 from sluice.state.replication import UNDER_WAY, Event, Status
 from sluice.store import transfers
 from sluice.store.engine import Store
-from sluice.store.replications import ReplicationState, actor, hand_over, happened
+from sluice.store.replications import ReplicationState, actor, hand_over, try_record
 from sluice.store.tables import initial_update, replication
 
 _ENDING = {UpdateEvent.LOADED, UpdateEvent.STORED, UpdateEvent.MADE_TABLES, UpdateEvent.FAIL, UpdateEvent.PUT_OFF}
@@ -93,7 +93,7 @@ def run_of(store: Store, number: int | None) -> str:
         return connection.execute(known).scalar() or ""
 
 
-def ours(store: Store, known: ReplicationState) -> bool:
+def is_ours(store: Store, known: ReplicationState) -> bool:
     """Whether the update of a replication was begun by the run that this task belongs to. Nobody else's is touched."""
     return known.update_id is not None and run_of(store, known.update_id) == own_run()
 
@@ -106,15 +106,15 @@ def may_end(store: Store, known: ReplicationState, receiving: str) -> bool:
         receiving: the id of the DAG that does.
     """
     brings = own_run().startswith(f"{receiving}/") and not lacks_blocks(store, known)
-    return ours(store, known) or brings
+    return is_ours(store, known) or brings
 
 
-def cancelled(store: Store) -> set[str]:
+def cancelled_slaves(store: Store) -> set[str]:
     """The slaves whose update by this DAG run was cancelled; empty outside of a run."""
     run = own_run()
     with store.begin() as connection:
-        found = connection.execute(select(initial_update.c.cancelled).where(initial_update.c.run == run)).scalars()
-        return {slave for slaves in found for slave in slaves} if "/" in run else set()
+        rows = connection.execute(select(initial_update.c.cancelled).where(initial_update.c.run == run)).scalars()
+        return {slave for slaves in rows for slave in slaves} if "/" in run else set()
 
 
 def cancel(store: Store, known: ReplicationState, why: str, who: str | None) -> bool:
@@ -128,12 +128,12 @@ def cancel(store: Store, known: ReplicationState, why: str, who: str | None) -> 
     def forget(connection: Connection) -> None:
         slaves = initial_update.c.cancelled + func.to_jsonb(pair.slave)
         connection.execute(initial_update.update().where(this).values(cancelled=slaves))
-        others = connection.execute(under_way(number).limit(1)).first()
+        others = connection.execute(select_under_way(number).limit(1)).first()
         if not others:
-            happen(connection, number, UpdateEvent.CANCEL)
+            record_event(connection, number, UpdateEvent.CANCEL)
         transfers.end_in(connection, pair, number)
 
-    return happened(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
+    return try_record(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
 
 
 def put_off(store: Store, pair: Pair, number: int, asked: Mapping[str, object]) -> None:
@@ -147,14 +147,16 @@ def put_off(store: Store, pair: Pair, number: int, asked: Mapping[str, object]) 
     """
     values = {"source": pair.source, "state": UpdateState.PUT_OFF, "run": "", "started_at": func.clock_timestamp()}
     alike = {"tables": initial_update.c.tables, "keys": initial_update.c["keys"]}
-    copied = {name: select(one).where(initial_update.c.id == number).scalar_subquery() for name, one in alike.items()}
+    copied = {
+        name: select(column).where(initial_update.c.id == number).scalar_subquery() for name, column in alike.items()
+    }
     row = initial_update.insert().values({**values, **copied, "asked": dict(asked)})
     with store.begin() as connection:
         other = connection.execute(row.returning(initial_update.c.id)).scalar_one()
         hand_over(connection, pair, number, other)
 
 
-def keep_asked(store: Store, number: int, asked: Mapping[str, object]) -> None:
+def keep_choices(store: Store, number: int, asked: Mapping[str, object]) -> None:
     """Keep what was chosen for an update that may be asked for again; see `put_off`."""
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(asked=dict(asked)))
@@ -169,7 +171,7 @@ def is_refused(store: Store, number: int) -> bool:
         return connection.execute(wanted).scalar() is not None
 
 
-def asked(store: Store, number: int | None) -> dict[str, object]:
+def choices(store: Store, number: int | None) -> dict[str, object]:
     """The choices of an update for a request of another run, besides source and slaves."""
     with store.begin() as connection:
         known = select(initial_update.c.asked).where(initial_update.c.id == number)
@@ -197,7 +199,7 @@ def _stands(store: Store, known: ReplicationState, *states: UpdateState) -> bool
         return connection.execute(wanted).scalar() is not None
 
 
-def given_up(store: Store, number: int | None) -> list[str]:
+def abandoned_slaves(store: Store, number: int | None) -> list[str]:
     """The slaves that an update was given up for, and that no other one has filled since."""
     over = (replication.c.update_id == number, replication.c.status == Status.INCONSISTENT)
     with store.begin() as connection:
@@ -206,28 +208,28 @@ def given_up(store: Store, number: int | None) -> list[str]:
         )
 
 
-def under_way(number: int) -> Select[tuple[str]]:
+def select_under_way(number: int) -> Select[tuple[str]]:
     """The slaves that an update is under way for."""
     return select(replication.c.slave).where(replication.c.update_id == number, replication.c.status.in_(UNDER_WAY))
 
 
-def goes_on(store: Store, number: int) -> bool:
+def is_under_way(store: Store, number: int) -> bool:
     """Whether an update is under way for some slave."""
     with store.begin() as connection:
-        return connection.execute(under_way(number).limit(1)).scalar() is not None
+        return connection.execute(select_under_way(number).limit(1)).scalar() is not None
 
 
-def report(store: Store, number: int, found: LoadProgress) -> None:
+def report(store: Store, number: int, progress: LoadProgress) -> None:
     """Record the progress of an update."""
     with store.begin() as connection:
-        connection.execute(initial_update.update().where(initial_update.c.id == number).values(asdict(found)))
+        connection.execute(initial_update.update().where(initial_update.c.id == number).values(asdict(progress)))
 
 
-def loading(store: Store, number: int, found: LoadProgress) -> None:
+def report_blocks(store: Store, number: int, progress: LoadProgress) -> None:
     """Record the progress of an update in blocks."""
     with store.begin() as connection:
-        if connection.execute(under_way(number).limit(1)).first():
-            happen(connection, number, UpdateEvent.LOAD_BLOCKS, **asdict(found))
+        if connection.execute(select_under_way(number).limit(1)).first():
+            record_event(connection, number, UpdateEvent.LOAD_BLOCKS, **asdict(progress))
 
 
 def forget(store: Store, source: str) -> None:
@@ -242,8 +244,8 @@ def forget_in(connection: Connection, source: str) -> None:
     connection.execute(initial_update.update().where(initial_update.c.source == source).values(gone))
 
 
-def begun(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:
-    """The snapshot that an update is planned by, and where the log ended before."""
+def record_snapshot(store: Store, number: int, snapshot: Snapshot, position: Position) -> None:
+    """Record the snapshot that an update is planned by, and where the log ended before."""
     values = {"snapshot": snapshot.text, "segment": position.segment, "ordinal": position.ordinal}
     with store.begin() as connection:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(values))
@@ -261,18 +263,18 @@ def go_on(store: Store, number: int, earlier: int) -> None:
 def finish(store: Store, number: int, event: UpdateEvent) -> None:
     """An update has ended, and how; one that was cancelled for all had ended with that."""
     with store.begin() as connection:
-        happen(connection, number, event)
+        record_event(connection, number, event)
 
 
-def load_ended(store: Store, carried: transfers.Transfer, rows: int) -> None:
+def end_load(store: Store, carried: transfers.Transfer, rows: int) -> None:
     """All that was carried to a slave is in, and its update has ended with that."""
     with store.begin() as connection:
-        transfers.load_ended_in(connection, carried, rows)
-        happen(connection, carried.update, UpdateEvent.LOADED)
+        transfers.end_load_in(connection, carried, rows)
+        record_event(connection, carried.update, UpdateEvent.LOADED)
 
 
-def happen(connection: Connection, number: int, event: UpdateEvent, **values: object) -> None:
-    """Let an event happen to an update, in the caller's transaction.
+def record_event(connection: Connection, number: int, event: UpdateEvent, **values: object) -> None:
+    """Record an event of an update, in the caller's transaction.
 
     Args:
         values: what else becomes of its row, unless it was cancelled.

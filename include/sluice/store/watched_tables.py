@@ -21,7 +21,7 @@ def record(store: Store, source: str, tables: Iterable[TableName]) -> None:
             connection.execute(insert(watched).on_conflict_do_nothing(), rows)
 
 
-def recorded(store: Store, source: str) -> set[TableName]:
+def known_tables(store: Store, source: str) -> set[TableName]:
     """The tables that a source has, or had: those that were recorded, and those that its change log speaks of."""
     of_log = select(layout.c.body["schema"].astext, layout.c.body["table"].astext)
     known = select(watched.c.schema, watched.c.table).where(watched.c.source == source)
@@ -44,7 +44,7 @@ def columns(store: Store, source: str) -> dict[TableName, list[str]]:
     return {TableName(schema, table): [name for name, *_ in known] for schema, table, known in rows}
 
 
-def counted(store: Store, source: str) -> dict[str, int]:
+def row_counts(store: Store, source: str) -> dict[str, int]:
     """The rows of each table at its last comparison with any slave, but for those of some keys."""
     newest = (
         select(comparison.c.table, comparison.c.compared)

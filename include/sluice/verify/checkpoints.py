@@ -24,7 +24,7 @@ from sluice.model.names import Pair
 from sluice.model.parts_at import PartsAt, latest
 from sluice.model.position import Position
 from sluice.store import compared_parts, replications
-from sluice.store.compared_parts import Outcome, Plan
+from sluice.store.compared_parts import PartOutcome, TablePlan
 from sluice.vendors.protocol.compare import Comparison, KeyColumnRange
 from sluice.verify.difference import Difference
 
@@ -42,7 +42,7 @@ class _PartState:
 
     token: str
     number: int
-    outcome: Outcome | None = None
+    outcome: PartOutcome | None = None
 
 
 class Parts:
@@ -90,7 +90,7 @@ class Parts:
         return [job for job, part in parts if part.outcome is None]
 
     def _parts_of(
-        self, job: Comparison, planned: Mapping[str, Plan], cut_jobs: Mapping[str, list[Comparison]], shape: str
+        self, job: Comparison, planned: Mapping[str, TablePlan], cut_jobs: Mapping[str, list[Comparison]], shape: str
     ) -> list[tuple[Comparison, _PartState]]:
         name = _table(job)
         if plan := planned.get(name):
@@ -129,7 +129,7 @@ class Parts:
             self.forget(slave)
         here = {id(job): difference for job, difference in compared}
         return [
-            (job, here[id(job)] if part.outcome is None else Difference.from_json(json.loads(part.outcome.found)))
+            (job, here[id(job)] if part.outcome is None else Difference.from_json(json.loads(part.outcome.difference)))
             for job, part in self._parts
             if job.slave not in late
         ]

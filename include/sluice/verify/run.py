@@ -135,7 +135,7 @@ def verify(
         event("verified", slave=slave, compared=compared, different=different)
         if request.initial:
             pair, outcome = Pair(request.source, slave), Event.FAIL if different else Event.VERIFIED
-            if not replications.happened(context.store, pair, outcome, update_id=states[slave].update_id):
+            if not replications.try_record(context.store, pair, outcome, update_id=states[slave].update_id):
                 refused[slave] = replications.get(context.store, pair).status
             elif outcome is Event.VERIFIED:
                 cascades.follow(context.store, pair, states[slave].update_id)
@@ -162,7 +162,7 @@ def verify(
                 ],
                 "own": sum(diff.own for diff in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
-                "left_out": [str(table) for table in blocked.left_out(context.store, Pair(request.source, slave))],
+                "left_out": list(map(str, blocked.skipped_tables(context.store, Pair(request.source, slave)))),
                 **(changed.result(slave) if changed else {}),
             }
             for slave, tables in results.items()
@@ -183,7 +183,7 @@ def _summary(
     text = statement(weakest(diff.bound for diff in tables.values()), unknown)
     sure = text and f"; {text}"
     share = f"; {min(1.0, moved / size):.1%} of the data moved" if size else ""
-    left_out = ", ".join(map(str, blocked.left_out(context.store, Pair(request.source, slave))))
+    left_out = ", ".join(map(str, blocked.skipped_tables(context.store, Pair(request.source, slave))))
     gone = left_out and f"; left out: {left_out}"
     only = "; ".join(str(key_range) for key_range in request.ranges if str(key_range.table) in tables)
     these = changed.describe(slave) if changed else only and f" (no others than {only})"
@@ -197,7 +197,7 @@ def _find_ready(context: Context, request: VerifyRequest) -> tuple[dict[str, Rep
     pairs = [Pair(request.source, slave) for slave in request.slaves]
     # What is on its way, or still to come, can be compared when it is there; then the update of those slaves ends.
     states = {pair.slave: replications.get(context.store, pair) for pair in pairs}
-    away = {pair.slave for pair in pairs if transfers.pending(context.store, pair)}
+    away = {pair.slave for pair in pairs if transfers.pending_transfer(context.store, pair)}
     away |= {slave for slave, state in states.items() if updates.is_put_off(context.store, state)}
     # The task before the one that ends an update has brought them all.
     if not request.initial:
@@ -297,7 +297,7 @@ def _compare(
                 late[slave] = alignment
                 continue
             port, snapshot_id = alignment
-            skipped, ours = blocked.left_out(context.store, port.pair), []
+            skipped, ours = blocked.skipped_tables(context.store, port.pair), []
             for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
                 own_rows = port.mapper.filled(name) is Filled.MERGE

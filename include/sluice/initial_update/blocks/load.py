@@ -25,7 +25,7 @@ from sluice.model.progress import LoadProgress
 from sluice.state.initial_update import UpdateEvent
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, replications, updates
-from sluice.store.replications import behind
+from sluice.store.replications import read_holdback
 from sluice.throttle import Throttle
 from sluice.vendors.protocol.read import KeyRange
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, FromMaster
@@ -78,7 +78,7 @@ def _report(context: Context, loads: Sequence[_Loading]) -> None:
     """Write down how far each update is where it is furthest behind."""
     for number in {one.update for one in loads if one.going_on}:
         ours = [one.progress for one in loads if one.update == number and one.going_on]
-        updates.loading(context.store, number, min(ours, key=lambda found: found.rows))
+        updates.report_blocks(context.store, number, min(ours, key=lambda found: found.rows))
 
 
 class _Loading:
@@ -111,7 +111,7 @@ class _Loading:
         self._switch = context.switch(pair)
         known = replications.get(context.store, pair)
         # No other run's blocks are loaded by this one.
-        self.update = known.update_id or 0 if updates.ours(context.store, known) else 0
+        self.update = known.update_id or 0 if updates.is_ours(context.store, known) else 0
         self._turns = Schedule()
         self._ahead = RemainingEstimate(context, pair.source)
         self.ranges: list[KeyRange] = []
@@ -220,14 +220,14 @@ class _Loading:
             return self.away.fact
         if self._switch.paused() or replications.holds(store, self.pair):
             return "its drain is paused, or stands"
-        _, lag_s = behind(store, self.pair)
+        _, lag_s = read_holdback(store, self.pair)
         if lag_s > self._settings.max_lag_s:
             return f"it is {lag_s:.0f} s behind, more than {self._settings.max_lag_s:.0f} s (`max_lag_s`)"
         return self._courtesy.why_not()
 
     def _look(self) -> None:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""
-        self._skipped = blocked.left_out(self._context.store, self.pair)
+        self._skipped = blocked.skipped_tables(self._context.store, self.pair)
         try:
             self.ranges, self.away = self._ranges.found(self.update), None
         except TransientError as error:
@@ -257,4 +257,4 @@ class _Loading:
     def _given_up(self, error: SluiceError) -> None:
         self.left, self.error = False, error
         event("failed", slave=self.pair.slave, error=error.message)
-        replications.happened(self._context.store, self.pair, Event.FAIL, error.message, update_id=self.update)
+        replications.try_record(self._context.store, self.pair, Event.FAIL, error.message, update_id=self.update)

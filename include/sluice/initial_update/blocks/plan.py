@@ -156,7 +156,11 @@ class BlockPlan:
     def _followed(self, pair: Pair, earlier: int, position: Position, update: int) -> bool:
         """Whether a slave has had every change since its stream began, or can have it yet: the log is kept for it."""
         store = self._context.store
-        if not began(store, earlier) or blocked.left_out(store, pair) or rejected_changes.kept(store, pair):
+        if (
+            not began(store, earlier)
+            or blocked.skipped_tables(store, pair)
+            or rejected_changes.list_changes(store, pair)
+        ):
             return False
         # An update that broke off since then may have let the log be trimmed up to its own position.
         replications.restart_at(store, pair, position, update, only={})
@@ -206,7 +210,7 @@ def replace_keys(
         for target in targets:
             stack.callback(target.tables.close)
         later, snapshot = stack.enter_context(planned(context, held[0][0].source, keys))
-        updates.begun(context.store, update, snapshot.snapshot, snapshot.position)
+        updates.record_snapshot(context.store, update, snapshot.snapshot, snapshot.position)
         anew, _ = later.apart(targets, update, failed, resume=resume)
 
         def begin(target: LoadTarget) -> None:

@@ -230,8 +230,8 @@ def each(
 def _begun(store: Store, update: int, dumped: DumpSource) -> None:
     # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
     with store.begin() as connection:
-        if connection.execute(updates.under_way(update).limit(1)).first():
-            updates.happen(
+        if connection.execute(updates.select_under_way(update).limit(1)).first():
+            updates.record_event(
                 connection,
                 update,
                 UpdateEvent.DUMP if isinstance(dumped.origin, FromMaster) else UpdateEvent.LOAD,

@@ -94,7 +94,7 @@ class SomeTables(NoResume):
     def lacking(self, target: LoadTarget) -> Collection[TableName]:
         """The skipped tables that this update does not fill."""
         (pair,) = target.pairs
-        return blocked.left_out(self._context.store, pair).keys() - self._tables
+        return blocked.skipped_tables(self._context.store, pair).keys() - self._tables
 
     def chunks(self) -> Sequence[Chunk]:
         """The chunks of the tables; all targets are at the point by now."""

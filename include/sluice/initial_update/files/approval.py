@@ -10,7 +10,7 @@ from sluice.outside_text import in_markdown
 from sluice.paths import at_home
 from sluice.storage.directory import Directory
 from sluice.store import replications
-from sluice.store.replications import behind
+from sluice.store.replications import read_holdback
 from sluice.store.transfers import Transfer
 
 
@@ -26,7 +26,7 @@ def may_go_on(context: Context, carried: Transfer, approved: int) -> bool:
 def question(context: Context, loaded: Transfer) -> dict[str, object]:
     """The question to people: `ask`, whether one is needed; `subject`, and `body` in Markdown."""
     pair, location = loaded.pair, context.config.slave(loaded.pair.slave).initial_files.location
-    waiting, oldest_s = behind(context.store, pair)
+    waiting, oldest_s = read_holdback(context.store, pair)
     age = f", the oldest for {timedelta(seconds=round(oldest_s))}" if waiting else ""
     body = [
         f"All initial data of the slave **{pair.slave}** of {pair.source} is loaded. Its gate is still shut.",

@@ -37,7 +37,7 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
         SluiceError: SLC-181, it waits for none.
     """
     pair = Pair(source, slave)
-    if loaded := transfers.loaded(context.store, pair):
+    if loaded := transfers.loaded_transfer(context.store, pair):
         return {"url": _transfer_directory(context, loaded).url, "files": 0, "quiet_s": 0.0}
     awaited = _awaited(context, pair)
     settings = _settings(context, awaited)
@@ -57,7 +57,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         TransientError: SLC-188, not all of it could be loaded.
     """
     pair = Pair(source, slave)
-    if already := transfers.loaded(context.store, pair):
+    if already := transfers.loaded_transfer(context.store, pair):
         return _over(context, already, 0)
     awaited = _awaited(context, pair)
     directory = _transfer_directory(context, awaited)
@@ -73,7 +73,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         stack.callback(leases.release, context.store, lease)
         # A task that gives its update up from here on has a later epoch.
         awaited = _awaited(context, pair, awaited.update)
-        transfers.loading(context.store, awaited, lease.epoch)
+        transfers.record_load(context.store, awaited, lease.epoch)
         target = slave_target(context, pair, lease, awaited.epoch)
         stack.callback(target.tables.close)
         before = (
@@ -90,8 +90,8 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         rows = sum(target.tables.progress().values())
         reached(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
-        statement_results.covered(context.store, pair, context.read_snapshot(pair.source)(dumped.snapshot).sees)
-        updates.load_ended(context.store, awaited, rows)
+        statement_results.record_loaded(context.store, pair, context.read_snapshot(pair.source)(dumped.snapshot).sees)
+        updates.end_load(context.store, awaited, rows)
         if between:
             # The log before that is not needed any more, not even to load everything again.
             restart(context, [pair], dumped.position, awaited.update)
@@ -112,7 +112,7 @@ def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
 def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:
     """The transfer that a slave waits for, of this update if one is given."""
     context.config.replication(pair.source, pair.slave)
-    awaited = transfers.awaited(context.store, pair)
+    awaited = transfers.awaited_transfer(context.store, pair)
     if awaited is None or awaited.update != (update or awaited.update):
         raise SluiceError(
             181,
@@ -172,7 +172,7 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
 
 def _clear_away(context: Context, directory: Directory, loaded: Transfer) -> None:
     """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
-    if _settings(context, loaded).keep or transfers.others(context.store, loaded):
+    if _settings(context, loaded).keep or transfers.is_needed(context.store, loaded):
         return
     try:
         if directory.exists():

@@ -35,7 +35,7 @@ def keep(
         every: makes the chunks of all tables.
     """
     settings = context.config.source(source)
-    if (version := kept_versions.missing(context.store, source, settings)) is None:
+    if (version := kept_versions.missing_version(context.store, source, settings)) is None:
         return
     named = kept_versions.label(settings, version)
     wrong: dict[str, SluiceError] = {}
@@ -83,7 +83,7 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     """
     define = master(context.config.source(pair.source).vendor).definition
     mapper, read_snapshot = context.mapper(pair), context.read_snapshot(pair.source)
-    for one in kept_versions.kept(context.store, pair, version):
+    for one in kept_versions.kept_dumps(context.store, pair, version):
         stored = opened(
             Directory(at_home(context.config.initial_data_url)).within(one.name),
             one,

@@ -21,7 +21,7 @@ _LATELY = 1_000
 
 
 @dataclass(frozen=True)
-class Entry:
+class AuditEntry:
     """One line of the audit trail."""
 
     id: int
@@ -34,7 +34,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class AuditFilter:
     """The entries to show; what is empty admits every one.
 
     Attributes:
@@ -53,37 +53,37 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Page:
+class AuditPage:
     """Entries, the newest first.
 
     Attributes:
         older: the entry before which the next page begins; None if this page is the last one.
     """
 
-    entries: list[Entry]
+    entries: list[AuditEntry]
     older: int | None
 
 
-def last(store: Store, pair: Pair, most: int) -> list[Entry]:
+def last(store: Store, pair: Pair, most: int) -> list[AuditEntry]:
     """The newest entries, the last one first."""
     newest = select(audit).where(for_pair(audit, pair)).order_by(audit.c.id.desc()).limit(most)
     with store.begin() as connection:
         return [_entry(row) for row in connection.execute(newest)]
 
 
-def page(store: Store, wanted: Wanted, most: int = PAGE) -> Page:
+def page(store: Store, wanted: AuditFilter, most: int = PAGE) -> AuditPage:
     """The newest entries that are wanted, by one query, which goes along the primary key from where it begins."""
     with store.begin() as connection:
         # One more than is shown says whether there are more.
-        found = [_entry(row) for row in connection.execute(_chosen(wanted).limit(most + 1))]
-    shown = found[:most]
-    return Page(shown, shown[-1].id if len(found) > most else None)
+        entries = [_entry(row) for row in connection.execute(_select(wanted).limit(most + 1))]
+    shown = entries[:most]
+    return AuditPage(shown, shown[-1].id if len(entries) > most else None)
 
 
 def note(store: Store, event: str, who: str, detail: str = "") -> None:
     """Record what a person had done that concerns no single source."""
     with store.begin() as connection:
-        connection.execute(audit.insert().values(source="", actor=_kept(who), event=event, detail=detail))
+        connection.execute(audit.insert().values(source="", actor=_clean(who), event=event, detail=detail))
 
 
 def note_rarely(store: Store, event: str, who: str) -> None:
@@ -93,31 +93,31 @@ def note_rarely(store: Store, event: str, who: str) -> None:
     lately = select(audit.c.id).where(
         audit.c.id > newest - _LATELY,
         audit.c.event == event,
-        audit.c.actor == _kept(who),
+        audit.c.actor == _clean(who),
         audit.c.at > func.clock_timestamp() - _RARELY,
     )
     with store.begin() as connection:
         if connection.execute(lately.limit(1)).first() is None:
-            connection.execute(audit.insert().values(source="", actor=_kept(who), event=event, detail=""))
+            connection.execute(audit.insert().values(source="", actor=_clean(who), event=event, detail=""))
 
 
 def refuse(store: Store, source: str, slave: str | None, who: str, detail: str) -> None:
     """Record what was refused to whom."""
-    values = {"source": _kept(source), "slave": slave and _kept(slave), "actor": _kept(who)}
+    values = {"source": _clean(source), "slave": slave and _clean(slave), "actor": _clean(who)}
     with store.begin() as connection:
-        connection.execute(audit.insert().values(**values, event="refused", detail=_kept(detail)))
+        connection.execute(audit.insert().values(**values, event="refused", detail=_clean(detail)))
 
 
-def _chosen(wanted: Wanted) -> Select[tuple[object, ...]]:
+def _select(wanted: AuditFilter) -> Select[tuple[object, ...]]:
     chosen = select(audit).order_by(audit.c.id.desc())
     if wanted.source:
-        chosen = chosen.where(audit.c.source == _kept(wanted.source))
+        chosen = chosen.where(audit.c.source == _clean(wanted.source))
     if wanted.slave:
-        chosen = chosen.where(audit.c.slave == _kept(wanted.slave))
+        chosen = chosen.where(audit.c.slave == _clean(wanted.slave))
     if wanted.person:
-        chosen = chosen.where(audit.c.actor.contains(_kept(wanted.person), autoescape=True))
+        chosen = chosen.where(audit.c.actor.contains(_clean(wanted.person), autoescape=True))
     if wanted.event:
-        chosen = chosen.where(audit.c.event.startswith(_kept(wanted.event), autoescape=True))
+        chosen = chosen.where(audit.c.event.startswith(_clean(wanted.event), autoescape=True))
     if wanted.days is not None:
         chosen = chosen.where(audit.c.at >= func.now() - timedelta(days=wanted.days))
     if wanted.before is not None:
@@ -125,10 +125,10 @@ def _chosen(wanted: Wanted) -> Select[tuple[object, ...]]:
     return chosen
 
 
-def _entry(row: Row[tuple[object, ...]]) -> Entry:
-    return Entry(row.id, row.at, row.source, row.slave, row.actor, row.event, row.detail)
+def _entry(row: Row[tuple[object, ...]]) -> AuditEntry:
+    return AuditEntry(row.id, row.at, row.source, row.slave, row.actor, row.event, row.detail)
 
 
-def _kept(text: str) -> str:
+def _clean(text: str) -> str:
     """A text that a database keeps, and that cannot speak in another's place."""
     return said(text.encode(errors="replace").decode())[:_MOST]

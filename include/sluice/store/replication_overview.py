@@ -28,7 +28,7 @@ from sluice.store.transfers import Transfer, from_row
 
 
 @dataclass(frozen=True)
-class Update:
+class LastUpdate:
     """The last initial update of a replication. `run` is the DAG run that began it, as `dag/run`."""
 
     id: int
@@ -40,7 +40,7 @@ class Update:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ReplicationOverview:
     """One replication.
 
     Attributes:
@@ -69,7 +69,7 @@ class Standing:
     skipped: Mapping[TableName, SkippedTable] = field(default_factory=dict)
     stuck: BlockingTransaction | None = None
     carried: Transfer | None = None
-    update: Update | None = None
+    update: LastUpdate | None = None
     compared: int | None = None
     different: int | None = None
     scope: str = ""
@@ -84,9 +84,9 @@ class Standing:
         return max(self.waiting_s, self.unpublished_s)
 
 
-def standings(
+def overviews(
     store: Store, pairs: Sequence[Pair], *, recent: bool = False, by_table: bool = False
-) -> dict[Pair, Standing]:
+) -> dict[Pair, ReplicationOverview]:
     """These replications; UNCONFIGURED, if nothing was ever done with one.
 
     Args:
@@ -95,22 +95,24 @@ def standings(
     """
     query = text(statement("control", "standings"))
     with store.begin() as connection:
-        values = {"named": [f"{one.source}\n{one.slave}" for one in pairs], "recent": recent, "by_table": by_table}
+        values = {"named": [f"{pair.source}\n{pair.slave}" for pair in pairs], "recent": recent, "by_table": by_table}
         rows = connection.execute(query, values).all()
-    found = {Pair(row.source, row.slave): _standing(row) for row in rows}
-    return {pair: found.get(pair) or Standing(_unknown(pair)) for pair in pairs}
+    overviews = {Pair(row.source, row.slave): _overview(row) for row in rows}
+    return {pair: overviews.get(pair) or ReplicationOverview(_unknown(pair)) for pair in pairs}
 
 
 def _unknown(pair: Pair) -> ReplicationState:
     return ReplicationState(pair, Status.UNCONFIGURED, Position(0, 0), None, None)
 
 
-def _standing(row: Row[Any]) -> Standing:
+def _overview(row: Row[Any]) -> ReplicationOverview:
     pair, position = Pair(row.source, row.slave), Position(row.segment, row.ordinal)
     conflicts = Tolerated()
-    for one in row.conflicts or ():
-        conflicts += conflict_counts(TableName(one["schema"], one["table"]), one["missing"], one["duplicate"])
-    return Standing(
+    for conflict in row.conflicts or ():
+        conflicts += conflict_counts(
+            TableName(conflict["schema"], conflict["table"]), conflict["missing"], conflict["duplicate"]
+        )
+    return ReplicationOverview(
         ReplicationState(pair, Status(row.status), position, row.delivered_at, row.update_id),
         # The log may have been begun anew behind it.
         max(row.holdback, 0),
@@ -121,9 +123,9 @@ def _standing(row: Row[Any]) -> Standing:
         Lease(**row.publisher) if row.publisher else None,
         dict(_holds(pair, row.holds or (), row.question)),
         conflicts,
-        {TableName(one["schema"], one["table"]): _skipped(one) for one in row.skipped or ()},
+        {TableName(values["schema"], values["table"]): _skipped_table(values) for values in row.skipped or ()},
         BlockingTransaction.from_json(row.stuck) if row.stuck else None,
-        from_row(_Fields(row.carried)) if row.carried else None,
+        from_row(_JsonRow(row.carried)) if row.carried else None,
         _update(row.update) if row.update else None,
         row.compared,
         row.different,
@@ -131,11 +133,11 @@ def _standing(row: Row[Any]) -> Standing:
         row.differing or {},
         row.rejected,
         row.batch_s,
-        [Moment(*one) for one in row.recent or ()],
+        [Moment(*moment) for moment in row.recent or ()],
     )
 
 
-class _Fields:
+class _JsonRow:
     """A row that travelled as JSON, in which moments are texts."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
@@ -153,18 +155,18 @@ _MOMENTS = ("since", "started_at", "ended_at")
 def _holds(
     pair: Pair, rows: Iterable[Mapping[str, Any]], waiting: Mapping[str, Any] | None
 ) -> Iterable[tuple[Hold, HoldNote]]:
-    for one in map(_Fields, rows):
-        yield Hold(one.kind), HoldNote(Hold(one.kind), one.actor, one.reason, one.since)
+    for hold in map(_JsonRow, rows):
+        yield Hold(hold.kind), HoldNote(Hold(hold.kind), hold.actor, hold.reason, hold.since)
     if waiting:
-        yield Hold.APPROVAL, approval(pair, _Fields(waiting))
+        yield Hold.APPROVAL, approval(pair, _JsonRow(waiting))
 
 
-def _skipped(values: Mapping[str, Any]) -> SkippedTable:
-    one = _Fields(values)
-    return SkippedTable(one.actor, one.since, one.changes)
+def _skipped_table(values: Mapping[str, Any]) -> SkippedTable:
+    row = _JsonRow(values)
+    return SkippedTable(row.actor, row.since, row.changes)
 
 
-def _update(values: Mapping[str, Any]) -> Update:
-    one = _Fields(values)
+def _update(values: Mapping[str, Any]) -> LastUpdate:
+    row = _JsonRow(values)
     progress = LoadProgress.from_values(values)
-    return Update(one.id, UpdateState(one.state), one.run, one.started_at, one.ended_at, progress)
+    return LastUpdate(row.id, UpdateState(row.state), row.run, row.started_at, row.ended_at, progress)
