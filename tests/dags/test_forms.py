@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from itertools import chain
 
@@ -13,6 +14,7 @@ from support.rendering import rendered
 
 from sluice import paths
 from sluice.config import configuration
+from sluice.dev import reference
 from sluice.initial_update.options import SNAPSHOT
 from sluice_airflow.operator import CONF_OF_RUNS
 
@@ -73,6 +75,12 @@ def test_the_documents_trigger_dags_with_what_their_forms_require(bag):
             assert required <= named, (file, dag_id, words)
             found += 1
     assert found > 10
+
+
+def test_the_page_of_dags_says_what_they_are(monkeypatch):
+    # The DAGs of the page have a configuration of their own.
+    monkeypatch.setenv(configuration.CONFIG_ENV, "")
+    assert not reference.outdated(argparse.ArgumentParser(), reference.DAG_PAGES), "type ./sluice docs --reference"
 
 
 @pytest.mark.parametrize(

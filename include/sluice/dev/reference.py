@@ -8,8 +8,12 @@ from pathlib import Path
 
 from sluice import error_codes, paths
 from sluice.config import configuration
+from sluice.dev.dags_page import dags_page
 from sluice.dev.keys_page import keys_page
 from sluice.dev.markdown import cell, sentence
+from sluice.dev.rest_page import rest_page
+
+Page = Callable[[argparse.ArgumentParser], str]
 
 _DOCS = paths.PROJECT / "include" / "docs"
 _COMMANDS = """# Commands
@@ -38,15 +42,15 @@ not unpause: its task `release` does it, unless a person paused the DAG.
 
 def write(whole: argparse.ArgumentParser) -> int:
     """Write each page; the parser is that of the command line."""
-    for name, page in PAGES.items():
+    for name, page in {**PAGES, **DAG_PAGES}.items():
         (_DOCS / name).write_text(page(whole), encoding="utf-8")
         print(f"wrote {_DOCS / name}")
     return 0
 
 
-def outdated(whole: argparse.ArgumentParser) -> list[Path]:
-    """The pages that say something else than the code."""
-    return [_DOCS / name for name, page in PAGES.items() if (_DOCS / name).read_text(encoding="utf-8") != page(whole)]
+def outdated(whole: argparse.ArgumentParser, pages: Mapping[str, Page]) -> list[Path]:
+    """Those of these pages that say something else than the code."""
+    return [_DOCS / name for name, page in pages.items() if (_DOCS / name).read_text(encoding="utf-8") != page(whole)]
 
 
 def commands_page(whole: argparse.ArgumentParser) -> str:
@@ -94,8 +98,11 @@ def _value(action: argparse.Action) -> str:
     return "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
 
 
-PAGES: Mapping[str, Callable[[argparse.ArgumentParser], str]] = {
+PAGES: Mapping[str, Page] = {
     "commands.md": commands_page,
     "errors.md": errors_page,
     "keys.md": lambda _: keys_page(configuration.schema()),
+    "rest.md": lambda _: rest_page(),
 }
+# It needs Airflow, which the others do without.
+DAG_PAGES: Mapping[str, Page] = {"dag_params.md": lambda _: dags_page()}

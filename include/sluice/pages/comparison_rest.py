@@ -91,7 +91,7 @@ def rows_as_json(request: Request, source: str, slave: str, number: Number) -> R
     responses={**PROBLEMS, 200: {"content": {_PARQUET: _BYTES}}},
 )
 def rows_as_parquet(request: Request, source: str, slave: str, number: Number) -> Response:
-    """The same as a Parquet file; `more` is in its metadata."""
+    """The rows that the report keeps, as a Parquet file; `more` is in its metadata."""
     name = f"comparison_{source}_{slave}_{number}.parquet"
     return _file(comparison_files.as_parquet(airflow(request).context(), Pair(source, slave), number), _PARQUET, name)
 

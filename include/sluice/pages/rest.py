@@ -253,7 +253,7 @@ def restart(request: Request, source: str, slave: str) -> Done:
 
 @router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def restart_all(request: Request, source: str) -> Done:
-    """The same for every slave of a source; those with the same choices by one run."""
+    """Fill every slave of a source again, as one of them; those with the same choices by one run."""
     context, dags = acting(request)
     runs = _restart(context, dags, source)
     return Done(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
@@ -282,7 +282,7 @@ def activate_all(request: Request, source: str) -> Done:
 
 @router.get(f"{_ONE}/history", dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def history(request: Request, source: str, slave: str, span: Span = Span.HOURS) -> History:
-    """How a replication was, as the charts show it: the most of each step. Steps that nobody wrote down are missing."""
+    """How a replication was, as the charts show it: the most of each step. Steps without a record are missing."""
     context = airflow(request).context()
     context.config.replication(source, slave)
     found = _history.series(context.store, Pair(source, slave), seconds=span.seconds, step_s=span.step_s)

@@ -1,0 +1,31 @@
+"""The kinds of values that a JSON schema takes, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_WORDS = {"string": "text"}
+
+Schema = Mapping[str, Any]
+
+
+def kind(schema: Schema, models: Mapping[str, Schema] | None = None) -> str:
+    """What a value is: `integer from 1`, `list of text`, one of some words. What may be empty does not say so.
+
+    Args:
+        models: by their names, the schemas that this one refers to.
+    """
+    if "$ref" in schema:
+        return kind((models or {})[schema["$ref"].rpartition("/")[2]], models)
+    if "anyOf" in schema:
+        parts = [one for one in schema["anyOf"] if one.get("type") != "null" and "const" not in one]
+        return " or ".join(kind(one, models) for one in parts)
+    if "enum" in schema:
+        return ", ".join(f"`{one}`" for one in schema["enum"] if one is not None)
+    types = schema["type"]
+    (name,) = [one for one in types if one != "null"] if isinstance(types, list) else [types]
+    if name == "array":
+        return f"list of {kind(schema['items'], models)}"
+    bounds = [f" {word} {schema[key]:g}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in schema]
+    return f"{_WORDS.get(name, name)}{''.join(bounds)}"
