@@ -25,7 +25,7 @@ def parser() -> argparse.ArgumentParser:
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The request that the arguments stand for."""
     # What was not to be filled may differ as well, in the tables of these keys.
-    tables = {*options.tables, *(KeyInterval.parsed(text).table for text in options.keys)}
+    tables = {*options.tables, *(KeyInterval.parse(text).table for text in options.keys)}
     request = VerifyRequest(
         options.source,
         tuple(options.slaves),

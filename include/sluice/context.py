@@ -18,9 +18,9 @@ from sluice.changelog.manifest import Manifest
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo, opened
 from sluice.errors import ConfigError
-from sluice.model.appearance import Appearance
+from sluice.model.item_labels import ItemLabels
 from sluice.model.names import Pair, Resources, TableName, dag_id
-from sluice.model.watched import Wanted, Watch, chosen
+from sluice.model.watched import Watch, WatchSettings, find_entry
 from sluice.store import allowed_losses, leases
 from sluice.store.engine import Store
 from sluice.vendors.registry import master, vendor
@@ -79,7 +79,7 @@ class Context:
         resources = self.resources(name)
         for other, settings in self.config.sources.items():
             same_database = other != name and settings.connection == source.connection
-            if same_database and (same := resources.shared(self.resources(other))):
+            if same_database and (same := resources.shared_name(self.resources(other))):
                 raise ConfigError(
                     6,
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",
@@ -134,7 +134,7 @@ class Context:
     def gives(self, pair: Pair, table: TableName) -> bool:
         """Whether a slave is given a table of its master, as it is configured."""
         mapper = self.config.slave(pair.slave).mapper
-        return bool(chosen(self.config.source(pair.source).patterns, table)) and not mapper.excludes(table)
+        return bool(find_entry(self.config.source(pair.source).patterns, table)) and not mapper.excludes(table)
 
     def unheard(self, pair: Pair) -> tuple[Resources, ...]:
         """The masters that are not to hear of what this replication writes, should they be in the slave's database."""
@@ -162,7 +162,7 @@ class Context:
         settings = self.config.source(source)
         return master(settings.vendor).resources(settings.schema_, settings.prefix)
 
-    def wanted(self, source: str) -> Wanted:
+    def wanted(self, source: str) -> WatchSettings:
         """The part of the configuration that is stored in the source."""
         settings = self.config.source(source)
         entries = {
@@ -170,10 +170,10 @@ class Context:
             for pattern, entry in settings.patterns.items()
         }
         messages = settings.messages
-        appearance = Appearance(messages.db_id, messages.version, settings.char_width, settings.char_width_small)
+        appearance = ItemLabels(messages.db_id, messages.version, settings.char_width, settings.char_width_small)
         here = self.database_id(settings.connection)
         drained_into = any(arrow.blocked and arrow.ends == here for arrow in self.config.arrows(self.database_id))
-        return Wanted(
+        return WatchSettings(
             entries,
             settings.detect_ddl,
             settings.initial_content,
@@ -204,7 +204,7 @@ class Context:
                 names += [name for name in database.master.eligible(schemas) if name not in names]
             finally:
                 database.close()
-        return {name: entries[pattern] for name in names if (pattern := chosen(entries, name))}
+        return {name: entries[pattern] for name in names if (pattern := find_entry(entries, name))}
 
     def present(self, source: str) -> dict[TableName, TableName]:
         """The watched tables that exist, by what they are called today, each with the name that it is watched by."""

@@ -23,7 +23,7 @@ from sqlalchemy import func, select
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
-from sluice.model.pause_event import switched
+from sluice.model.pause_event import pause_state
 from sluice.pages.airflow import Visitor
 from sluice_airflow.sealing import info
 
@@ -80,7 +80,7 @@ class ApiServer:
             if found:
                 last = select(func.max(Log.id)).where(Log.dag_id.in_(found), Log.event == "patch_dag")
                 said = select(Log.dag_id, Log.owner, Log.extra).where(Log.id.in_(last.group_by(Log.dag_id)))
-                found |= {dag: owner or "" for dag, owner, extra in session.execute(said) if switched(extra)}
+                found |= {dag: owner or "" for dag, owner, extra in session.execute(said) if pause_state(extra)}
         return found
 
 

@@ -16,7 +16,7 @@ from support.world import SOURCE
 
 from sluice.model.blocking_transaction import BlockingTransaction, Touched
 from sluice.model.statement import Answer, Statement, WantedStatement
-from sluice.model.statement import compared as told
+from sluice.model.statement import compare as told
 from sluice.state.dispatcher import Hold
 from sluice.store import audit_trail, blocked, rejected_changes, replications, statement_results
 

@@ -235,7 +235,7 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
             mend(report=differ.value.report)
         slave_server.execute(f"DROP {undo}".replace("{}", database))
     assert slave_server.execute(f"SELECT COUNT(*) FROM {database}.priced WHERE note = 'x'") == [(3,)]
-    chosen = mend(report=differ.value.report, rows=RowNumbers.of([2]))
+    chosen = mend(report=differ.value.report, rows=RowNumbers.from_numbers([2]))
     assert chosen["note"].endswith(" 1 inserted or updated; compared again: 2 rows that were not chosen differ")
     with pytest.raises(NotByKeys, match=r"SLC-622: .* on slave zurich: public\.priced: "):
         world.verify(since="0/0")

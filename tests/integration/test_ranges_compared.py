@@ -80,7 +80,7 @@ def compared(pair, table, most=1000, percent=100, least=None, fine=False):
             Side("postgresql", side, exported(session)[0]) for side, session in zip(pair.infos, opened, strict=True)
         ]
         kept = Keeping(most)
-        sample = (KeySample.drawn(percent), least)
+        sample = (KeySample.draw(percent), least)
         job = Comparison(sealed_text(), "zurich", view(Mapper(), layout), *sides, *sample, keeping=kept)
         jobs = ranges.cut([job], 2, fine=fine)
         found = [(one, vendor("postgresql").compare_table(one)) for one in jobs]

@@ -11,7 +11,7 @@ from support.world import SOURCE, result
 
 from sluice.errors import SluiceError
 from sluice.model.requester import REQUESTERS_ENV, Requester, to_text
-from sluice.model.statement import WantedStatement, lacking
+from sluice.model.statement import WantedStatement, missing_rows
 from sluice.monitor import statement_status
 from sluice.statements import issue
 from sluice.statements.request import carry_out, withdraw
@@ -106,8 +106,8 @@ def test_the_difference_of_an_answer_is_shown_to_those_who_may_see_values(world,
 
 def test_rows_are_lacking_as_often_as_they_are_missing():
     twice, once = [("1", None), ("1", None), ("2", "b")], [("1", None), ("3", "c")]
-    assert sorted(lacking(once, twice)) == [("1", None), ("2", "b")]
-    assert lacking(twice, once) == (("3", "c"),)
+    assert sorted(missing_rows(once, twice)) == [("1", None), ("2", "b")]
+    assert missing_rows(twice, once) == (("3", "c"),)
 
 
 @pytest.mark.full

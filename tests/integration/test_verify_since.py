@@ -162,8 +162,8 @@ def test_a_place_is_a_position_a_segment_or_a_time(world):
     assert told(world, end.segment, QUIET)["slaves"]["zurich"]["keys"] == 3
     manifest = world.context.manifest(SOURCE)
     for place in (f" {since} ", str(end.segment), before.isoformat(), str(before.replace(tzinfo=None))):
-        assert changed_keys.position(manifest, LogPlace.parsed(place)) == since, place
-    assert changed_keys.position(manifest, LogPlace.parsed("0/0")) == START
+        assert changed_keys.position(manifest, LogPlace.parse(place)) == since, place
+    assert changed_keys.position(manifest, LogPlace.parse("0/0")) == START
     assert changed_keys.position(manifest, LogPlace(at=before - timedelta(hours=1))) == START
     assert changed_keys.position(manifest, LogPlace(at=datetime.now(UTC))) == end
 

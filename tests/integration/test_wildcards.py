@@ -8,7 +8,7 @@ from test_ddl import named, stream
 
 from sluice.capture.reconcile import bootstrap
 from sluice.model.names import TableName
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.monitor.check import findings
 
 pytestmark = [pytest.mark.postgres]
@@ -46,7 +46,7 @@ def test_a_wildcard_takes_tables_and_leaves_out_exclusions_partitions_views_and_
     patterns = world.context.wanted(SOURCE).entries
     for name in ("a", "b", "log_", "log_kept", "log_kept2", "lo", "z", "A"):
         found = world.master.execute("SELECT actions FROM repl_wants('x', %s)", [name]).fetchone()
-        ours = chosen(patterns, TableName("x", name))
+        ours = find_entry(patterns, TableName("x", name))
         assert (found and found[0]) == (ours and patterns[ours].actions), "source and configuration decide alike"
     assert world.master.execute("SELECT FROM repl_wants('y', 'a')").fetchone() is None
 

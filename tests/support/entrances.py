@@ -210,7 +210,7 @@ ENTRANCES = (
     Entrance("configuration", values(samples.CONFIGURATIONS), _configured),
     Entrance("expression", sentences(samples.EXPRESSION, "condition"), _evaluated, (SluiceError, Fault)),
     Entrance("statement", sentences(samples.STATEMENT, "statement"), _stated),
-    Entrance("key range", sentences(samples.RANGE, "range"), KeyInterval.parsed, (ValueError,)),
+    Entrance("key range", sentences(samples.RANGE, "range"), KeyInterval.parse, (ValueError,)),
     Entrance("messages", _cut, lambda chunks: list(xml_reader.read(chunks)), (ValueError,)),
     Entrance(
         "content", texts(samples.LITERALS, ("<row>", "</row>", "type='null'")), column_literal.parse, (ValueError,)

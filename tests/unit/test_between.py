@@ -21,11 +21,11 @@ WRITTEN = {
 
 @pytest.mark.parametrize("text", WRITTEN)
 def test_a_range_is_read_as_it_is_written(text):
-    found = KeyInterval.parsed(text)
+    found = KeyInterval.parse(text)
     assert (found.first, found.until) == WRITTEN[text]
     assert found.table.table == "t"
     plain = ":" not in found.table.schema
-    assert not plain or KeyInterval.parsed(str(found)) == found
+    assert not plain or KeyInterval.parse(str(found)) == found
 
 
 ODD = ["public.t", "public.t: 5", "t: 1 .. 2", "public.t: 1 .. 2 .. 3", "public.t: 1 2 .. 3", "public.t: (1 .. 2", ""]
@@ -35,4 +35,4 @@ WORSE = ["public.t: 'a .. b", "public.t: 1, .. 2", "public.t: 'a'b .. c", "publi
 @pytest.mark.parametrize("text", [*ODD, *WORSE])
 def test_what_is_no_range_is_refused(text):
     with pytest.raises(ValueError, match=r"\w"):
-        KeyInterval.parsed(text)
+        KeyInterval.parse(text)

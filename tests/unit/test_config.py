@@ -331,7 +331,7 @@ def test_an_entry_that_names_the_table_wins_then_an_exclusion_then_the_longest_w
     excluded = {"x.flight_log": True, "x.flight_tmp_*": True}
     entries = ["x.*", *excluded, "x.flight*", "x.flights", "x.flight_tmp_named"]
     patterns = [watched.split_pattern(one, excluded=excluded.get(one, False)) for one in entries]
-    found = watched.chosen(patterns, TableName(*name.split(".")))
+    found = watched.find_entry(patterns, TableName(*name.split(".")))
     assert found == (entry and watched.split_pattern(entry))
 
 

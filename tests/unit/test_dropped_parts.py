@@ -7,7 +7,7 @@ from support.oracle_session import NAME, catalog_of, source
 
 from sluice.config.mapper import Mapper
 from sluice.model.layout import Column, Layout
-from sluice.model.loss import Loss, is_unchanged, unchanged, with_dropped
+from sluice.model.loss import Loss, is_plain_cast, plain_cast, with_dropped
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 
 ZONE = "the time zone of each value"
@@ -33,8 +33,8 @@ def test_what_the_log_lacks_is_a_loss_besides_those_of_the_slave():
 
 
 def test_what_is_allowed_to_lack_a_part_comes_as_it_is():
-    casts = {"AT": unchanged('A"T'), "price": '"PRICE"::numeric(6,2)'}
-    assert [is_unchanged(one) for one in casts.values()] == [True, False]
+    casts = {"AT": plain_cast('A"T'), "price": '"PRICE"::numeric(6,2)'}
+    assert [is_plain_cast(one) for one in casts.values()] == [True, False]
     assert Mapper(allowed={NAME: casts}).entry(NAME).compute == {"price": casts["price"]}
     assert not Mapper(allowed={NAME: {"AT": casts["AT"]}}).entry(NAME).shapes
 

@@ -11,7 +11,7 @@ NAMES = ("a", "b", "c")
 
 
 def choice(*texts, types=("bigint", "date", "text")):
-    return KeyChoice.of(NAMES, types, [KeyInterval.parsed(f"s.t: {text}") for text in texts])
+    return KeyChoice.from_ranges(NAMES, types, [KeyInterval.parse(f"s.t: {text}") for text in texts])
 
 
 @pytest.mark.parametrize(

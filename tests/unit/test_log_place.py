@@ -24,10 +24,10 @@ NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
     ],
 )
 def test_it_is_a_position_a_segment_or_a_time(text, place):
-    assert LogPlace.parsed(text) == place
+    assert LogPlace.parse(text) == place
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "41/", "/8", "-1", "41/8/9", "12:00", "2026-02-31", "٤", "9" * 19])
 def test_no_other_text_is_one(text):
     with pytest.raises(ValueError, match="no position"):
-        LogPlace.parsed(text)
+        LogPlace.parse(text)

@@ -10,7 +10,7 @@ from support.oracle_session import ID, LONG, NAME, catalog_of, layouts, refusal,
 
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.catalog.recorded import layout_of
@@ -90,7 +90,10 @@ def test_the_address_has_to_do_where_a_column_of_the_key_has_another_name_since(
 def test_a_long_without_a_primary_key_is_refused_and_the_older_trigger_goes_on(monkeypatch):
     keyed, bare = (CapturedTable(NAME, 7, (ID, LONG), key) for key in (("ID",), ()))
     session, capture, owner = source(monkeypatch, **catalog_of(bare), capture__registry__registered=registered(keyed))
-    for refused in (lambda: capture.install({NAME: Watch("IUD")}, Wanted()), lambda: owner.dumpable({NAME: Watch("")})):
+    for refused in (
+        lambda: capture.install({NAME: Watch("IUD")}, WatchSettings()),
+        lambda: owner.dumpable({NAME: Watch("")}),
+    ):
         with pytest.raises(SluiceError) as error:
             refused()
         assert error.value.code == 588

@@ -13,13 +13,13 @@ from support.oracle_session import NAME, TABLE, WIDER, catalog_of, registered, s
 from sluice.capture import reconcile
 from sluice.log import recorded
 from sluice.model.names import TableName
-from sluice.model.watched import Pattern, Wanted, Watch
+from sluice.model.watched import Pattern, Watch, WatchSettings
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
 from sluice.vendors.oracle.names import composed
 
 FIRING, NOTED = [("REPL_CAP7",)], "capture/registry/note_segments"
-WANTED = Wanted({Pattern("APP", "T"): Watch("IUD")})
+WANTED = WatchSettings({Pattern("APP", "T"): Watch("IUD")})
 # Of a table 7: the segments of a partitioned one are those of its partitions.
 PLAIN, PARTED, IN_AN_INDEX = {(7, 7)}, {(70, 70), (71, 71)}, {(77, 77)}
 
@@ -158,7 +158,7 @@ def firing_at_the_end(session):
 def test_a_table_that_is_renamed_and_watched_at_once_has_a_trigger(monkeypatch):
     session, capture, _ = known(monkeypatch, **catalog_named({"RENAMED": 7}))
     renamed = TableName("APP", "RENAMED")
-    done = capture.install({renamed: Watch("IUD")}, Wanted({Pattern("APP", "RENAMED"): Watch("IUD")}))
+    done = capture.install({renamed: Watch("IUD")}, WatchSettings({Pattern("APP", "RENAMED"): Watch("IUD")}))
     assert (done.added, done.removed) == ((renamed,), (NAME,))
     assert firing_at_the_end(session) == {"RENAMED": "REPL_CAP7"}
 

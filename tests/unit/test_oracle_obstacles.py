@@ -8,7 +8,7 @@ import pytest
 from support.oracle_session import INFO, NAME, RIGHTS, TABLE, catalog_of, refusal, source
 
 from sluice.errors import ConfigError, SluiceError
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.oracle.names import composed
 from sluice.vendors.oracle.read import rows
 
@@ -106,7 +106,7 @@ def test_a_table_that_the_server_writes_by_itself_or_does_not_show_is_refused(mo
     _, capture, _ = source(monkeypatch, **catalog_of(TABLE), catalog__unwatchable=[(one,) for one in found])
     if said:
         with pytest.raises(SluiceError, match="SLC-485"):
-            capture.install({NAME: Watch("IUD")}, Wanted())
+            capture.install({NAME: Watch("IUD")}, WatchSettings())
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_a_table_with_hidden_rows_is_neither_watched_nor_read(monkeypatch, answe
     session, capture, owner = source(monkeypatch, **catalog_of(TABLE), **answers)
     monkeypatch.setattr(rows, "connect", lambda info, application: session)
     for attempt in (
-        lambda: capture.install({NAME: Watch("IUD")}, Wanted()),
+        lambda: capture.install({NAME: Watch("IUD")}, WatchSettings()),
         lambda: owner.dumpable({NAME: Watch("IUD")}),
         lambda: read_all(NAME),
     ):
@@ -170,7 +170,7 @@ def read_all(name):
 def test_a_right_that_the_user_lacks_is_named_before_anything_is_made(monkeypatch, answers, lacking):
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **answers)
     with pytest.raises(SluiceError, match=lacking) as error:
-        capture.install({NAME: Watch("IUD")}, Wanted())
+        capture.install({NAME: Watch("IUD")}, WatchSettings())
     assert error.value.code == 587
     assert not any(one.startswith(("CREATE", "INSERT", "UPDATE")) for one in session.said)
 
@@ -180,21 +180,21 @@ def test_a_user_that_is_enabled_for_editions_gets_no_trigger(monkeypatch):
     answers = {"catalog__editioned": [*others, ("FUNCTION", "REPL_COL2XML")]}
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **answers)
     with pytest.raises(SluiceError, match="REPL_COL2XML") as error:
-        capture.install({NAME: Watch("IUD")}, Wanted())
+        capture.install({NAME: Watch("IUD")}, WatchSettings())
     assert error.value.code == 586
     assert not any('TRIGGER "REPL"' in one for one in session.said)
     session.answers["catalog/editioned"] = others
-    capture.install({}, Wanted())
+    capture.install({}, WatchSettings())
 
 
 def test_the_name_of_a_trigger_is_measured_by_the_version_of_the_server(monkeypatch):
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE))
     session.version = "12.1.0.2.0"
     with pytest.raises(ConfigError, match="longer than 30 bytes") as error:
-        capture.install({NAME: Watch("IUD", "T" * 31)}, Wanted())
+        capture.install({NAME: Watch("IUD", "T" * 31)}, WatchSettings())
     assert error.value.code == 475
     session.version = "12.2.0.1.0"
-    capture.install({}, Wanted())
+    capture.install({}, WatchSettings())
 
 
 @pytest.mark.parametrize(

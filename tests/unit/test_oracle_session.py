@@ -171,8 +171,8 @@ def test_names_are_in_upper_case_and_short_enough_or_refused():
     assert (made.schema, made.name("items"), made.capture(77)) == ("REPL", "REPL_ITEMS", "REPL_CAP77")
     assert parts_of(made)["items"] == '"REPL"."REPL_ITEMS"'
     made.expect_short(30)
-    assert made.shared(resources("REPL", "REPL_")) == "REPL_CURRENT_TABLES"
-    assert made.shared(resources("OTHER", "REPL_")) is None
+    assert made.shared_name(resources("REPL", "REPL_")) == "REPL_CURRENT_TABLES"
+    assert made.shared_name(resources("OTHER", "REPL_")) is None
     with pytest.raises(ConfigError) as error:
         resources(None, "REPLICATION_OF_SALES_").expect_short(30)
     assert error.value.code == 475

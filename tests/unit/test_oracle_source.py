@@ -24,8 +24,8 @@ from sluice.changelog.schema import SWEPT
 from sluice.config.slave import Slave
 from sluice.config.source import Source
 from sluice.errors import VALUES_ENV, AlteredMeanwhile, ConfigError, FencedError, SluiceError, StrangeSource
-from sluice.model.unwatched import Reason
-from sluice.model.watched import Pattern, Wanted, Watch
+from sluice.model.unwatched import UnwatchedReason
+from sluice.model.watched import Pattern, Watch, WatchSettings
 from sluice.vendors.oracle.capture.queue.changes import Changes, Item
 from sluice.vendors.oracle.capture.triggers import CapturedTable
 from sluice.vendors.oracle.catalog.columns import OracleColumn
@@ -179,12 +179,12 @@ def test_notes_of_definitions_are_no_changes_and_wait_for_a_look(monkeypatch):
 
 
 def test_a_source_is_installed_once_and_a_table_is_locked_but_for_a_moment(monkeypatch):
-    wanted = Wanted({Pattern("APP", "T"): Watch("IUD"), Pattern("APP", "GONE"): Watch("IUD")})
+    wanted = WatchSettings({Pattern("APP", "T"): Watch("IUD"), Pattern("APP", "GONE"): Watch("IUD")})
     more = {"capture__registry__image_used": [(0,)], "capture__registry__next_key": [(41,)]}
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **more)
     done = capture.install({NAME: Watch("IUD")}, wanted)
     assert (done.added, done.stages) == ((NAME,), ((NAME,),))
-    assert [(one.name.table, one.reason) for one in done.unwatched] == [("GONE", Reason.MISSING)]
+    assert [(one.name.table, one.reason) for one in done.unwatched] == [("GONE", UnwatchedReason.MISSING)]
     trigger = next(place for place, one in enumerate(session.said) if 'TRIGGER "REPL"."REPL_CAP7"' in one)
     lock = session.said.index('LOCK TABLE "APP"."T" IN SHARE MODE WAIT 60')
     recorded = next(
@@ -220,7 +220,7 @@ def test_a_column_that_cannot_be_captured_stops_nobody_and_is_refused_by_bootstr
     capture.poll_ddl()
     assert not any("TRIGGER" in one for one in session.said)
     with pytest.raises(SluiceError) as error:
-        capture.install({NAME: Watch("IUD")}, Wanted({Pattern("APP", "T"): Watch("IUD")}))
+        capture.install({NAME: Watch("IUD")}, WatchSettings({Pattern("APP", "T"): Watch("IUD")}))
     assert error.value.code == 477
 
 
@@ -244,7 +244,7 @@ def test_a_table_whose_changes_are_not_known_is_told_and_then_begun_anew(monkeyp
     more = {"capture__registry__registered": rows, "capture__registry__firing": firing}
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **more, capture__registry__image_used=[(0,)])
     assert capture.silenced() == [NAME]
-    capture.install({NAME: Watch("IUD")}, Wanted({Pattern("APP", "T"): Watch("IUD")}))
+    capture.install({NAME: Watch("IUD")}, WatchSettings({Pattern("APP", "T"): Watch("IUD")}))
     assert next(given for given in session.given if given and "lost" in given)["lost"] == "N"
 
 
@@ -286,7 +286,7 @@ def test_features_that_are_not_there_are_refused_by_name(monkeypatch):
     made = master("oracle")
     refusals = {
         461: lambda: made.source(INFO, None, "REPL_", (), "log", None),
-        402: lambda: capture.install({}, Wanted(drained_into=True)),
+        402: lambda: capture.install({}, WatchSettings(drained_into=True)),
         577: lambda: capture.understands("SELECT 1"),
         490: lambda: OracleSnapshot(None, [], None).expect_bounds(KeyRange(0, NAME, "", first=("1",))),
     }

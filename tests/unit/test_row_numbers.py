@@ -18,15 +18,15 @@ from sluice.model.row_numbers import RowNumbers
     ],
 )
 def test_they_are_written_in_the_fewest_words(text, written, count):
-    found = RowNumbers.parsed(text)
+    found = RowNumbers.parse(text)
     assert (str(found), len(found)) == (written, count)
-    assert RowNumbers.parsed(written) == found
+    assert RowNumbers.parse(written) == found
 
 
 @pytest.mark.parametrize("text", ["", " ", ",", "1,", "1;2", "1..3", "a", "-1", "1-", "3-2", "2147483648", "٣", "1 2"])
 def test_no_other_text_is_taken_for_numbers(text):
     with pytest.raises(ValueError, match=r"numbers|number"):
-        RowNumbers.parsed(text)
+        RowNumbers.parse(text)
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,6 @@ def test_no_other_text_is_taken_for_numbers(text):
     [("1-9", "3,5-6,9-12", "1-2, 4, 7-8"), ("1-9", "0-20", ""), ("4,8", "5-7", "4, 8"), ("1-3", "1,3", "2")],
 )
 def test_those_that_are_lacking_are_found(all_, others, left):
-    found = RowNumbers.parsed(all_).without(RowNumbers.parsed(others))
+    found = RowNumbers.parse(all_).without(RowNumbers.parse(others))
     assert str(found) == left
     assert bool(found) == bool(left)

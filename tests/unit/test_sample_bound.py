@@ -12,7 +12,15 @@ import pytest
 from sluice.errors import TransientError
 from sluice.model.key_sample import PARTS, KeySample
 from sluice.model.names import TableName
-from sluice.model.sample_bound import LEAST_CONFIDENCE, SampleBound, bound, needed, share, statement, weakest
+from sluice.model.sample_bound import (
+    LEAST_CONFIDENCE,
+    SampleBound,
+    sample_bound,
+    sample_size,
+    share,
+    statement,
+    weakest,
+)
 from sluice.verify.difference import Difference
 from sluice.verify.record import expect_enough, table_bound
 
@@ -35,14 +43,14 @@ KNOWN = {
 
 @pytest.mark.parametrize(("drawn", "different", "confidence"), KNOWN)
 def test_it_is_that_of_the_books(drawn, different, confidence):
-    below = bound(drawn, different, confidence).below
+    below = sample_bound(drawn, different, confidence).below
     assert below == pytest.approx(KNOWN[drawn, different, confidence], abs=5e-5)
 
 
 @pytest.mark.parametrize(("drawn", "different"), [(1, 0), (2, 1), (7, 3), (60, 59), (500, 0), (500, 1), (300, 140)])
 @pytest.mark.parametrize("confidence", [LEAST_CONFIDENCE, 0.99, 0.999999])
 def test_it_is_exact_by_rational_numbers(drawn, different, confidence):
-    below, risk = bound(drawn, different, confidence).below, 1 - confidence
+    below, risk = sample_bound(drawn, different, confidence).below, 1 - confidence
     assert exactly_at_most(different, drawn, below * (1 - 1e-9)) > risk
     assert exactly_at_most(different, drawn, min(1.0, below * (1 + 1e-9))) < risk
 
@@ -52,7 +60,7 @@ def test_it_holds_for_every_table_of_some_rows(confidence):
     """Of all samples of a table the bound is wrong for no larger a part than it may be."""
     for rows in range(1, 31):
         for drawn in range(1, rows + 1):
-            limits = [bound(drawn, found, confidence).below for found in range(drawn + 1)]
+            limits = [sample_bound(drawn, found, confidence).below for found in range(drawn + 1)]
             for different in range(rows + 1):
                 wrong = sum(
                     comb(different, found) * comb(rows - different, drawn - found)
@@ -66,13 +74,13 @@ def test_it_holds_for_every_table_of_some_rows(confidence):
 @pytest.mark.parametrize("confidence", [LEAST_CONFIDENCE, 0.999999])
 def test_the_keys_that_are_needed_suffice_and_no_fewer_do(one_in, confidence):
     below = share(f"1/{one_in}")
-    count = needed(below, confidence)
-    assert bound(count, 0, confidence).below <= below
-    assert count == 1 or bound(count - 1, 0, confidence).below > below * (1 - 1e-12)
+    count = sample_size(below, confidence)
+    assert sample_bound(count, 0, confidence).below <= below
+    assert count == 1 or sample_bound(count - 1, 0, confidence).below > below * (1 - 1e-12)
 
 
 def test_a_sample_that_needs_so_many_keys_has_them_and_few_more():
-    count = needed(share("1/10000"), 0.99)
+    count = sample_size(share("1/10000"), 0.99)
     assert count == 46_050
     assert KeySample.of_at_least(count, 30_000).whole
     sample = KeySample.of_at_least(count, 100_000_000)
@@ -97,13 +105,13 @@ def test_people_read_it_rounded_to_the_sure_side(confidence, below):
 
 
 def test_nothing_drawn_says_nothing_and_more_different_rows_than_keys_neither():
-    assert bound(0, 0, 0.99).below == bound(3, 5, 0.99).below == bound(3, 3, 0.99).below == 1
+    assert sample_bound(0, 0, 0.99).below == sample_bound(3, 5, 0.99).below == sample_bound(3, 3, 0.99).below == 1
 
 
 def test_rows_that_are_the_slaves_alone_say_nothing_of_the_masters():
     keyed = SimpleNamespace(master=SimpleNamespace(name=TableName("public", "t")), layout=SimpleNamespace(key=(0,)))
-    job = cast(Any, SimpleNamespace(sample=KeySample.drawn(5), slave="zurich", view=keyed))
-    assert table_bound(job, Difference(compared=50_050, own=50_000), 0.99) == bound(50, 0, 0.99)
+    job = cast(Any, SimpleNamespace(sample=KeySample.draw(5), slave="zurich", view=keyed))
+    assert table_bound(job, Difference(compared=50_050, own=50_000), 0.99) == sample_bound(50, 0, 0.99)
 
 
 def test_tables_without_a_bound_are_told_beside_the_weakest():
@@ -126,7 +134,7 @@ def test_other_texts_are_no_share(text):
 
 
 def test_a_sample_that_says_too_little_is_drawn_again():
-    found = Difference(compared=900, bound=bound(900, 0, 0.99))
+    found = Difference(compared=900, bound=sample_bound(900, 0, 0.99))
     results = {"zurich": {"public.t": found, "public.u": Difference(compared=7)}}
     expect_enough(None, results)
     expect_enough(1 / 100, results)

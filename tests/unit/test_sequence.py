@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.model.names import TableName
-from sluice.model.sequence import SequenceState, SequenceValue, moved
+from sluice.model.sequence import SequenceState, SequenceValue, next_value
 
 HIGH = 2**63 - 1
 
@@ -37,7 +37,7 @@ def slave(last, *, called=True, increment=1, low=1, high=HIGH):
     ],
 )
 def test_the_slave_goes_as_far_as_it_must(own, theirs, expected):
-    assert moved(own, theirs) == expected
+    assert next_value(own, theirs) == expected
 
 
 def test_the_manifest_keeps_a_value_as_it_is():

@@ -51,10 +51,10 @@ def test_what_a_command_says_is_read_once_and_goes_with_it() -> None:
     ddl = parsed_ddl(changes)
     altered, stated, odd = steps(changes, {5: AFTER}, ddl)
     assert isinstance(altered, Command)
-    assert altered.change is ddl.change(text) is altered.described() is not None
+    assert altered.change is ddl.change(text) is altered.table_change() is not None
     assert isinstance(stated, Command)
     assert stated.change is None
     assert isinstance(odd, Command)
     assert odd.change is None
     with pytest.raises(ValueError, match="no description of a table"):
-        odd.described()
+        odd.table_change()

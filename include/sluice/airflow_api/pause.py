@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from sluice.airflow_api.client import AirflowApi
 from sluice.errors import TransientError
-from sluice.model.pause_event import switched
+from sluice.model.pause_event import pause_state
 
 SECONDS_BETWEEN_LOOKS = 2.0
 
@@ -98,5 +98,5 @@ class PauseSwitch:
         query = urlencode({"dag_id": self._dag, "event": "patch_dag", "order_by": "-when", "limit": 1})
         with suppress(OSError, KeyError, IndexError, ValueError):
             (last,) = self._api.ask(f"/api/v2/eventLogs?{query}")["event_logs"]
-            return str(last["owner"] or "") if switched(last["extra"]) is paused else ""
+            return str(last["owner"] or "") if pause_state(last["extra"]) is paused else ""
         return ""

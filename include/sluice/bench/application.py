@@ -12,7 +12,7 @@ from sluice.bench.report import seconds
 from sluice.bench.server import LOG, TRIGGERS, Server
 from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.runtime.terminal import Progress
 from sluice.vendors.postgresql.capture.log.capture import LogCapture
 from sluice.vendors.postgresql.capture.queue.capture import QueueCapture
@@ -70,7 +70,9 @@ def prepared(
         elif side != WITHOUT:
             watch = Watch("IUD", old_images="key" if side == BY_KEY else "full")
             with contextlib.closing(_captures(info, capture)) as source:
-                source.install({TableName("public", table): watch for table in TABLES}, Wanted(by_log=capture == LOG))
+                source.install(
+                    {TableName("public", table): watch for table in TABLES}, WatchSettings(by_log=capture == LOG)
+                )
         session.execute("VACUUM ANALYZE")
     return info
 

@@ -8,30 +8,30 @@ from sluice import shell
 from sluice.context import Context
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
-from sluice.model.unwatched import Reason, Unwatched
+from sluice.model.unwatched import Unwatched, UnwatchedReason
 
 
 def fact(one: Unwatched) -> str:
     """The fact of the message, without its HINT."""
     related = ", ".join(map(str, one.related))
     match one.reason:
-        case Reason.MISSING:
+        case UnwatchedReason.MISSING:
             spelled = " and ".join(f'{name.schema}."{name.table}"' for name in one.related)
             alike = f"; there is {spelled}" if spelled else ""
             return f"{one.name} does not exist{alike}: it will be captured from its first row on when it is made"
-        case Reason.RENAMED:
+        case UnwatchedReason.RENAMED:
             return f"{one.name} does not exist: it is called {related} now, and captured under that name"
-        case Reason.OTHER_KIND:
+        case UnwatchedReason.OTHER_KIND:
             return f"{one.name} is not a table, and is not captured"
-        case Reason.COLUMNLESS:
+        case UnwatchedReason.COLUMNLESS:
             return f"{one.name} has no column, and is not captured until it gets one"
-        case Reason.PARTITION:
+        case UnwatchedReason.PARTITION:
             return f"{one.name} is a partition of {related}, and captured as rows of that alone"
-        case Reason.CONFIGURED_SINCE:
+        case UnwatchedReason.CONFIGURED_SINCE:
             return f"{one.name} is not captured: it was configured after the last bootstrap"
-        case Reason.OWNER:
+        case UnwatchedReason.OWNER:
             return f"{one.name} is not captured: the source's role is not a member of its owner"
-        case Reason.PENDING:
+        case UnwatchedReason.PENDING:
             return f"{one.name} is not captured yet: no look of the publisher has found it"
 
 
@@ -40,20 +40,20 @@ def note(context: Context, source: str, one: Unwatched) -> str:
     bootstrap = shell.trigger("bootstrap", source=source)
     mend = f"mend `tables` of the source {source} in the configuration, then type: {bootstrap}"
     match one.reason:
-        case Reason.MISSING:
+        case UnwatchedReason.MISSING:
             hint = f"all other tables go on. If the name is wrong, {mend}"
-        case Reason.RENAMED:
+        case UnwatchedReason.RENAMED:
             hint = f"nothing is lost. Name it by its new name, for its slaves, too: {mend}"
-        case Reason.OTHER_KIND | Reason.COLUMNLESS | Reason.PARTITION:
+        case UnwatchedReason.OTHER_KIND | UnwatchedReason.COLUMNLESS | UnwatchedReason.PARTITION:
             hint = f"all other tables go on; {mend}"
-        case Reason.CONFIGURED_SINCE:
+        case UnwatchedReason.CONFIGURED_SINCE:
             hint = f"all other tables go on; type: {bootstrap}, then initial_update for slaves that have no copy of it"
-        case Reason.OWNER:
+        case UnwatchedReason.OWNER:
             hint = (
                 f"all other tables go on. `{shell.sluice('grants', source)}` writes the script that gives the "
                 "right; once a superuser has run it, the table is captured, and its rows follow"
             )
-        case Reason.PENDING:
+        case UnwatchedReason.PENDING:
             hint = (
                 "its rows follow when it is captured, within a minute. If this stays, the last log of the DAG "
                 f"{context.config.dag_id('publish', source)} says why"

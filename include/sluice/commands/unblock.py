@@ -9,7 +9,7 @@ from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.errors import SluiceError, said
 from sluice.model.names import Pair, TableName
-from sluice.model.watched import chosen, split_table
+from sluice.model.watched import find_entry, split_table
 from sluice.shell import unpause
 from sluice.state.ddl_question import Decision
 from sluice.state.dispatcher import Hold
@@ -66,7 +66,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     # One that was renamed since has a name that the configuration does not know.
     met = {one.table for one in stuck.touched} if stuck else set()
     table = _table(name)
-    if table is None or not (str(table) in met or chosen(context.wanted(pair.source).entries, table)):
+    if table is None or not (str(table) in met or find_entry(context.wanted(pair.source).entries, table)):
         raise SluiceError(
             171,
             f"{name} is no watched table of {pair.source}",

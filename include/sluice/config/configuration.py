@@ -30,7 +30,7 @@ from sluice.config.source import Source
 from sluice.errors import ConfigError, UnknownName
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
-from sluice.model.watched import chosen, distinct
+from sluice.model.watched import distinct, find_entry
 from sluice.paths import INSTALLED, PROJECT, at_home, home
 from sluice.storage.place import Place
 
@@ -152,7 +152,7 @@ class Config(Part):
             fed = [self.sources[pair.source] for pair in self.replications if pair.slave == name]
             for entry, pattern in distinct(slave.tables).items() if fed else ():
                 table = TableName(pattern.schema, pattern.table)
-                if not (pattern.wildcard or any(chosen(source.patterns, table) for source in fed)):
+                if not (pattern.wildcard or any(find_entry(source.patterns, table) for source in fed)):
                     raise ValueError(f"slave {name}: no source that feeds it watches {entry}")
             how = {"styled": slave.stylesheets is not None, "lasting": slave.keeps == "history"}
             for fault in (

@@ -10,7 +10,7 @@ from sluice.config.models import WatchedTable
 from sluice.config.slave_table import SlaveTable
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
-from sluice.model.watched import Pattern, chosen
+from sluice.model.watched import Pattern, find_entry
 
 
 def faults(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper, *, styled: bool, lasting: bool) -> Iterator[str]:
@@ -60,6 +60,6 @@ def _entries(patterns: Mapping[Pattern, WatchedTable], watched: Pattern, mapper:
         if pattern.wildcard:
             taken = pattern.schema == watched.schema and pattern.table.startswith(watched.table)
         else:
-            taken = chosen(patterns, TableName(pattern.schema, pattern.table)) == watched
+            taken = find_entry(patterns, TableName(pattern.schema, pattern.table)) == watched
         if taken:
             yield entry

@@ -11,11 +11,11 @@ from functools import cached_property
 
 from sluice.config.slave_table import SlaveTable
 from sluice.errors import ConfigError, SluiceError
-from sluice.model.action import Filled
-from sluice.model.loss import is_unchanged
+from sluice.model.action import FilledRows
+from sluice.model.loss import is_plain_cast
 from sluice.model.names import TableName
 from sluice.model.stylesheet import Stylesheet
-from sluice.model.watched import Pattern, chosen, split_name
+from sluice.model.watched import Pattern, find_entry, split_name
 from sluice.model.write_policy import WritePolicy
 
 _PLAIN = SlaveTable.by_default()
@@ -45,7 +45,7 @@ class Mapper:
     schemas: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
-    on_existing_rows: Filled = Filled.TRUNCATE
+    on_existing_rows: FilledRows = FilledRows.TRUNCATE
     trusted: frozenset[tuple[str, str]] = frozenset()
     adopted: frozenset[Pattern] = frozenset()
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
@@ -53,10 +53,10 @@ class Mapper:
 
     def entry(self, name: TableName) -> SlaveTable:
         """The settings of a table of the master."""
-        found = chosen(self.tables, name)
+        found = find_entry(self.tables, name)
         entry = self.tables[found] if found else _PLAIN
         # A value that comes as it is has no cast: a part of it was dropped on the way into the log.
-        casts = {column: one for column, one in self.allowed.get(name, {}).items() if not is_unchanged(one)}
+        casts = {column: one for column, one in self.allowed.get(name, {}).items() if not is_plain_cast(one)}
         if casts:
             return entry.model_copy(update={"compute": {**entry.compute, **casts}})
         return entry
@@ -122,7 +122,7 @@ class Mapper:
     def _called(entry: SlaveTable, column: str) -> str | None:
         return None if column in entry.exclude_columns else entry.columns.get(column, column)
 
-    def filled(self, table: TableName) -> Filled:
+    def filled(self, table: TableName) -> FilledRows:
         """The action of an initial update for rows that the slave's table has already."""
         return self.entry(table).on_existing_rows or self.on_existing_rows
 

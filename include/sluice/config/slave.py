@@ -11,7 +11,7 @@ from sluice.config.fields import Identifier, Name
 from sluice.config.mapper import Mapper
 from sluice.config.models import IncomingFiles, Part, Program, Stylesheets, WipeOut, maybe_empty
 from sluice.config.slave_table import HASH, SlaveTable
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.watched import distinct, split_pattern, split_table
 
 
@@ -90,12 +90,12 @@ class Slave(Part):
     ] = "wait"
     initial_program: Program = Program.by_default()
     on_existing_rows: Annotated[
-        Filled,
+        FilledRows,
         Field(
             description="what an initial update does about [rows that a table has "
             "already](tables.md#tables-that-have-rows-already)"
         ),
-    ] = Filled.TRUNCATE
+    ] = FilledRows.TRUNCATE
     trusts: list[str] = Field(
         [],
         description="functions of the slave, as `schema.function` (a part with a dot in double quotes), that "

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from sluice.config.fields import Actions, Identifier, TableAlias
 from sluice.config.models import Part
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.limits import MOST_SIGNS
 from sluice.model.row_conflict import ConflictAction
 
@@ -119,7 +119,7 @@ class SlaveTable(Part):
         ConflictAction, Field(description="the same if a row that the master inserted is there already")
     ] = ConflictAction.WARN
     on_existing_rows: Annotated[
-        Filled | None,
+        FilledRows | None,
         Field(
             description="what an initial update does about [rows that this table has "
             "already](tables.md#tables-that-have-rows-already). None: as the slave's `on_existing_rows` says"

@@ -141,7 +141,7 @@ class Pipeline:
         passed = self._noting(permitted(steps, self._slave.pair, self._permission))
         found = self._slave.apply(chain(passed, then), end, sequences, self._answered, self._policies)
         reached(CrashPoint.DELIVERED)
-        return self._policies.counted(found)
+        return self._policies.counted_conflicts(found)
 
     def replay(self, batch: Batch, begin: Position, collected: int, sequences: Sequence[SequenceValue]) -> Replayed:
         """In place of `prepare` and `write`: each transaction of the master as one of the slave's, row by row."""
@@ -152,7 +152,7 @@ class Pipeline:
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {number: one for number, one in layouts.items() if not self._policies.for_table(one.name).by_row}
         found = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
-        return replace(found, tolerated=self._policies.counted(found.tolerated))
+        return replace(found, tolerated=self._policies.counted_conflicts(found.tolerated))
 
     def _noting(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:

@@ -12,9 +12,9 @@ from functools import cache, partial
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.errors import SluiceError
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
-from sluice.model.watched import Pattern, chosen
+from sluice.model.watched import Pattern, find_entry
 from sluice.store.watched_tables import known_tables
 from sluice.vendors.registry import vendor
 
@@ -42,12 +42,12 @@ class _Feed:
         for name in sorted(names):
             if self.mapper.excludes(name) or self.mapper.table(name) != slave_table:
                 continue
-            if found := chosen(self.patterns, name):
+            if found := find_entry(self.patterns, name):
                 yield name, found
 
     def may_bring_into(self, schema: str) -> bool:
         """Whether any of its tables is mapped to the schema."""
-        named = {called for name, called in self.mapper.moved.items() if chosen(self.patterns, name)}
+        named = {called for name, called in self.mapper.moved.items() if find_entry(self.patterns, name)}
         whole = {self.mapper.schema(one.schema) for one in self.patterns if not one.excluded}
         return schema in whole | {name.schema for name in named}
 
@@ -143,7 +143,7 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
     known = cache(known or partial(known_tables, context.store))
     for name in (one for one in tables if not mapper.excludes(one)):
         if found := others(context, pair, slave_table := mapper.table(name), known):
-            stays = mapper.filled(name) is Filled.MERGE
+            stays = mapper.filled(name) is FilledRows.MERGE
             (kept if stays else lost).append(f"{slave_table} ({', '.join(found)})")
     if wiped and wiped.tables:
         ends = context.database_id(context.config.slave(pair.slave).connection)
@@ -187,7 +187,7 @@ def _covered(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other:
             one.begins == other.begins
             and one.ends == ours.begins
             and one.mapper.table(name) == own
-            and chosen(one.patterns, name)
+            and find_entry(one.patterns, name)
             and one.mapper.complete(name)
             for one in feeds
         )

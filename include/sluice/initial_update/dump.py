@@ -94,7 +94,7 @@ def dump(
         if ranges:
             failed = unfit(context, here)
             if fit := [one for one in here if one[0].slave not in failed]:
-                between = [KeyInterval.parsed(text) for text in ranges]
+                between = [KeyInterval.parse(text) for text in ranges]
                 failed |= replace_keys(context, fit, update, between, resume=resume)
             how = whole if len(failed) < len(here) else UpdateEvent.FAIL
             again = {"mode": mode, "key_ranges": ranges}

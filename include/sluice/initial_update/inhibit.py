@@ -158,7 +158,7 @@ def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> lis
             raise ValueError(f"the mode is {mode}, and not {ONLINE}")
         if keys and tables:
             raise ValueError("`tables` are named as well")
-        return [KeyInterval.parsed(text) for text in keys]
+        return [KeyInterval.parse(text) for text in keys]
     except ValueError as error:
         raise SluiceError(
             225,

@@ -17,10 +17,10 @@ from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update import column_losses
 from sluice.initial_update.preflight import MasterTables, UpdateChoices, look
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
 from sluice.model.table_size import TableSize
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.store import allowed_losses, watched_tables
 from sluice.vendors.registry import vendor
 
@@ -169,7 +169,7 @@ def _slave(context: Context, pair: Pair, master: MasterTables, choices: UpdateCh
                 remarks = look(context, slave, master, choices)
             except SluiceError as error:
                 why, hint = error.message, error.hint
-        emptied = {slave.mapper.table(name) for name in given if slave.mapper.filled(name) is not Filled.MERGE}
+        emptied = {slave.mapper.table(name) for name in given if slave.mapper.filled(name) is not FilledRows.MERGE}
         sizes = _sizes(context, settings.vendor, settings.connection, sorted(emptied))
         return SlavePreview(
             pair.slave,
@@ -222,7 +222,7 @@ def _recorded(context: Context, source: str) -> list[TableName]:
     """The tables as far as they are known without the master."""
     settings = context.config.source(source)
     known = {TableName(*name) for name in settings.watched} | watched_tables.known_tables(context.store, source)
-    return sorted(name for name in known if chosen(settings.patterns, name))
+    return sorted(name for name in known if find_entry(settings.patterns, name))
 
 
 def _sum(numbers: Sequence[int | None]) -> int | None:

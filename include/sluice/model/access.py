@@ -46,5 +46,5 @@ def role_of(
     """
     if user in users:
         return users[user]
-    known = {one.lower() for one in theirs}
+    known = {role_name.lower() for role_name in theirs}
     return next((role for role in reversed(Role) if known & set(roles[role])), None)

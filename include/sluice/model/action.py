@@ -48,7 +48,7 @@ class Existing(StrEnum):
     """The table is dropped and created again."""
 
 
-class Filled(StrEnum):
+class FilledRows(StrEnum):
     """The action of an initial update for rows that a table of the slave has already."""
 
     TRUNCATE = "truncate"
@@ -104,6 +104,6 @@ class Command:
     existing: Existing = Existing.STOP
     change: TableChange | None = field(default=None, compare=False)
 
-    def described(self) -> TableChange:
+    def table_change(self) -> TableChange:
         """Its effect on its table. Raises ValueError if it has none."""
         return self.change or TableChange.from_json(self.text)

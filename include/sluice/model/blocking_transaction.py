@@ -47,5 +47,5 @@ class BlockingTransaction:
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> BlockingTransaction:
         """The inverse of `asdict`."""
-        touched = (Touched(one["table"], one["actions"], tuple(one["key"])) for one in plain["touched"])
+        touched = (Touched(values["table"], values["actions"], tuple(values["key"])) for values in plain["touched"])
         return cls(**{**plain, "touched": tuple(touched)})

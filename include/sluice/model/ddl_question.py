@@ -25,7 +25,7 @@ class DdlQuestion:
     doubts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lost = "; ".join(self.lost) or "nothing that the slave has"
+        lost = "; ".join(self.lost_data) or "nothing that the slave has"
         text = f"the master's {self.action.name} of {self.table} in transaction {self.ordinal}. Lost with it: {lost}"
         return f"{text}. Not made by itself: {'; '.join(self.doubts)}" if self.doubts else text
 
@@ -35,7 +35,7 @@ class DdlQuestion:
         return TableChange.from_json(self.text).statement or ""
 
     @property
-    def lost(self) -> tuple[str, ...]:
+    def lost_data(self) -> tuple[str, ...]:
         """The data that the slave loses if it applies the command, one phrase each; empty if none."""
         return tuple(lost_by(TableChange.from_json(self.text)))
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Moment:
+class HistoryPoint:
     """A replication at a time, in seconds since 1970; the ordinal is that of its position."""
 
     at: float

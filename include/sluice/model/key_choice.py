@@ -31,11 +31,11 @@ def _number(text: str) -> _Value:
 def _day(text: str) -> _Value:
     if text in _ENDS:
         return (_ENDS[text],)
-    found = _DAY.fullmatch(text)
-    if not found:
+    match = _DAY.fullmatch(text)
+    if not match:
         raise ValueError(f"{text[:40]!r} is no day, such as 2013-12-31")
-    year = -int(found[1]) if found[4] else int(found[1])
-    return year, int(found[2]), int(found[3])
+    year = -int(match[1]) if match[4] else int(match[1])
+    return year, int(match[2]), int(match[3])
 
 
 def _kind_of(type_: str) -> str | None:
@@ -61,7 +61,7 @@ class KeyChoice:
     ranges: tuple[KeyInterval, ...]
 
     @classmethod
-    def of(cls, names: Sequence[str], types: Sequence[str], ranges: Sequence[KeyInterval]) -> KeyChoice:
+    def from_ranges(cls, names: Sequence[str], types: Sequence[str], ranges: Sequence[KeyInterval]) -> KeyChoice:
         """The ranges, with numbers as databases write them.
 
         Args:
@@ -72,7 +72,9 @@ class KeyChoice:
             TypeError: a column has a type whose order is not known.
             ValueError: a bound is none of its columns', or the last one is before the first.
         """
-        used = max((len(bound) for one in ranges for bound in (one.first, one.until) if bound), default=0)
+        used = max(
+            (len(bound) for interval in ranges for bound in (interval.first, interval.until) if bound), default=0
+        )
         if used > len(names):
             raise ValueError(f"the key has fewer values than {used}")
         kinds = tuple(map(_kind_of, types[:used]))
@@ -81,14 +83,14 @@ class KeyChoice:
             raise TypeError(
                 f"its key {names[place]} is a {types[place]}, and only whole numbers and days are sorted alike there"
             )
-        made = cls(tuple(one for one in kinds if one), ())
-        for one in ranges:
-            first, until = (bound and made._read(bound) for bound in (one.first, one.until))
-            for bound in (one.first, one.until):
-                made._expect_days(bound or ())
+        choice = cls(tuple(kind for kind in kinds if kind), ())
+        for interval in ranges:
+            first, until = (bound and choice._read(bound) for bound in (interval.first, interval.until))
+            for bound in (interval.first, interval.until):
+                choice._expect_days(bound or ())
             if first and until and first[: len(until)] > until[: len(first)]:
-                raise ValueError(f"{', '.join(one.until or ())} is before {', '.join(one.first or ())}")
-        return replace(made, ranges=tuple(ranges))
+                raise ValueError(f"{', '.join(interval.until or ())} is before {', '.join(interval.first or ())}")
+        return replace(choice, ranges=tuple(ranges))
 
     def takes(self, key: Sequence[str | None]) -> bool:
         """Whether a row belongs to a range, by the texts of its key. One that has no such key is in each: it is to be
@@ -104,7 +106,10 @@ class KeyChoice:
 
     @cached_property
     def _bounds(self) -> list[tuple[tuple[_Value, ...] | None, ...]]:
-        return [tuple(self._read(bound) if bound else None for bound in (one.first, one.until)) for one in self.ranges]
+        return [
+            tuple(self._read(bound) if bound else None for bound in (interval.first, interval.until))
+            for interval in self.ranges
+        ]
 
     def _expect_days(self, bound: Bound) -> None:
         """See that its days are some that there are, of the years that all databases have."""

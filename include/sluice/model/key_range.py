@@ -30,7 +30,7 @@ class KeyInterval:
     until: Bound | None
 
     @classmethod
-    def parsed(cls, text: str) -> KeyInterval:
+    def parse(cls, text: str) -> KeyInterval:
         """Parse a table, a colon, and two bounds with `..` between them; either bound may be missing.
 
         A bound is a list of values, separated by commas, for all columns of the key or for its leading ones. Texts are
@@ -39,32 +39,32 @@ class KeyInterval:
         Raises:
             ValueError: the text has another form.
         """
-        name, colon, rest = _named(text)
+        name, colon, rest = _split_table(text)
         tokens = _tokens(rest)
         dots = [index for index, (kind, _) in enumerate(tokens) if kind == ".."]
         if not colon or len(dots) != 1:
             raise ValueError("it is no table, a colon, and two bounds with .. between them")
         first, until = tokens[: dots[0]], tokens[dots[0] + 1 :]
-        return cls(TableName(*split_table(name)), _bound(first), _bound(until))
+        return cls(TableName(*split_table(name)), _parse_bound(first), _parse_bound(until))
 
     def __str__(self) -> str:
         """As people write it."""
-        return " ".join(filter(None, (f"{self.table}:", _written(self.first), "..", _written(self.until))))
+        return " ".join(filter(None, (f"{self.table}:", _to_text(self.first), "..", _to_text(self.until))))
 
 
-def _written(bound: Bound | None) -> str:
-    values = ((one if _WORD.fullmatch(one) else "'" + one.replace("'", "''") + "'") for one in bound or ())
+def _to_text(bound: Bound | None) -> str:
+    values = ((value if _WORD.fullmatch(value) else "'" + value.replace("'", "''") + "'") for value in bound or ())
     return ", ".join(values)
 
 
-def _named(text: str) -> tuple[str, str, str]:
+def _split_table(text: str) -> tuple[str, str, str]:
     """The table, the colon and the rest; no colon within double quotes is the one."""
-    found = re.fullmatch(r'((?:"[^"]*"|[^":])*)(:)(.*)', text.strip(), re.DOTALL)
-    return (found[1].strip(), found[2], found[3]) if found else (text, "", "")
+    match = re.fullmatch(r'((?:"[^"]*"|[^":])*)(:)(.*)', text.strip(), re.DOTALL)
+    return (match[1].strip(), match[2], match[3]) if match else (text, "", "")
 
 
 def _tokens(text: str) -> list[tuple[str, str]]:
-    found, offset = [], 0
+    tokens, offset = [], 0
     text = text.rstrip()
     while offset < len(text):
         token = _TOKENS.match(text, offset)
@@ -72,12 +72,12 @@ def _tokens(text: str) -> list[tuple[str, str]]:
             raise ValueError("a text in quotes does not end")
         quoted, dots, sign, word = token.groups()
         kind = dots or sign or "v"
-        found.append((kind, quoted[1:-1].replace("''", "'") if quoted is not None else word or ""))
+        tokens.append((kind, quoted[1:-1].replace("''", "'") if quoted is not None else word or ""))
         offset = token.end()
-    return found
+    return tokens
 
 
-def _bound(tokens: list[tuple[str, str]]) -> Bound | None:
+def _parse_bound(tokens: list[tuple[str, str]]) -> Bound | None:
     if not _BOUND.fullmatch("".join(kind for kind, _ in tokens)):
         raise ValueError("a bound is one value, or several with commas between them")
     return tuple(value for kind, value in tokens if kind == "v") or None

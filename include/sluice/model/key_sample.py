@@ -28,7 +28,7 @@ class KeySample:
     seed: int = 0
 
     @classmethod
-    def drawn(cls, percent: float) -> KeySample:
+    def draw(cls, percent: float) -> KeySample:
         """A sample of about so many percent; no other has its seed."""
         return cls(min(PARTS, max(1, ceil(percent * (PARTS // 100)))), randbits(SEED_BITS))
 

@@ -27,11 +27,11 @@ class LogPlace:
     at: datetime | None = None
 
     @classmethod
-    def parsed(cls, text: str) -> LogPlace:
+    def parse(cls, text: str) -> LogPlace:
         """Parse a place; a time without a zone is in UTC. Raises ValueError, the text has another form."""
         text = text.strip()
-        if found := _POSITION.fullmatch(text):
-            return cls(position=Position(int(found[1]), int(found[2])))
+        if match := _POSITION.fullmatch(text):
+            return cls(position=Position(int(match[1]), int(match[2])))
         if _SEGMENT.fullmatch(text):
             return cls(segment=int(text))
         try:

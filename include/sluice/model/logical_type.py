@@ -122,13 +122,13 @@ def logical_type(name: str) -> LogicalType:
         return _PLAIN[name]
     if name.endswith("[]"):
         return LogicalType(Kind.ARRAY, element=logical_type(name.removesuffix("[]")), native=name)
-    if found := _DECIMAL.fullmatch(name):
-        return LogicalType(Kind.DECIMAL, int(found[1]), int(found[2] or 0))
-    if found := _SIZED.fullmatch(name):
-        kind = Kind.BIT if found[1].startswith("bit") else Kind.TEXT
-        return LogicalType(kind, int(found[2]), native="" if found[1].endswith("varying") else found[1])
-    if found := _MOMENT.fullmatch(name):
-        return LogicalType(_MOMENTS[found[1], found[3]], int(found[2]) if found[2] else None)
-    if found := _INTERVAL.fullmatch(name):
-        return LogicalType(Kind.INTERVAL, int(found[2]) if found[2] else None, native=(found[1] or "").strip())
+    if match := _DECIMAL.fullmatch(name):
+        return LogicalType(Kind.DECIMAL, int(match[1]), int(match[2] or 0))
+    if match := _SIZED.fullmatch(name):
+        kind = Kind.BIT if match[1].startswith("bit") else Kind.TEXT
+        return LogicalType(kind, int(match[2]), native="" if match[1].endswith("varying") else match[1])
+    if match := _MOMENT.fullmatch(name):
+        return LogicalType(_MOMENTS[match[1], match[3]], int(match[2]) if match[2] else None)
+    if match := _INTERVAL.fullmatch(name):
+        return LogicalType(Kind.INTERVAL, int(match[2]) if match[2] else None, native=(match[1] or "").strip())
     return LogicalType(Kind.OTHER, native=name)

@@ -38,12 +38,12 @@ class Loss:
         return f"{self.table}.{self.column} ({self.master_type} -> {self.slave_type}: it would lose {self.lost})"
 
 
-def unchanged(column: str) -> str:
+def plain_cast(column: str) -> str:
     """The cast that takes the value of a master's column as it comes."""
     return '"{}"'.format(column.replace('"', '""'))
 
 
-def is_unchanged(cast: str) -> bool:
+def is_plain_cast(cast: str) -> bool:
     """Whether this is such a cast."""
     return _NAME.fullmatch(cast) is not None
 
@@ -55,7 +55,7 @@ def with_dropped(table: TableName, columns: Sequence[tuple[str, Column]], losses
         columns: those that a slave gets as they are: the master's names, and the columns as the slave calls them.
         losses: those of the slave's own columns.
     """
-    rest = {one.column: one for one in losses}
+    rest = {loss.column: loss for loss in losses}
     for name, column in columns:
         own = rest.pop(column.name, None)
         if not column.dropped:
@@ -63,7 +63,7 @@ def with_dropped(table: TableName, columns: Sequence[tuple[str, Column]], losses
         elif own:
             yield replace(own, lost=f"{own.lost} and {column.dropped}")
         else:
-            yield Loss(table, column.name, column.type, column.type, column.dropped, unchanged(name))
+            yield Loss(table, column.name, column.type, column.type, column.dropped, plain_cast(name))
     yield from rest.values()
 
 
@@ -71,7 +71,7 @@ def report(losses: Sequence[Loss]) -> str:
     """The losses as CSV, with a header line."""
     written = io.StringIO()
     lines = csv.writer(written, lineterminator="\n")
-    lines.writerow(one.name for one in fields(Loss))
+    lines.writerow(column.name for column in fields(Loss))
     lines.writerows([in_csv(str(cell or "")) for cell in (loss.table, *astuple(loss)[1:])] for loss in losses)
     return written.getvalue()
 
@@ -79,8 +79,8 @@ def report(losses: Sequence[Loss]) -> str:
 def page(losses: Sequence[Loss]) -> str:
     """The losses as a table in Markdown."""
     rows = (
-        [*map(in_markdown, (str(one.table), one.column, one.master_type, one.slave_type, one.lost)), _cast(one)]
-        for one in losses
+        [*map(in_markdown, (str(loss.table), loss.column, loss.master_type, loss.slave_type, loss.lost)), _cast(loss)]
+        for loss in losses
     )
     titles = (
         "table",

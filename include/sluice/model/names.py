@@ -92,7 +92,7 @@ class TableName:
     table: str
 
     def __str__(self) -> str:
-        return f"{_written(self.schema)}.{_written(self.table)}"
+        return f"{_quote(self.schema)}.{_quote(self.table)}"
 
 
 @dataclass(frozen=True, order=True)
@@ -166,9 +166,9 @@ class Resources:
         """Whether this is the name of one of these DbResources."""
         return name.schema == self.schema and name.table in map(self.name, RESOURCES)
 
-    def shared(self, other: Resources) -> str | None:
+    def shared_name(self, other: Resources) -> str | None:
         """The first name that both prefixes would use in the same schema; None if there is none."""
-        ours, theirs = ({(one.schema, one.name(name)) for name in RESOURCES} for one in (self, other))
+        ours, theirs = ({(resources.schema, resources.name(name)) for name in RESOURCES} for resources in (self, other))
         return min((name for _, name in ours & theirs), default=None)
 
 
@@ -183,5 +183,5 @@ def _digest(name: str) -> str:
     return hashlib.sha256(name.encode()).hexdigest()[:16]
 
 
-def _written(part: str) -> str:
+def _quote(part: str) -> str:
     return f'"{part}"' if "." in part or '"' in part else part

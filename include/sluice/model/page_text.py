@@ -39,7 +39,7 @@ _OTHERWISE = {
     PageText.COMPARE: "Compare now",
     PageText.FILL_ALL: "Fill all again",
 }
-PAGE_TEXTS = {one: _OTHERWISE.get(one, one.replace("_", " ").capitalize()) for one in PageText}
+PAGE_TEXTS = {text: _OTHERWISE.get(text, text.replace("_", " ").capitalize()) for text in PageText}
 
 
 class FormChoice(StrEnum):

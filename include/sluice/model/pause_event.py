@@ -6,7 +6,7 @@ import json
 from contextlib import suppress
 
 
-def switched(extra: str | None) -> bool | None:
+def pause_state(extra: str | None) -> bool | None:
     """Whether an event `patch_dag` of Airflow's log paused a DAG, or unpaused it; None if it did neither.
 
     Args:

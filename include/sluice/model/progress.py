@@ -78,13 +78,13 @@ class LoadProgress:
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> LoadProgress:
         """The progress as a row of the control store has it, which may lack the tables."""
-        known = {one.name: values[one.name] for one in fields(cls) if one.name != "by_table"}
-        tables = [TableProgress(**{**one, "state": TableState(one["state"])}) for one in values.get("by_table") or ()]
+        known = {column.name: values[column.name] for column in fields(cls) if column.name != "by_table"}
+        tables = [TableProgress(**{**row, "state": TableState(row["state"])}) for row in values.get("by_table") or ()]
         return cls(**known, by_table=tables)
 
     def in_state(self, state: TableState) -> list[TableProgress]:
         """The tables that are in a state."""
-        return [one for one in self.by_table if one.state is state]
+        return [table for table in self.by_table if table.state is state]
 
     @property
     def tables(self) -> str:
@@ -93,7 +93,7 @@ class LoadProgress:
             return ""
         running = self.in_state(TableState.RUNNING)
         parts = [f"{len(self.in_state(TableState.DONE))} of {len(self.by_table)} tables"]
-        parts += [f"{one.table}: {one.part}" for one in running[:_NAMED]]
+        parts += [f"{table.table}: {table.part}" for table in running[:_NAMED]]
         parts += [f"{len(running) - _NAMED} more at work"] if len(running) > _NAMED else []
         return "; ".join(parts)
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sluice.model.names import TableName
-from sluice.model.watched import Pattern, chosen
+from sluice.model.watched import Pattern, find_entry
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,16 @@ class Link:
 
     def brings(self, tables: Iterable[Pattern]) -> frozenset[Pattern]:
         """The names under which these tables of the master arrive on the slave; empty if they are not replicated."""
-        return frozenset(other for one in _both(tables, self.patterns) for other in self._arriving(one))
+        return frozenset(other for pattern in _both(tables, self.patterns) for other in self._arrivals(pattern))
 
-    def _arriving(self, one: Pattern) -> Iterator[Pattern]:
+    def _arrivals(self, pattern: Pattern) -> Iterator[Pattern]:
         """The names under which one entry arrives; for a wildcard also those of tables with a mapping of their own."""
-        named = TableName(one.schema, one.table)
-        moved = filter(one.takes, self.moved) if one.wildcard else [named] if named in self.moved else []
-        if one.wildcard or named not in self.moved:
-            yield Pattern(self.schemas.get(one.schema, one.schema), one.table, one.wildcard)
+        named = TableName(pattern.schema, pattern.table)
+        moved = filter(pattern.takes, self.moved) if pattern.wildcard else [named] if named in self.moved else []
+        if pattern.wildcard or named not in self.moved:
+            yield Pattern(self.schemas.get(pattern.schema, pattern.schema), pattern.table, pattern.wildcard)
         for name in moved:
-            if chosen(self.patterns, name):
+            if find_entry(self.patterns, name):
                 yield Pattern(self.moved[name].schema, self.moved[name].table)
 
 
@@ -58,13 +58,13 @@ def unblocked_loops(arrows: Sequence[Link]) -> list[Link]:
     return [
         arrow
         for arrow in arrows
-        if not arrow.blocked and any(_both(tables, arrow.patterns) for tables in _returning(arrow, arrows))
+        if not arrow.blocked and any(_both(tables, arrow.patterns) for tables in _returned_tables(arrow, arrows))
     ]
 
 
-def _returning(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Pattern]]:
+def _returned_tables(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Pattern]]:
     """The tables that a replication sends and that arrive again in its master, one set for each cycle."""
-    todo = [(start.ends, start.brings(one for one in start.patterns if not one.excluded))]
+    todo = [(start.ends, start.brings(pattern for pattern in start.patterns if not pattern.excluded))]
     seen = set()
     while todo:
         database, tables = todo.pop()
@@ -79,17 +79,21 @@ def _returning(start: Link, arrows: Sequence[Link]) -> Iterable[frozenset[Patter
 def _both(tables: Iterable[Pattern], patterns: Collection[Pattern]) -> list[Pattern]:
     """The intersection of tables or wildcards with the entries of a source."""
     ours, theirs = set(tables), {entry for entry in patterns if not entry.excluded}
-    found = ours & theirs
+    both = ours & theirs
     # Thousands may be named, and few are wildcards.
     for some, others in ((ours, theirs), (theirs, ours)):
-        for wide in (one for one in some if one.wildcard):
-            found |= {one for one in others if one.schema == wide.schema and one.table.startswith(wide.table)}
+        for wide in (pattern for pattern in some if pattern.wildcard):
+            both |= {
+                pattern for pattern in others if pattern.schema == wide.schema and pattern.table.startswith(wide.table)
+            }
     known = frozenset(patterns)
-    return [one for one in found if not _excluded(one, known)]
+    return [pattern for pattern in both if not _is_excluded(pattern, known)]
 
 
-def _excluded(table: Pattern, patterns: Collection[Pattern]) -> bool:
+def _is_excluded(table: Pattern, patterns: Collection[Pattern]) -> bool:
     if not table.wildcard:
-        return chosen(patterns, TableName(table.schema, table.table)) is None
-    covering = (one for one in patterns if one.wildcard and one.takes(TableName(table.schema, table.table)))
-    return max(covering, key=lambda one: (one.excluded, len(one.table))).excluded
+        return find_entry(patterns, TableName(table.schema, table.table)) is None
+    covering = (
+        pattern for pattern in patterns if pattern.wildcard and pattern.takes(TableName(table.schema, table.table))
+    )
+    return max(covering, key=lambda pattern: (pattern.excluded, len(pattern.table))).excluded

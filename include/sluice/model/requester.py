@@ -25,9 +25,9 @@ class Requester:
 
 def to_text(requesters: Sequence[Requester]) -> str:
     """The value of the environment variable of a job, as JSON."""
-    return json.dumps([asdict(one) for one in requesters])
+    return json.dumps([asdict(requester) for requester in requesters])
 
 
 def from_environment() -> list[Requester]:
     """The requesters that the task handed over; empty if the job is no command, or no person triggered it."""
-    return [Requester(**one) for one in json.loads(os.environ.get(REQUESTERS_ENV) or "[]")]
+    return [Requester(**requester) for requester in json.loads(os.environ.get(REQUESTERS_ENV) or "[]")]

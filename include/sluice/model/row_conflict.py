@@ -23,8 +23,8 @@ Tolerated = Counter[tuple[TableName, RowConflict]]
 
 def conflict_counts(table: TableName, missing: int = 0, duplicate: int = 0) -> Tolerated:
     """The conflicts of one table as a counter; a negative number of missing rows counts as duplicates."""
-    found = {RowConflict.MISSING: max(missing, 0), RowConflict.DUPLICATE: duplicate + max(-missing, 0)}
-    return Counter({(table, conflict): rows for conflict, rows in found.items() if rows})
+    counts = {RowConflict.MISSING: max(missing, 0), RowConflict.DUPLICATE: duplicate + max(-missing, 0)}
+    return Counter({(table, conflict): rows for conflict, rows in counts.items() if rows})
 
 
 class ConflictAction(StrEnum):

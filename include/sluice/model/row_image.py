@@ -10,7 +10,7 @@ from sluice.model.layout import Layout
 MOST_LETTERS = 2_000
 
 
-def named(layout: Layout | None, image: Sequence[str | None] | None) -> dict[str, str | None] | None:
+def values_by_name(layout: Layout | None, image: Sequence[str | None] | None) -> dict[str, str | None] | None:
     """The values of an image by their columns, long ones cut; None if there is none."""
     if layout is None or image is None:
         return None

@@ -22,7 +22,7 @@ class RowNumbers:
     spans: tuple[tuple[int, int], ...]
 
     @classmethod
-    def parsed(cls, text: str) -> RowNumbers:
+    def parse(cls, text: str) -> RowNumbers:
         """Parse numbers, and first and last ones with a dash between them, separated by commas.
 
         Raises:
@@ -30,19 +30,19 @@ class RowNumbers:
         """
         spans = []
         for part in text.split(","):
-            found = _SPAN.fullmatch(part)
-            if found is None:
+            match = _SPAN.fullmatch(part)
+            if match is None:
                 raise ValueError("it is no list of numbers with commas between them, such as 3, 5, 10-20")
-            first, last = int(found[1]), int(found[2] or found[1])
+            first, last = int(match[1]), int(match[2] or match[1])
             if not first <= last <= _MOST:
                 raise ValueError(f"{part.strip()} is no row number, or its last one is before its first")
             spans.append((first, last))
-        return cls(_merged(spans))
+        return cls(_merge(spans))
 
     @classmethod
-    def of(cls, numbers: Iterable[int]) -> RowNumbers:
+    def from_numbers(cls, numbers: Iterable[int]) -> RowNumbers:
         """These numbers."""
-        return cls(_merged((one, one) for one in numbers))
+        return cls(_merge((number, number) for number in numbers))
 
     def __len__(self) -> int:
         return sum(last - first + 1 for first, last in self.spans)
@@ -65,7 +65,7 @@ class RowNumbers:
         return RowNumbers(tuple(left))
 
 
-def _merged(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def _merge(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     merged: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if merged and first <= merged[-1][1] + 1:

@@ -45,14 +45,14 @@ class SampleBound:
         return f"{sure} fewer than 1 row in {floor(1 / self.below):,} differs"
 
 
-def bound(drawn: int, different: int, confidence: float) -> SampleBound:
+def sample_bound(drawn: int, different: int, confidence: float) -> SampleBound:
     """The bound by a sample of so many keys, of which so many differ."""
     return SampleBound(confidence, _upper(max(drawn, different), different, 1 - confidence))
 
 
 def weakest(bounds: Iterable[SampleBound | None]) -> SampleBound | None:
     """The bound that holds for each table alone; None if there is none."""
-    return max((one for one in bounds if one), key=lambda one: one.below, default=None)
+    return max((bound for bound in bounds if bound), key=lambda bound: bound.below, default=None)
 
 
 def statement(known: SampleBound | None, unknown: int) -> str:
@@ -63,7 +63,7 @@ def statement(known: SampleBound | None, unknown: int) -> str:
     return "; ".join(parts)
 
 
-def needed(below: float, confidence: float) -> int:
+def sample_size(below: float, confidence: float) -> int:
     """The keys to draw: if none of them differs, fewer than this share do."""
     count = ceil(log(1 - confidence) / log1p(-below))
     # A logarithm may be off by its last digit.
@@ -113,7 +113,7 @@ def _at_most(different: int, drawn: int, probability: float) -> float:
     a, b, x = drawn - different, different + 1, 1 - probability
     scale = lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x)
     c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
-    found = d
+    fraction = d
     for m in range(1, 10_000_000):
         for part in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -121,10 +121,10 @@ def _at_most(different: int, drawn: int, probability: float) -> float:
         ):
             d = 1 / _not_zero(1 + part * d)
             c = _not_zero(1 + part / c)
-            found *= c * d
+            fraction *= c * d
         if abs(c * d - 1) < 1e-15:
             break
-    return exp(scale) * found / a
+    return exp(scale) * fraction / a
 
 
 def _not_zero(value: float) -> float:

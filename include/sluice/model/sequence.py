@@ -52,7 +52,7 @@ class SequenceState:
     high: int
 
 
-def moved(own: SequenceState, master: SequenceValue) -> int | None:
+def next_value(own: SequenceState, master: SequenceValue) -> int | None:
     """The last value that a slave's sequence has to have; None if it is far enough already.
 
     A sequence never goes back, in either direction, and keeps its own steps: one that counts even numbers gets an even

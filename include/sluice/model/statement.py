@@ -154,26 +154,26 @@ class TransactionRef:
     incarnation: str | None = None
 
 
-def compared(master: Answer, slave: Answer) -> NodeOutcome:
+def compare(master: Answer, slave: Answer) -> NodeOutcome:
     """Compare a slave's answer with the master's. The order of rows does not count, except that it decides
     which rows of a long answer were kept."""
     if slave.count != master.count:
         return NodeOutcome(False, f"{slave.count} rows changed, {master.count} on the master", slave)
     if slave.columns != master.columns:
         return NodeOutcome(False, "other columns than on the master", slave)
-    if slave.more != master.more or _sorted(slave.rows) != _sorted(master.rows):
+    if slave.more != master.more or _sort(slave.rows) != _sort(master.rows):
         return NodeOutcome(False, "other rows than on the master", slave)
     return NodeOutcome(True, "only the first rows were compared" if slave.more else "", slave)
 
 
-def lacking(rows: Sequence[Row], of: Sequence[Row]) -> tuple[Row, ...]:
+def missing_rows(rows: Sequence[Row], of: Sequence[Row]) -> tuple[Row, ...]:
     """The rows that are in one answer and not in another, each as often as it is missing there."""
-    left = Counter(of)
-    left.subtract(rows)
-    return tuple(row for row, times in left.items() for _ in range(times))
+    rest = Counter(of)
+    rest.subtract(rows)
+    return tuple(row for row, times in rest.items() for _ in range(times))
 
 
-def _sorted(rows: tuple[Row, ...]) -> list[Row]:
+def _sort(rows: tuple[Row, ...]) -> list[Row]:
     return sorted(rows, key=lambda row: [(value is not None, value or "") for value in row])
 
 

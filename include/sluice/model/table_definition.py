@@ -132,7 +132,7 @@ class DefinedTable:
             tuple(ForeignKey.from_json(key) for key in plain.get("foreign_keys", ())),
             plain.get("rewritten", False),
             plain.get("unfilled", False),
-            tuple(UserType.from_json(one) for one in plain.get("types", ())),
+            tuple(UserType.from_json(type_) for type_ in plain.get("types", ())),
             tuple((name, unique, definition) for name, unique, definition in plain.get("indexes", ())),
         )
 

@@ -8,7 +8,7 @@ from enum import Enum
 from sluice.model.names import TableName
 
 
-class Reason(Enum):
+class UnwatchedReason(Enum):
     """Why a table is not watched."""
 
     MISSING = "there is no table of this name"
@@ -23,7 +23,12 @@ class Reason(Enum):
     @property
     def loses(self) -> bool:
         """Whether changes of rows are lost to the slaves."""
-        return self in (Reason.COLUMNLESS, Reason.CONFIGURED_SINCE, Reason.OWNER, Reason.PENDING)
+        return self in (
+            UnwatchedReason.COLUMNLESS,
+            UnwatchedReason.CONFIGURED_SINCE,
+            UnwatchedReason.OWNER,
+            UnwatchedReason.PENDING,
+        )
 
 
 @dataclass(frozen=True)
@@ -35,5 +40,5 @@ class Unwatched:
     """
 
     name: TableName
-    reason: Reason
+    reason: UnwatchedReason
     related: tuple[TableName, ...] = ()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sluice.model.appearance import Appearance
+from sluice.model.item_labels import ItemLabels
 from sluice.model.names import TableName
 
 _PART = r'\s*(?:"(?:[^"]|"")+"|[^".\s](?:[^".]*[^".\s])?)\s*'
@@ -43,7 +43,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WatchSettings:
     """The part of the configuration that is stored in the source: to watch tables that are created later.
 
     Attributes:
@@ -56,38 +56,40 @@ class Wanted:
     entries: Mapping[Pattern, Watch] = field(default_factory=dict)
     detection: bool = True
     initial_content: bool = True
-    appearance: Appearance = field(default_factory=Appearance)
+    appearance: ItemLabels = field(default_factory=ItemLabels)
     drained_into: bool = False
     trusted_code: tuple[str, ...] = ()
     by_log: bool = False
     max_row_bytes: int = 128_000_000
 
     @property
-    def named(self) -> list[TableName]:
+    def named_tables(self) -> list[TableName]:
         """The tables that entries name without a wildcard."""
-        return [TableName(one.schema, one.table) for one in self.entries if not (one.wildcard or one.excluded)]
+        return [
+            TableName(entry.schema, entry.table) for entry in self.entries if not (entry.wildcard or entry.excluded)
+        ]
 
 
-def chosen(patterns: Collection[Pattern], name: TableName) -> Pattern | None:
+def find_entry(patterns: Collection[Pattern], name: TableName) -> Pattern | None:
     """The entry that selects a table: one with its name, else an exclusion, else the longest wildcard; or None."""
     # Where thousands are named, each is looked up for each.
     named = Pattern(name.schema, name.table)
     if named in patterns:
         return named
-    found = min(
+    pattern = min(
         (pattern for pattern in patterns if pattern.takes(name)),
         key=lambda pattern: (pattern.wildcard, not pattern.excluded, -len(pattern.table)),
         default=None,
     )
-    return None if found is None or found.excluded else found
+    return None if pattern is None or pattern.excluded else pattern
 
 
 def spelled_alike(name: TableName, names: Iterable[TableName]) -> list[TableName]:
     """The names that differ from `name` in case or blanks alone."""
-    return sorted(one for one in names if one != name and _folded(one) == _folded(name))
+    return sorted(other for other in names if other != name and _fold(other) == _fold(name))
 
 
-def _folded(name: TableName) -> tuple[str, str]:
+def _fold(name: TableName) -> tuple[str, str]:
     schema, table = ("".join(part.split()).lower() for part in (name.schema, name.table))
     return schema, table
 
@@ -120,11 +122,11 @@ def split_pattern(name: str, *, excluded: bool = False) -> Pattern:
 
 def distinct(names: Iterable[str]) -> dict[str, Pattern]:
     """The entries of `tables`, taken apart. Raises ValueError if two are the same, or one is none."""
-    found: dict[Pattern, str] = {}
+    names_by_pattern: dict[Pattern, str] = {}
     for name in names:
-        if (twin := found.setdefault(split_pattern(name), name)) != name:
+        if (twin := names_by_pattern.setdefault(split_pattern(name), name)) != name:
             raise ValueError(f"{twin} and {name} are the same table")
-    return {name: pattern for pattern, name in found.items()}
+    return {name: pattern for pattern, name in names_by_pattern.items()}
 
 
 def _bare(part: str) -> str:

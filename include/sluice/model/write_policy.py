@@ -58,12 +58,12 @@ class WritePolicies:
         """The policy of a table; the default if it has none."""
         return self.tables.get(table, WritePolicy())
 
-    def counted(self, found: Tolerated) -> Tolerated:
+    def counted_conflicts(self, conflicts: Tolerated) -> Tolerated:
         """The conflicts whose action is not UPSERT: those are counted and reported."""
         return Counter(
             {
                 key: rows
-                for key, rows in found.items()
+                for key, rows in conflicts.items()
                 if self.for_table(key[0]).action_for(key[1]) is not ConflictAction.UPSERT
             }
         )

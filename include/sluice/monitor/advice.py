@@ -251,7 +251,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
             if not installed and (gone := _removed(context, source)):
                 return SourceNotes(gone, removed=True)
             waiting = installed and database.capture.queued()
-            found = database.capture.unwatched(context.wanted(source).named)
+            found = database.capture.unwatched(context.wanted(source).named_tables)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []
             code = database.master.foreign_code()

@@ -283,7 +283,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     try:
         can = source.capture.capabilities()
         installed, outdated = source.capture.is_installed(), source.capture.has_outdated_events()
-        left = source.capture.unwatched(context.wanted(name).named)
+        left = source.capture.unwatched(context.wanted(name).named_tables)
     except ConfigError as error:
         # Its tables, too: a server is not restarted for a capture that one of them would stand in the way of then.
         try:

@@ -13,9 +13,9 @@ from datetime import datetime
 from sluice import shell
 from sluice.context import Context
 from sluice.errors import UnknownName
-from sluice.model import parts_at
+from sluice.model import compared_points
+from sluice.model.compared_points import ComparedPoint
 from sluice.model.names import Pair
-from sluice.model.parts_at import PartsAt
 from sluice.model.row_difference import KINDS, RowDifference, Values
 from sluice.model.row_numbers import RowNumbers
 from sluice.model.sample_bound import SampleBound, statement, weakest
@@ -55,9 +55,9 @@ class PartsCompared:
     at: str | None
 
     @classmethod
-    def of(cls, points: Iterable[Sequence[PartsAt]]) -> list[PartsCompared]:
+    def of(cls, points: Iterable[Sequence[ComparedPoint]]) -> list[PartsCompared]:
         """Of some tables."""
-        return [cls(str(one.position), one.parts, one.at or None) for one in parts_at.summed(points)]
+        return [cls(str(one.position), one.parts, one.at or None) for one in compared_points.add_up(points)]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from sluice.context import Context
 from sluice.model.lineage import TablePair
 from sluice.model.names import Pair, TableName
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.store import watched_tables
 from sluice.vendors.registry import vendor
 
@@ -23,7 +23,7 @@ def of_slaves(
     patterns = context.wanted(source).entries
     columns = watched_tables.columns(context.store, source)
     known = watched_tables.known_tables(context.store, source)
-    tables = sorted(name for name in known if chosen(patterns, name) and (not only or name in only))
+    tables = sorted(name for name in known if find_entry(patterns, name) and (not only or name in only))
     return [one for slave in slaves for one in _of_slave(context, Pair(source, slave), tables, columns)]
 
 

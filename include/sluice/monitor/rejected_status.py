@@ -14,7 +14,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
-from sluice.model.row_image import MOST_LETTERS, cut, named
+from sluice.model.row_image import MOST_LETTERS, cut, values_by_name
 from sluice.store import rejected_changes
 from sluice.store.rejected_changes import KeptChange
 
@@ -104,7 +104,7 @@ def _row(one: KeptChange, *, values: bool) -> KeptRow:
         str(change.layout.name) if change.layout else None,
         Action(change.action).name,
         str(why),
-        named(change.layout, change.old) if shown else None,
-        named(change.layout, change.new) if shown else None,
+        values_by_name(change.layout, change.old) if shown else None,
+        values_by_name(change.layout, change.new) if shown else None,
         cut("".join(filter(None, change.new or ()))) if values and is_command else None,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from sluice.context import Context
-from sluice.model.statement import Row, WantedStatement, lacking
+from sluice.model.statement import Row, WantedStatement, missing_rows
 from sluice.statements import issue
 from sluice.store import statement_board
 from sluice.store.statement_board import StatementRecord
@@ -126,6 +126,6 @@ def _node(one: NodeAnswer, master: NodeAnswer, values: bool) -> NodeStatus:
         mine.rows,
         mine.more,
         mine.count,
-        lacking(mine.rows, theirs.rows) if alike else (),
-        lacking(theirs.rows, mine.rows) if alike else (),
+        missing_rows(mine.rows, theirs.rows) if alike else (),
+        missing_rows(theirs.rows, mine.rows) if alike else (),
     )

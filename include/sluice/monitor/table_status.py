@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.store import activities, watched_tables
 from sluice.store.activities import Activity, LastComparison
 
@@ -69,7 +69,7 @@ def tables(context: Context, source: str) -> list[TableStatus]:
     settings, store = context.config.source(source), context.store
     active = activities.by_table(store, source)
     watched = {TableName(*name) for name in settings.watched}
-    watched |= {name for name in watched_tables.known_tables(store, source) if chosen(settings.patterns, name)}
+    watched |= {name for name in watched_tables.known_tables(store, source) if find_entry(settings.patterns, name)}
     slaves = context.config.slaves_of(source)
     tolerated, rejected = activities.conflicts(store, source), activities.rejections(store, source)
     compared = activities.comparisons(store, source)

@@ -18,7 +18,7 @@ from sluice.model.action import COMMANDS, Action
 from sluice.model.layout import Layout
 from sluice.model.names import Pair
 from sluice.model.position import Position
-from sluice.model.row_image import cut, named
+from sluice.model.row_image import cut, values_by_name
 from sluice.store.replication_overview import overviews
 
 MOST = 50
@@ -112,7 +112,7 @@ def _change(one: Mapping[str, Any], layouts: Mapping[int, Layout], *, values: bo
         one["trans_key"],
         str(layout.name) if layout else None,
         Action(one["action"]).name,
-        named(layout, one["old"]) if shown else None,
-        named(layout, one["new"]) if shown else None,
+        values_by_name(layout, one["old"]) if shown else None,
+        values_by_name(layout, one["new"]) if shown else None,
         cut("".join(filter(None, one["new"] or ()))) if values and is_command else None,
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 
-from sluice.model.history import Moment
+from sluice.model.history import HistoryPoint
 
 WIDTH, HEIGHT = 600, 100
 # Of lines that stand in a row of the list.
@@ -86,7 +86,7 @@ class Chart:
     gaps: Sequence[tuple[str, str]]
 
 
-def charts(found: Sequence[Moment], live: Moment, span: Span) -> list[Chart]:
+def charts(found: Sequence[HistoryPoint], live: HistoryPoint, span: Span) -> list[Chart]:
     """Lag, rate and holdback.
 
     Args:
@@ -110,7 +110,7 @@ def charts(found: Sequence[Moment], live: Moment, span: Span) -> list[Chart]:
     ]
 
 
-def rates(found: Sequence[Moment], gap_s: float) -> list[Point]:
+def rates(found: Sequence[HistoryPoint], gap_s: float) -> list[Point]:
     """Transactions a second, from one moment to the next; none where an initial update set the ordinal back."""
     return [
         (after.at, max(after.ordinal - before.ordinal, 0) / (after.at - before.at))
@@ -129,7 +129,7 @@ class Sparks:
     most_rate: float
 
 
-def sparks(found: Sequence[Moment], now: float) -> Sparks | None:
+def sparks(found: Sequence[HistoryPoint], now: float) -> Sparks | None:
     """None if there is nothing to show."""
     if len(found) < 2:
         return None

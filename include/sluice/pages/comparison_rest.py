@@ -32,7 +32,7 @@ _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 def _written(text: str) -> str:
     """Numbers of rows in fewest words. Raises ValueError."""
-    return str(RowNumbers.parsed(text))
+    return str(RowNumbers.parse(text))
 
 
 class Repair(BaseModel):
@@ -114,7 +114,7 @@ def repair(request: Request, source: str, slave: str, number: Number, wanted: Re
     expect_ready(context, pair)
     rule_choice.choose(wanted.rule, wanted.column)
     if wanted.rows is not None:
-        rows = RowNumbers.parsed(wanted.rows)
+        rows = RowNumbers.parse(wanted.rows)
         chosen_rows.expect_alone(rows, number, wanted.kinds or KINDS)
         odd = [one for name, one in found.items() if one.different and name in (wanted.tables or found)]
         chosen_rows.read(context.store, pair, chosen_rows.one_table(odd), rows)

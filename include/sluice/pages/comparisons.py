@@ -70,7 +70,7 @@ def repair(request: Request, source: str, slave: str, number: Number, table: str
     one, kept = comparison_status.with_kept(context, pair, number)
     if error := unfit(context, pair):
         raise error
-    ticked = comparison_status.ticked(context, pair, number, table, RowNumbers.of(row)) if row else {}
+    ticked = comparison_status.ticked(context, pair, number, table, RowNumbers.from_numbers(row)) if row else {}
     lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
     odd = [TableName(*split_table(each.table)) for each in one.tables if each.different]
     values = {
@@ -80,7 +80,7 @@ def repair(request: Request, source: str, slave: str, number: Number, table: str
         "fill": shell.update(one.source, [one.slave], tables=lacking),
         "dag": context.config.dag_id("repair"),
         "table": table,
-        "numbers": RowNumbers.of(row or []),
+        "numbers": RowNumbers.from_numbers(row or []),
         "ticked": ticked,
     }
     return html.page(request, "repair.html", one=one, kinds=KINDS, where=WHERE, repaired=REPAIRED, **values)

@@ -19,13 +19,13 @@ from sluice.commands.restart import remembered
 from sluice.context import Context
 from sluice.model.access import Right
 from sluice.model.byte_size import size
-from sluice.model.history import Moment
+from sluice.model.history import HistoryPoint
 from sluice.model.list_column import ListColumn
 from sluice.model.names import Pair, TableName
 from sluice.model.page_text import FormChoice
 from sluice.model.progress import TableState
 from sluice.model.row_difference import without_keys
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.monitor.reach import Reach
 from sluice.pages import charts, entry, overview, template_filters
 from sluice.pages.charts import Span
@@ -110,7 +110,7 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
         happened = [replace(each, detail=without_keys(each.detail)) for each in happened]
     shown = Span(span) if span in set(Span) else Span.HOURS
     found = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
-    live = Moment(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
+    live = HistoryPoint(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
     again = {"again": remembered(context, pair), "following": cascades.next_pair(context.store, pair)}
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
@@ -169,7 +169,7 @@ def _tables(context: Context, source: str) -> dict[str, int | None]:
     """The tables that are filled, as far as they are known, with their rows at the last comparison."""
     settings, counts = context.config.source(source), watched_tables.row_counts(context.store, source)
     known = {TableName(*name) for name in settings.watched} | watched_tables.known_tables(context.store, source)
-    return {str(name): counts.get(str(name)) for name in sorted(known) if chosen(settings.patterns, name)}
+    return {str(name): counts.get(str(name)) for name in sorted(known) if find_entry(settings.patterns, name)}
 
 
 def _reach(request: Request) -> Reach:

@@ -19,7 +19,7 @@ from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
 from sluice.model.access import Right
-from sluice.model.history import Moment
+from sluice.model.history import HistoryPoint
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
 from sluice.model.statement import WantedStatement
@@ -85,7 +85,7 @@ class History(BaseModel):
     """A replication over some time; `at` is in seconds of the epoch, and `step_s` the length of a step."""
 
     step_s: int
-    moments: list[Moment]
+    moments: list[HistoryPoint]
 
 
 class InitialUpdate(BaseModel):

@@ -237,7 +237,7 @@ class _Run:
         now = time.monotonic()
         if now - self._reported > _HEAL_S:
             self._reported = now
-            found = frozenset(self._database.capture.unwatched(self._context.wanted(self._source).named))
+            found = frozenset(self._database.capture.unwatched(self._context.wanted(self._source).named_tables))
             for one in sorted(found - self._unwatched, key=lambda one: one.name):
                 event("not watched", source=self._source, table=one.name, why=unwatched.fact(one))
             self._unwatched = found

@@ -12,7 +12,7 @@ from sluice.config.relay import Relay
 from sluice.context import Context
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
-from sluice.model.watched import Pattern, chosen
+from sluice.model.watched import Pattern, find_entry
 from sluice.relay.secret_hash import auth_keys
 
 
@@ -30,7 +30,7 @@ class Reader:
 
     def may_read(self, table: TableName) -> bool:
         """Whether it may have events of a table."""
-        return chosen(self.tables, table) is not None
+        return find_entry(self.tables, table) is not None
 
 
 def nobody() -> Reader:

@@ -23,7 +23,7 @@ _AT_ONCE = 5_000
 def numbers(text: str) -> RowNumbers:
     """The rows that are named. Raises SluiceError SLC-618, the text has another form."""
     try:
-        return RowNumbers.parsed(text)
+        return RowNumbers.parse(text)
     except ValueError as error:
         raise _not_so(said(f"rows {text[:80]!r} cannot be read: {error}")) from None
 
@@ -64,7 +64,7 @@ def read(store: Store, pair: Pair, report: TableReport, rows: RowNumbers) -> lis
             if not page or page[-1][0] >= last:
                 break
             first = page[-1][0] + 1
-    if lacking := rows.without(RowNumbers.of(number for number, _ in rows_read)):
+    if lacking := rows.without(RowNumbers.from_numbers(number for number, _ in rows_read)):
         named = RowNumbers(lacking.spans[:_NAMED])
         more = " and others" if len(lacking.spans) > _NAMED else ""
         raise SluiceError(

@@ -14,7 +14,7 @@ from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.drain.common_origins import expect_arriving
 from sluice.errors import FencedError, SluiceError, Unrepairable
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
 from sluice.model.row_numbers import RowNumbers
@@ -193,7 +193,7 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
         SluiceError: SLC-467, one does.
     """
     mapper = context.mapper(pair)
-    if mapper.filled(table) is Filled.MERGE:
+    if mapper.filled(table) is FilledRows.MERGE:
         return
     if others := shared_tables.others(context, pair, mapper.table(table)):
         error = unrepairable(pair, table, f"there are rows of others in it: {', '.join(others)}")
@@ -276,7 +276,7 @@ def _table(
 ) -> TablePlan:
     expect_given(context, pair, report.table)
     # An older report may call rows extra that are the slave's own by now.
-    own = context.mapper(pair).filled(report.table) is Filled.MERGE
+    own = context.mapper(pair).filled(report.table) is FilledRows.MERGE
     if chosen is None:
         rows = comparisons.rows_of(context.store, report.id)
         if len(rows) + report.more < report.different:

@@ -9,7 +9,7 @@ from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.repair.plan import expect_spelled_alike
 from sluice.vendors.registry import master, vendor
 
@@ -63,7 +63,9 @@ def _tells_versions(config: Config, pair: Pair) -> bool:
 
 def of_table(context: Context, replications: list[Pair], on_slave: TableName) -> Pair | None:
     """The replication whose source watches a table of the slave; None if none does."""
-    return next((pair for pair in replications if chosen(context.config.source(pair.source).patterns, on_slave)), None)
+    return next(
+        (pair for pair in replications if find_entry(context.config.source(pair.source).patterns, on_slave)), None
+    )
 
 
 def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.dialects.postgresql import array, distinct_on
 
+from sluice.model.compared_points import ComparedPoint
 from sluice.model.key_range import KeyInterval
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.parts_at import PartsAt
 from sluice.model.position import Position
 from sluice.model.row_difference import RowDifference
 from sluice.model.sample_bound import SampleBound
@@ -80,7 +80,7 @@ class TableReport:
     bound: SampleBound | None = None
     within: tuple[KeyInterval, ...] = ()
     only: ChangedSince | None = None
-    points: tuple[PartsAt, ...] = ()
+    points: tuple[ComparedPoint, ...] = ()
 
     @property
     def more(self) -> int:
@@ -218,7 +218,7 @@ def _report(row: Row[Any]) -> TableReport:
         tuple(KeyInterval(table, *map(_tuple, bounds)) for bounds in body.get("within", ())),
         ChangedSince(**body["only"]) if body.get("only") else None,
         tuple(
-            PartsAt(Position(segment, ordinal), parts, at)
+            ComparedPoint(Position(segment, ordinal), parts, at)
             for segment, ordinal, parts, at in body.get("points", ((position.segment, position.ordinal, 1, ""),))
         ),
     )

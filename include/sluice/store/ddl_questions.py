@@ -45,7 +45,7 @@ def describe(store: Store, pair: Pair, key: int) -> dict[str, object]:
         row = connection.execute(select(question).where(for_pair(question, pair), question.c.key == key)).one_or_none()
     asking = replications.ddl_question(_open(row, pair, key, Decision.APPROVE))
     lines = [f"Slave **{pair.slave}** of {pair.source} waits in front of it.", "", "What the slave loses by it:", ""]
-    lines += in_markdown_block("\n".join(asking.lost) or "nothing")
+    lines += in_markdown_block("\n".join(asking.lost_data) or "nothing")
     if asking.doubts:
         lines += ["", "What the slave does not make by itself, since it may execute a text or reach outside:", ""]
         lines += in_markdown_block("\n".join(asking.doubts))

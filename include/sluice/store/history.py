@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, text
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.model.history import Moment
+from sluice.model.history import HistoryPoint
 from sluice.model.names import Pair
 from sluice.sqlfiles import statement
 from sluice.store.engine import Store
@@ -48,9 +48,9 @@ def roll_up(store: Store, source: str) -> None:
         connection.execute(text(statement("control", "history_trimmed")), {"source": source})
 
 
-def series(store: Store, pair: Pair, *, seconds: float, step_s: int) -> list[Moment]:
+def series(store: Store, pair: Pair, *, seconds: float, step_s: int) -> list[HistoryPoint]:
     """How a replication was in the last so many seconds: the most of each step."""
     values = {"source": pair.source, "slave": pair.slave, "seconds": seconds, "step": step_s}
     with store.begin() as connection:
         rows = connection.execute(text(statement("control", "history_series")), values).all()
-    return [Moment(*row) for row in rows]
+    return [HistoryPoint(*row) for row in rows]

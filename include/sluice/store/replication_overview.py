@@ -11,7 +11,7 @@ from sqlalchemy import Row, text
 
 from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.comparison_scope import scope
-from sluice.model.history import Moment
+from sluice.model.history import HistoryPoint
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.progress import LoadProgress
@@ -76,7 +76,7 @@ class ReplicationOverview:
     differing: Mapping[str, int] = field(default_factory=dict)
     rejected: int = 0
     batch_s: float | None = None
-    recent: Sequence[Moment] = ()
+    recent: Sequence[HistoryPoint] = ()
 
     @property
     def lag_s(self) -> float:
@@ -133,7 +133,7 @@ def _overview(row: Row[Any]) -> ReplicationOverview:
         row.differing or {},
         row.rejected,
         row.batch_s,
-        [Moment(*moment) for moment in row.recent or ()],
+        [HistoryPoint(*moment) for moment in row.recent or ()],
     )
 
 

@@ -15,7 +15,7 @@ from sluice.apply.net.effects import Run
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.errors import SluiceError
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.layout import Column, Layout
 from sluice.model.loss import Loss
 from sluice.model.names import Pair, TableName
@@ -91,7 +91,7 @@ class BatchesAlone(Unguarded, ABC):
 
     def expect_replaced(self, table: TableName) -> None:
         """See that an initial update may empty a table. Raises what `not_supported` gives."""
-        if self.mapper.filled(table) is not Filled.TRUNCATE:
+        if self.mapper.filled(table) is not FilledRows.TRUNCATE:
             raise self.not_supported(
                 f"`on_existing_rows` {self.mapper.filled(table)} of {table}",
                 "nothing was changed; take `on_existing_rows` out of the configuration",

@@ -192,7 +192,7 @@ class CommittedDdl(ABC):
         if begun and number < begun.done:
             return None
         try:
-            change = command.described()
+            change = command.table_change()
         except ValueError as error:
             raise not_ours(error) from None
         if begun is None or number != begun.done or begun.after is None:

@@ -21,7 +21,7 @@ from sluice.changelog.schema import images_of
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
 from sluice.values.copy_text import columns_of
@@ -118,7 +118,7 @@ class NetRepair(ABC, Generic[T]):
         self.writer.look_up()
         table = self.writer.table(layout)
         # Rows of the slave's own are not the master's of any time.
-        own = self._mapper.filled(self._view.master.name) is Filled.MERGE
+        own = self._mapper.filled(self._view.master.name) is FilledRows.MERGE
         come = {tuple(image[place] for place in layout.key) for image in self._images}
         gone = [] if own else [_image(layout, key) for key in keys if key not in come]
         missing = 0

@@ -59,7 +59,7 @@ class ChangedRows:
         if not alone:
             raise no_place("something else says which rows are compared")
         try:
-            place = LogPlace.parsed(since)
+            place = LogPlace.parse(since)
         except ValueError as error:
             raise no_place(f"{since.strip()[:60]!r}: {error}") from None
         manifest = context.manifest(source)

@@ -19,9 +19,9 @@ from sluice.changelog.points import Point
 from sluice.context import Context
 from sluice.errors import SluiceError, SortedOtherwise, TransientError
 from sluice.log import event
+from sluice.model.compared_points import ComparedPoint, latest
 from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair
-from sluice.model.parts_at import PartsAt, latest
 from sluice.model.position import Position
 from sluice.store import compared_parts, replications
 from sluice.store.compared_parts import PartOutcome, TablePlan
@@ -134,14 +134,14 @@ class Parts:
             if job.slave not in late
         ]
 
-    def points(self, job: Comparison) -> list[PartsAt]:
+    def points(self, job: Comparison) -> list[ComparedPoint]:
         """Where the parts of a table were compared, the oldest first."""
         counts: dict[Position, list[str]] = {}
         for compared_job, part in self._parts:
             if (compared_job.slave, _table(compared_job)) == (job.slave, _table(job)):
                 position = part.outcome.position if part.outcome else self._point.position
                 counts.setdefault(position, []).append(part.outcome.at.isoformat() if part.outcome else "")
-        return [PartsAt(position, len(at), latest(at)) for position, at in sorted(counts.items())]
+        return [ComparedPoint(position, len(at), latest(at)) for position, at in sorted(counts.items())]
 
     def forget(self, slave: str) -> None:
         """Forget the parts of a slave: its report has them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any
 
-from sluice.model.parts_at import PartsAt
+from sluice.model.compared_points import ComparedPoint
 from sluice.model.row_difference import RowDifference, Values
 from sluice.model.sample_bound import SampleBound
 
@@ -97,7 +97,7 @@ class Difference:
     size: int = 0
     columns: list[str] = field(default_factory=list)
     bound: SampleBound | None = None
-    points: list[PartsAt] = field(default_factory=list)
+    points: list[ComparedPoint] = field(default_factory=list)
 
     @property
     def different(self) -> int:

@@ -18,7 +18,7 @@ _MOST, _FINE = 16, 256
 def parse(ranges: Sequence[str]) -> tuple[KeyInterval, ...]:
     """The ranges of keys that are named. Raises SluiceError SLC-640, they have another form."""
     try:
-        return tuple(KeyInterval.parsed(text) for text in ranges)
+        return tuple(KeyInterval.parse(text) for text in ranges)
     except ValueError as error:
         raise _not_comparable(ranges, str(error)) from None
 

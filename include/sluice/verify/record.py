@@ -9,10 +9,10 @@ from sluice.changelog.points import Point
 from sluice.context import Context
 from sluice.errors import TransientError
 from sluice.log import event
+from sluice.model.compared_points import ComparedPoint
 from sluice.model.names import Pair
-from sluice.model.parts_at import PartsAt
 from sluice.model.position import Position
-from sluice.model.sample_bound import SampleBound, bound
+from sluice.model.sample_bound import SampleBound, sample_bound
 from sluice.store import comparisons, replications
 from sluice.vendors.protocol.compare import Comparison
 from sluice.verify.difference import Difference
@@ -25,7 +25,7 @@ def table_bound(job: Comparison, difference: Difference, confidence: float) -> S
     """
     if job.sample.whole or not job.view.layout.key:
         return None
-    estimate = bound(difference.master_rows, difference.different, confidence)
+    estimate = sample_bound(difference.master_rows, difference.different, confidence)
     event("sampled", slave=job.slave, table=job.view.master.name, keys=difference.master_rows, bound=estimate.text)
     return estimate
 
@@ -52,7 +52,7 @@ def record(
         since: where the changes begin of whose rows alone some tables were compared.
     """
     counts = {kind: getattr(difference, kind) for kind in ("missing", "extra", "changed", "more")}
-    points = difference.points or [PartsAt(point.position, 1)]
+    points = difference.points or [ComparedPoint(point.position, 1)]
     name, pair = job.view.master.name, Pair(source, job.slave)
     body: dict[str, object] = {
         "schema": name.schema,

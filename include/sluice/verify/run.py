@@ -20,14 +20,14 @@ from sluice.context import Context
 from sluice.drain.common_origins import lacking
 from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
-from sluice.model import parts_at
-from sluice.model.action import Filled
+from sluice.model import compared_points
+from sluice.model.action import FilledRows
 from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
-from sluice.model.sample_bound import CONFIDENCE, needed, statement, weakest
+from sluice.model.sample_bound import CONFIDENCE, sample_size, statement, weakest
 from sluice.state.replication import Event, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
@@ -158,7 +158,7 @@ def verify(
                 "ranges": [str(key_range) for key_range in request.ranges if str(key_range.table) in tables],
                 "points": [
                     {"position": str(place.position), "parts": place.parts}
-                    for place in parts_at.summed(diff.points for diff in tables.values())
+                    for place in compared_points.add_up(diff.points for diff in tables.values())
                 ],
                 "own": sum(diff.own for diff in tables.values()),
                 "excluded": context.config.slave(slave).mapper.exclusions,
@@ -187,7 +187,7 @@ def _summary(
     gone = left_out and f"; left out: {left_out}"
     only = "; ".join(str(key_range) for key_range in request.ranges if str(key_range.table) in tables)
     these = changed.describe(slave) if changed else only and f" (no others than {only})"
-    points = parts_at.statement(diff.points for diff in tables.values())
+    points = compared_points.statement(diff.points for diff in tables.values())
     earlier = points and f"; {points}"
     return f"{slave}: {compared:,} rows compared{these}, {different:,} different{sure}{share}{gone}{earlier}"
 
@@ -300,7 +300,7 @@ def _compare(
             skipped, ours = blocked.skipped_tables(context.store, port.pair), []
             for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
-                own_rows = port.mapper.filled(name) is Filled.MERGE
+                own_rows = port.mapper.filled(name) is FilledRows.MERGE
                 kept = settings.verification
                 ours.append(
                     Comparison(
@@ -309,8 +309,8 @@ def _compare(
                         view(port.mapper, shapes[name]),
                         Side(settings.vendor, settings.connection, point.snapshot_id, tuple(settings.trusted_code)),
                         Side(replica.vendor, replica.connection, snapshot_id, adopted=port.mapper.adopted),
-                        sample=KeySample() if request.at_most else KeySample.drawn(request.percent),
-                        least=needed(request.at_most, request.confidence) if request.at_most else None,
+                        sample=KeySample() if request.at_most else KeySample.draw(request.percent),
+                        least=sample_size(request.at_most, request.confidence) if request.at_most else None,
                         salt=replica.salt,
                         own_rows=own_rows,
                         keeping=Keeping(kept.max_rows, kept.keep_values, extra=not own_rows),

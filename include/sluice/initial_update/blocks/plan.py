@@ -21,7 +21,7 @@ from sluice.log import event
 from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.store import blocked, rejected_changes, replications, updates
 from sluice.vendors.protocol.load import DumpSnapshot, SlaveRanges, TableDefinition
 from sluice.vendors.protocol.read import KeyRange
@@ -51,7 +51,9 @@ class BlockPlan:
     ) -> None:
         entries = context.config.source(source).patterns
         dumped = {one.name for one in definitions}
-        watched = {name: chosen(entries, meant) for name, meant in context.present(source).items() if name in dumped}
+        watched = {
+            name: find_entry(entries, meant) for name, meant in context.present(source).items() if name in dumped
+        }
         in_blocks = (name for name, entry in watched.items() if entry and entries[entry].load_in_blocks)
         self.tables = frozenset((one.table for one in keys) if keys else in_blocks)
         self._context = context

@@ -20,7 +20,7 @@ from sluice.initial_update.chunks.catch_up import await_published, bring, with_c
 from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
 from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, filled, poured
 from sluice.initial_update.progress import Done, ProgressReporter
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
 from sluice.vendors.protocol.load import DumpSnapshot, Programs, TableDefinition, importing
@@ -62,7 +62,7 @@ def expect_importable(
         raise _refused(pair.slave, "no program imports into this kind of slave")
     if context.unheard(pair):
         raise _refused(pair.slave, "with `block_loop` a master in its database would hear of the rows")
-    if own := [str(name) for name in names if mapper.filled(name) is Filled.MERGE]:
+    if own := [str(name) for name in names if mapper.filled(name) is FilledRows.MERGE]:
         raise _refused(pair.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
     bent = [str(one.name) for one in definitions if not mapper.whole(one.name) or mapper.table(one.name) != one.name]
     if bent and not command:

@@ -87,7 +87,7 @@ class OracleResources(Resources):
         """Whether this is the name of one of these DbResources."""
         return name.schema == self.schema and name.table in map(self.name, TABLES)
 
-    def shared(self, other: Resources) -> str | None:
+    def shared_name(self, other: Resources) -> str | None:
         """The first name that both prefixes would use in the same schema; None if there is none."""
         both = {self.name(one) for one in TABLES} & {other.name(one) for one in TABLES}
         return min(both, default=None) if self.schema == other.schema else None

@@ -13,7 +13,7 @@ from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
-from sluice.model.statement import Answer, Answered, NodeOutcome, Statement, compared
+from sluice.model.statement import Answer, Answered, NodeOutcome, Statement, compare
 from sluice.vendors.portable.parser import portable
 from sluice.vendors.portable.statement import Portable
 from sluice.vendors.portable.type_check import fitted
@@ -47,7 +47,7 @@ def carry_out(text: str, mapper: Mapper, pair: Pair, answered: Answered, execute
         if statement.reads and not isinstance(error, TransientError):
             return
         raise
-    answered(statement, compared(statement.answer, answer))
+    answered(statement, compare(statement.answer, answer))
 
 
 def expect_seen(mapper: Mapper, name: TableName) -> TableName:

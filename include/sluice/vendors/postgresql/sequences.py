@@ -11,7 +11,7 @@ from psycopg import sql
 
 from sluice.config.mapper import Mapper
 from sluice.model.names import TableName
-from sluice.model.sequence import SequenceState, SequenceValue, moved
+from sluice.model.sequence import SequenceState, SequenceValue, next_value
 from sluice.vendors.postgresql.catalog.definition import regclass
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -54,7 +54,7 @@ def follow(connection: Connection, mapper: Mapper, values: Sequence[SequenceValu
     for number, schema, name, *_ in found:
         sequence = TableName(schema, name)
         own = standings[sequence]
-        if (last := moved(own, values[number])) is not None:
+        if (last := next_value(own, values[number])) is not None:
             standings[sequence] = replace(own, last=last, called=True)
             went.add(sequence)
     for sequence in sorted(went):

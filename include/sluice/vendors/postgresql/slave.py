@@ -210,7 +210,7 @@ class PostgresSlave(AtPosition):
         if command.action not in (Action.CREATE, Action.ALTER):
             return ()
         try:
-            change = command.described()
+            change = command.table_change()
         except ValueError:
             # The one that is to carry it out says so.
             return ()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sluice.model.names import TableName
     from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
     from sluice.model.unwatched import Unwatched
-    from sluice.model.watched import Wanted, Watch
+    from sluice.model.watched import Watch, WatchSettings
     from sluice.vendors.protocol.capabilities import Capabilities
     from sluice.vendors.protocol.sweep import Purge, SourceState, Sweep
 
@@ -70,7 +70,7 @@ class Capture(Protocol):
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),
@@ -81,7 +81,7 @@ class Capture(Protocol):
         What is queued of `unreadable` tables is forgotten: their slaves must be INCONSISTENT before.
         """
 
-    def upgrade(self, wanted: Wanted) -> None:
+    def upgrade(self, wanted: WatchSettings) -> None:
         """Bring DbResources of an older version up to this one; what they know of tables is compared as ever then."""
 
     def claim(self, store: str, *, by_force: bool = False) -> None:

@@ -145,7 +145,7 @@ def key_choice(job: Comparison) -> KeyChoice:
     if any(ours.columns[place].generated for place in ours.key):
         raise not_by_keys(job, "the server computes a column of its key")
     try:
-        return KeyChoice.of(ours.key_names, [ours.columns[place].type for place in ours.key], job.keys)
+        return KeyChoice.from_ranges(ours.key_names, [ours.columns[place].type for place in ours.key], job.keys)
     except TypeError as error:
         raise not_by_keys(job, str(error)) from None
     except ValueError as error:

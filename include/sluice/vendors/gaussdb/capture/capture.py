@@ -16,7 +16,7 @@ from sluice.errors import AGAIN, FencedError, SluiceError, StrangeSource, Transi
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.unwatched import Unwatched
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.gaussdb.capture import float_columns, grants, install, registry
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
 from sluice.vendors.gaussdb.capture.slot import server_slot
@@ -57,7 +57,7 @@ class SlotCapture(NoStatements, NoSuccessors):
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),
@@ -70,7 +70,7 @@ class SlotCapture(NoStatements, NoSuccessors):
                 server_slot.expect_possible(session, self._settings)
             return install.install(session, self._resources, self._parts, self._settings, watched, wanted)
 
-    def upgrade(self, wanted: Wanted) -> None:
+    def upgrade(self, wanted: WatchSettings) -> None:
         """There is no older version."""
 
     def claim(self, store: str, *, by_force: bool = False) -> None:

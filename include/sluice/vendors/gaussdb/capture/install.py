@@ -10,8 +10,8 @@ from psycopg import sql
 from sluice.apply.table_order import loading_order
 from sluice.errors import ConfigError
 from sluice.model.names import Resources, TableName
-from sluice.model.unwatched import Reason, Unwatched
-from sluice.model.watched import Wanted, Watch
+from sluice.model.unwatched import Unwatched, UnwatchedReason
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.gaussdb.capture import float_columns, registry
 from sluice.vendors.gaussdb.capture.registry import Registered
 from sluice.vendors.gaussdb.capture.settings import CaptureSettings
@@ -30,7 +30,7 @@ def install(
     parts: Parts,
     settings: CaptureSettings,
     watched: Mapping[TableName, Watch],
-    wanted: Wanted,
+    wanted: WatchSettings,
 ) -> Installed:
     """Install or reconcile everything in one transaction; then make the slot, if none is recorded.
 
@@ -75,7 +75,7 @@ def install(
         has_slot = registry.state(connection, parts).recorded is not None
     if not has_slot:
         _begin(connection, resources, parts, settings)
-    left = unwatched(wanted.named, {**known, **dict.fromkeys(there)}, {})
+    left = unwatched(wanted.named_tables, {**known, **dict.fromkeys(there)}, {})
     stages = loading_order({name: watched[name].sequence for name in there}, {})
     return Installed(added=tuple(added), removed=tuple(removed), stages=stages, unwatched=tuple(left))
 
@@ -132,7 +132,7 @@ def unwatched(
 ) -> list[Unwatched]:
     """Those of these tables that are not watched, and why."""
     return [
-        Unwatched(name, Reason.CONFIGURED_SINCE if name in there else Reason.MISSING)
+        Unwatched(name, UnwatchedReason.CONFIGURED_SINCE if name in there else UnwatchedReason.MISSING)
         for name in names
         if name not in known
     ]

@@ -12,7 +12,7 @@ import oracledb
 from sluice.errors import SluiceError
 from sluice.log import event
 from sluice.model.names import TableName
-from sluice.model.watched import chosen
+from sluice.model.watched import find_entry
 from sluice.vendors.oracle.capture import registry
 from sluice.vendors.oracle.capture.commands import NotCarried, altered, plain
 from sluice.vendors.oracle.catalog.noted import noted
@@ -65,4 +65,4 @@ def _may_bear(session: oracledb.Connection, parts: Mapping[str, str], name: Tabl
 
     Otherwise it is let go, as one that is not there.
     """
-    return bool(chosen(registry.wanted(session, parts), name)) and name not in registry.registered(session, parts)
+    return bool(find_entry(registry.wanted(session, parts), name)) and name not in registry.registered(session, parts)

@@ -9,7 +9,7 @@ import oracledb
 
 from sluice.errors import ConfigError, FencedError, StrangeSource
 from sluice.model.names import TableName
-from sluice.model.watched import Pattern, Wanted, Watch
+from sluice.model.watched import Pattern, Watch, WatchSettings
 from sluice.vendors.oracle.catalog.recorded import NO, YES, RecordedTable, recorded
 from sluice.vendors.oracle.errors import code_of
 from sluice.vendors.oracle.names import composed
@@ -186,7 +186,7 @@ def actions(watch: Watch) -> str:
     return "" if watch.actions == "none" else watch.actions or _EVERY_ACTION
 
 
-def write_wanted(session: oracledb.Connection, parts: Parts, wanted: Wanted) -> None:
+def write_wanted(session: oracledb.Connection, parts: Parts, wanted: WatchSettings) -> None:
     """Keep the part of the configuration that tables to come are watched by."""
     with transaction(session):
         changed(session, composed("capture/registry/clear_wanted", **parts))

@@ -15,7 +15,7 @@ from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError, SluiceError
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -73,7 +73,7 @@ def admitted(slave: FilledLake, tables: Sequence[TableDefinition]) -> dict[Table
     for table in tables:
         layout = view(slave.mapper, table.layout).layout
         refuse_ours(table.name, layout.columns)
-        if slave.mapper.filled(table.name) is not Filled.TRUNCATE:
+        if slave.mapper.filled(table.name) is not FilledRows.TRUNCATE:
             raise SluiceError(
                 212,
                 f"what is in the files of {table.name} is replaced as a whole, and `on_existing_rows` is not truncate",

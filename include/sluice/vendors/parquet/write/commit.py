@@ -160,7 +160,7 @@ class Commit:
 
 def _read(command: Command) -> TableChange:
     try:
-        return command.described()
+        return command.table_change()
     except ValueError as error:
         raise SluiceError(
             68,

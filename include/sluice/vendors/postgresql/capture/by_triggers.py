@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from sluice.crash import CrashPoint, reached
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.postgresql.capture import change_over
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
 from sluice.vendors.postgresql.capture.log import slot
@@ -31,7 +31,7 @@ class TriggerCapture(QueueCapture):
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),

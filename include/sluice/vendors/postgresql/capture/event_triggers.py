@@ -10,7 +10,7 @@ from typing import LiteralString
 from psycopg import sql
 
 from sluice.model.names import Resources, TableName
-from sluice.model.watched import Wanted
+from sluice.model.watched import WatchSettings
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -110,7 +110,7 @@ def eligible(connection: Connection, schemas: Collection[str]) -> list[TableName
     return [TableName(*row) for row in rows]
 
 
-def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wanted) -> None:
+def want(connection: Connection, parts: Mapping[str, sql.Composable], wanted: WatchSettings) -> None:
     """Let the source know what of the configuration decides about tables that are made later."""
     given: dict[str, object] = {"detection": wanted.detection, "initial_content": wanted.initial_content}
     given |= {"trusted_code": list(wanted.trusted_code), "by_log": wanted.by_log}

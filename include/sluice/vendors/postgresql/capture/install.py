@@ -10,7 +10,7 @@ from psycopg import sql
 from sluice import sqlfiles
 from sluice.apply.table_order import cycles, loading_order
 from sluice.model.names import RESOURCES, Resources, TableName, home_of
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.postgresql import install_lock, migrations, ownership, planned_code
 from sluice.vendors.postgresql.capture import change_over, event_triggers, items_view, registry, unwatched
 from sluice.vendors.postgresql.capture.queue import storage, triggers
@@ -60,7 +60,7 @@ def install(
     connection: Connection,
     resources: Resources,
     watched: Mapping[TableName, Watch],
-    wanted: Wanted,
+    wanted: WatchSettings,
     *,
     recreate: bool,
     unreadable: Collection[TableName] = (),
@@ -97,7 +97,7 @@ def install(
     execute(PURGE)
     for relation in forgotten:
         execute(composed("capture/registry/forget_images", **parts), {"relation": relation})
-    left = tuple(unwatched.among(connection, parts, wanted.named))
+    left = tuple(unwatched.among(connection, parts, wanted.named_tables))
     if changes:
         change_over.record(connection, parts, by_log=wanted.by_log, new_slot=new_slot)
     connection.commit()
@@ -106,7 +106,7 @@ def install(
     return replace(installed, unwatched=left, changed_over=changes)
 
 
-def upgrade(connection: Connection, resources: Resources, wanted: Wanted) -> None:
+def upgrade(connection: Connection, resources: Resources, wanted: WatchSettings) -> None:
     """DbResources of an older version, brought up to this one; committed before anybody looks what changed unseen, and
     before a trigger is made. The source is captured as it was: `install` changes it over, under locks.
 
@@ -127,7 +127,7 @@ def _found(connection: Connection, resources: Resources, parts: Mapping[str, sql
     return migrations.version(connection, resources, parts)
 
 
-def _captured_otherwise(connection: Connection, parts: Mapping[str, sql.Composable], wanted: Wanted) -> bool:
+def _captured_otherwise(connection: Connection, parts: Mapping[str, sql.Composable], wanted: WatchSettings) -> bool:
     """Whether the source is captured in another way than it is to be."""
     state = change_over.recorded_state(connection, parts)
     return state is not None and state.by_log is not wanted.by_log
@@ -137,7 +137,7 @@ def _make(
     connection: Connection,
     resources: Resources,
     parts: Mapping[str, sql.Composable],
-    wanted: Wanted,
+    wanted: WatchSettings,
     *,
     keeps_way: bool = False,
 ) -> None:
@@ -172,7 +172,7 @@ def _reconcile(
     parts: Mapping[str, sql.Composable],
     watched: Mapping[TableName, Watch],
     again: Collection[TableName],
-    settings: Wanted,
+    settings: WatchSettings,
     *,
     later: bool,
     changes: bool,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from psycopg import sql
 
-from sluice.model.appearance import Appearance
+from sluice.model.item_labels import ItemLabels
 
 
-def parts_of(wanted: Appearance) -> dict[str, sql.Composable]:
+def parts_of(wanted: ItemLabels) -> dict[str, sql.Composable]:
     """The placeholders of the view ITEMS and of the widths of TABLES."""
     return {
         "dbid": sql.SQL("current_database()") if wanted.db_id is None else sql.Literal(wanted.db_id),

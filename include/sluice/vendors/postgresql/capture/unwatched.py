@@ -8,7 +8,7 @@ from psycopg import sql
 
 from sluice.errors import AGAIN, TransientError
 from sluice.model.names import TableName
-from sluice.model.unwatched import Reason, Unwatched
+from sluice.model.unwatched import Unwatched, UnwatchedReason
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.session import Connection, composed
 
@@ -59,8 +59,8 @@ def among(connection: Connection, parts: Parts | None, names: Collection[TableNa
     """
     found = list(_registry(connection, parts, names)) if parts else []
     if parts is None:
-        found = [Unwatched(name, Reason.MISSING) for name in missing(connection, None, names)]
-    absent = [one.name for one in found if one.reason is Reason.MISSING]
+        found = [Unwatched(name, UnwatchedReason.MISSING) for name in missing(connection, None, names)]
+    absent = [one.name for one in found if one.reason is UnwatchedReason.MISSING]
     alike = _alike(connection, absent)
     return [Unwatched(one.name, one.reason, alike.get(one.name, one.related)) for one in found]
 
@@ -71,17 +71,21 @@ def _registry(connection: Connection, parts: Parts, names: Collection[TableName]
         name = TableName(schema, table)
         if kind is None:
             renamed = called_now(connection, parts, name)
-            yield Unwatched(name, Reason.RENAMED, (renamed,)) if renamed else Unwatched(name, Reason.MISSING)
+            yield (
+                Unwatched(name, UnwatchedReason.RENAMED, (renamed,))
+                if renamed
+                else Unwatched(name, UnwatchedReason.MISSING)
+            )
         elif kind not in _TABLES:
-            yield Unwatched(name, Reason.OTHER_KIND)
+            yield Unwatched(name, UnwatchedReason.OTHER_KIND)
         elif columnless:
-            yield Unwatched(name, Reason.COLUMNLESS)
+            yield Unwatched(name, UnwatchedReason.COLUMNLESS)
         elif whole[0] is not None:
-            yield Unwatched(name, Reason.PARTITION, (TableName(*whole),))
+            yield Unwatched(name, UnwatchedReason.PARTITION, (TableName(*whole),))
         elif not listed:
-            yield Unwatched(name, Reason.CONFIGURED_SINCE)
+            yield Unwatched(name, UnwatchedReason.CONFIGURED_SINCE)
         else:
-            yield Unwatched(name, Reason.PENDING if ours else Reason.OWNER)
+            yield Unwatched(name, UnwatchedReason.PENDING if ours else UnwatchedReason.OWNER)
 
 
 def _alike(connection: Connection, names: Collection[TableName]) -> dict[TableName, tuple[TableName, ...]]:

@@ -15,7 +15,7 @@ from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import FencedError
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position
 from sluice.vendors.postgresql import fence, migrations
@@ -236,7 +236,7 @@ class PostgresBlocks:
             "columns": listed(seen.written),
         }
         # Rows of the slave's own are not the master's of any time.
-        own = self._job.mapper.filled(seen.master.name) is Filled.MERGE
+        own = self._job.mapper.filled(seen.master.name) is FilledRows.MERGE
         self._seen, self._replaces = seen, within.replaces and not own
         self._merge = merge(seen, upserted=own or within.replaces)
         with translated(f"loading {self._job.slave.slave}"):

@@ -16,7 +16,7 @@ from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
 from sluice.crash import CrashPoint, reached
 from sluice.errors import KeyConflict, SluiceError
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, Resources
 from sluice.vendors.postgresql import migrations
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
@@ -82,7 +82,7 @@ class PostgresRepair:
             # Nobody compares what belongs to the slave alone: it would be gone without a word.
             side_effects.expect_reaching_none(self._session, layout.name)
             # Rows of the slave's own are not the master's of any time.
-            self._view, self._own = view, self._mapper.filled(view.master.name) is Filled.MERGE
+            self._view, self._own = view, self._mapper.filled(view.master.name) is FilledRows.MERGE
             self._respell = respelling(self._session, view)
             columns = listed(view.written)
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")

@@ -15,7 +15,7 @@ from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.errors import SluiceError
 from sluice.library_errors import name_table
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import TableName
 from sluice.vendors.postgresql.capture import warnings
 from sluice.vendors.postgresql.catalog import relations, user_types
@@ -94,11 +94,11 @@ def loadable(
                 found.formats.as_text.add(table.name)
             found.warnings.extend(warnings.for_slave(session, layout))
             policy = mapper.filled(table.name)
-            if policy is not Filled.MERGE:
+            if policy is not FilledRows.MERGE:
                 emptied.append(name)
             elif name not in unindexed:
                 expect_keyed(session, mapper, table)
-            if policy is Filled.REFUSE and not resume:
+            if policy is FilledRows.REFUSE and not resume:
                 expect_empty(session, name)
     rights = {**relations.among(emptied), "made": sorted(made)}
     if row := session.execute(composed("load/forbidden"), rights).fetchone():
@@ -178,7 +178,7 @@ def expect_unfilled(session: Connection, mapper: Mapper, table: TableName) -> No
     """See that no rows which are to stay are in a table that an update made and did not end. Raises SluiceError
     SLC-232."""
     name = mapper.table(table)
-    if mapper.filled(table) is Filled.MERGE and relations.filled(session, {name: name}):
+    if mapper.filled(table) is FilledRows.MERGE and relations.filled(session, {name: name}):
         raise SluiceError(
             232,
             f"{name} of the slave was made by an initial update that has not ended, and its rows are to stay",

@@ -14,7 +14,7 @@ from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
 from sluice.libpq import parameters
 from sluice.library_errors import name_table
-from sluice.model.action import Filled
+from sluice.model.action import FilledRows
 from sluice.model.names import Pair, Resources, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.sequence import SequenceValue
@@ -155,7 +155,7 @@ class PostgresTables:
             loop_filter = LoopFilter(session, self._slave.masters)
             names, types = names_of(session, self.mapper), TypeNames(session)
             indexes = self._slave.parts["indexes"]
-            merged = [table for table in tables if self.mapper.filled(table.name) is Filled.MERGE]
+            merged = [table for table in tables if self.mapper.filled(table.name) is FilledRows.MERGE]
             deferred_indexes.build(session, indexes, self._slave_tables(merged))
             emptied, made, keyless = [], [], set()
             present = set(relations.existing(session, self._slave_tables(tables)))
@@ -296,18 +296,18 @@ class PostgresTables:
     def _emptied(self, session: Connection, table: PostgresTable, *, stays: bool) -> bool:
         """Whether a table that is there is to be emptied."""
         name, policy = self.mapper.table(table.name), self.mapper.filled(table.name)
-        if policy is Filled.MERGE and table.name not in self._unfinished:
+        if policy is FilledRows.MERGE and table.name not in self._unfinished:
             preflight.expect_keyed(session, self.mapper, table)
             self.upserted.add(table.name)
             return False
         # What a load that broke off has left is the master's.
-        if policy is Filled.REFUSE and not (stays or self._broke_off):
+        if policy is FilledRows.REFUSE and not (stays or self._broke_off):
             preflight.expect_empty(session, name)
         return not stays
 
     def _expect_ours(self, session: Connection, table: TableName, name: TableName) -> None:
         """See that no rows are in it that others may have brought there meanwhile, and that are to stay."""
-        if self.mapper.filled(table) is Filled.MERGE:
+        if self.mapper.filled(table) is FilledRows.MERGE:
             session.execute(sql.SQL("LOCK TABLE {}").format(identifier(name)))
             preflight.expect_unfilled(session, self.mapper, table)
 

@@ -15,7 +15,7 @@ from psycopg.pq.abc import PGresult
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError, UnclassifiedError
 from sluice.model.names import TableName
-from sluice.model.statement import Answer, NodeOutcome, Statement, compared
+from sluice.model.statement import Answer, NodeOutcome, Statement, compare
 from sluice.vendors.postgresql.capture import own_ddl
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 from sluice.vendors.postgresql.catalog.definition import regclass
@@ -145,7 +145,7 @@ def execute(
             raise stops(meant.fact) from error
         outcome = NodeOutcome(False, str(error).partition("\n")[0])
     else:
-        outcome = compared(statement.answer, answer)
+        outcome = compare(statement.answer, answer)
     restore(connection)
     connection.execute("SET CONSTRAINTS ALL DEFERRED")
     if parsed.defines:

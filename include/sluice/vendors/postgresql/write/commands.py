@@ -37,7 +37,7 @@ def execute(
     if command.action is Action.STATEMENT:
         return answered is not None and _answer(connection, command.text, mapper, loop_filter, answered, silent=silent)
     try:
-        change = command.described()
+        change = command.table_change()
     except ValueError as error:
         raise not_ours(error) from None
     define(connection, change, mapper, loop_filter, references, command.existing, judged, silent=silent)

@@ -12,8 +12,8 @@ from sluice.errors import ConfigError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources, TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
-from sluice.model.unwatched import Reason, Unwatched
-from sluice.model.watched import Wanted, Watch, spelled_alike
+from sluice.model.unwatched import Unwatched, UnwatchedReason
+from sluice.model.watched import Watch, WatchSettings, spelled_alike
 from sluice.vendors.mariadb.capture.binlog import events, state
 from sluice.vendors.mariadb.capture.binlog.reader import LogPlace, read
 from sluice.vendors.mariadb.capture.binlog.server import end_of_log, expect_applied, expect_telling, server
@@ -54,7 +54,7 @@ class BinlogCapture(NoSuccessors):
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),
@@ -97,9 +97,9 @@ class BinlogCapture(NoSuccessors):
         # No slave has foreign keys that it was not given by hand: the order is that of the configuration.
         order = sorted(present, key=lambda name: (watched[name].sequence < 0, watched[name].sequence, name))
         stages = tuple((name,) for name in order)
-        return Installed(tuple(added), tuple(removed), stages, (), tuple(self.unwatched(wanted.named)))
+        return Installed(tuple(added), tuple(removed), stages, (), tuple(self.unwatched(wanted.named_tables)))
 
-    def _begin(self, session: Connection, wanted: Wanted) -> None:
+    def _begin(self, session: Connection, wanted: WatchSettings) -> None:
         values = {
             "incarnation": str(uuid.uuid4()),
             "server": server(session),
@@ -120,7 +120,7 @@ class BinlogCapture(NoSuccessors):
         altered = tuple(name for name in published.altered if name not in since)
         return replace(published, layouts=layouts, altered=altered, since=since)
 
-    def upgrade(self, wanted: Wanted) -> None:
+    def upgrade(self, wanted: WatchSettings) -> None:
         """There is no older version."""
 
     def claim(self, store: str, *, by_force: bool = False) -> None:
@@ -191,7 +191,7 @@ class BinlogCapture(NoSuccessors):
             session = self._session.open()
             missing = set(tables) - set(self._present(session, tables))
             there = eligible(session, {name.schema for name in missing})
-        return [Unwatched(name, Reason.MISSING, tuple(spelled_alike(name, there))) for name in sorted(missing)]
+        return [Unwatched(name, UnwatchedReason.MISSING, tuple(spelled_alike(name, there))) for name in sorted(missing)]
 
     def take_over(self, epoch: int) -> None:
         """Raise the fence to `epoch`."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from sluice.log import event
 from sluice.model.names import Resources, TableName
-from sluice.model.watched import Pattern, Watch, chosen
+from sluice.model.watched import Pattern, Watch, find_entry
 from sluice.vendors.mariadb.charsets import is_text
 
 # The DbResources here. Another table that begins with their prefix is taken by its name, and by no wildcard.
@@ -48,7 +48,7 @@ class Watched:
         if not is_text(f"{name.schema}{name.table}"):
             event("a table is not watched", table=ascii(str(name)), why="its name is no text")
             return None
-        pattern = chosen(self.entries, name)
+        pattern = find_entry(self.entries, name)
         if pattern is None or (pattern.wildcard and (is_near or name.table.startswith(_OF_SLAVES))):
             return None
         actions = self.entries[pattern]

@@ -12,8 +12,8 @@ from sluice.log import event
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
-from sluice.model.unwatched import Reason, Unwatched
-from sluice.model.watched import Wanted, Watch, spelled_alike
+from sluice.model.unwatched import Unwatched, UnwatchedReason
+from sluice.model.watched import Watch, WatchSettings, spelled_alike
 from sluice.vendors.oracle import grants
 from sluice.vendors.oracle.capture import install, registry, uninstall
 from sluice.vendors.oracle.capture.noted_definitions import record_noted
@@ -66,7 +66,7 @@ class QueueCapture(NoSuccessors):
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),
@@ -104,14 +104,14 @@ class QueueCapture(NoSuccessors):
             watching.keep_segments()
             changed(session, composed("capture/registry/set_version", **self._parts), {"version": registry.VERSION})
             session.commit()
-            left = self._unwatched(wanted.named, there)
+            left = self._unwatched(wanted.named_tables, there)
         self._told, self._next_segments = frozenset(), float("-inf")
         added = tuple(name for name in there if name not in known)
         # The order of the rows is that of the configuration: no slave gets a foreign key from here.
         stages = loading_order({name: watched[name].sequence for name in there}, {})
         return Installed(added, tuple(removed), stages, (), tuple(left))
 
-    def upgrade(self, wanted: Wanted) -> None:
+    def upgrade(self, wanted: WatchSettings) -> None:
         """What an older version lacks is made by `install`."""
 
     def claim(self, store: str, *, by_force: bool = False) -> None:
@@ -265,9 +265,9 @@ class QueueCapture(NoSuccessors):
         left = sorted(name for name in tables if name not in watched)
         there = set(eligible(self._session.open(), {name.schema for name in left}))
         return [
-            Unwatched(name, Reason.CONFIGURED_SINCE)
+            Unwatched(name, UnwatchedReason.CONFIGURED_SINCE)
             if name in there
-            else Unwatched(name, Reason.MISSING, tuple(spelled_alike(name, there)))
+            else Unwatched(name, UnwatchedReason.MISSING, tuple(spelled_alike(name, there)))
             for name in left
         ]
 

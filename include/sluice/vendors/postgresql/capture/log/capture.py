@@ -19,7 +19,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.postgresql.capture import change_over, event_triggers, install
 from sluice.vendors.postgresql.capture.change_over import CaptureState, FirstSweep, Phase
 from sluice.vendors.postgresql.capture.log import slot, standbys, told_tables
@@ -93,7 +93,7 @@ class LogCapture(QueueCapture):
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),
@@ -150,7 +150,7 @@ class LogCapture(QueueCapture):
     def _change_over(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         unreadable: Collection[TableName],
         notice: Callable[[str], None] | None,
     ) -> Installed:

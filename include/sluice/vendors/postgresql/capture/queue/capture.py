@@ -14,7 +14,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.statement import Statement, TransactionOutcome, TransactionRef
 from sluice.model.unwatched import Unwatched
-from sluice.model.watched import Wanted, Watch
+from sluice.model.watched import Watch, WatchSettings
 from sluice.vendors.postgresql import encoding, grants, migrations, ownership
 from sluice.vendors.postgresql.capture import (
     change_over,
@@ -77,7 +77,7 @@ class QueueCapture:
     def install(
         self,
         watched: Mapping[TableName, Watch],
-        wanted: Wanted,
+        wanted: WatchSettings,
         *,
         recreate: bool = False,
         unreadable: Collection[TableName] = (),
@@ -97,7 +97,7 @@ class QueueCapture:
                 connection.add_notice_handler(lambda said: notice(f"{said.severity}: {said.message_primary}"))
             yield connection
 
-    def upgrade(self, wanted: Wanted) -> None:
+    def upgrade(self, wanted: WatchSettings) -> None:
         """Bring DbResources of an older version up to this one, in one transaction."""
         with translated("upgrading the DbResources"), connect(self.info, "bootstrap") as connection:
             install.upgrade(connection, self.resources, wanted)

@@ -9,7 +9,7 @@ from sluice.model.position import Position
 
 
 @dataclass(frozen=True)
-class PartsAt:
+class ComparedPoint:
     """Parts that were compared at one point.
 
     Attributes:
@@ -27,20 +27,20 @@ def latest(moments: Sequence[str]) -> str:
     return "" if "" in moments else max(moments)
 
 
-def summed(tables: Iterable[Sequence[PartsAt]]) -> list[PartsAt]:
+def add_up(tables: Iterable[Sequence[ComparedPoint]]) -> list[ComparedPoint]:
     """The parts of several tables, by their points, the oldest first."""
-    found: dict[Position, PartsAt] = {}
-    for one in (each for table in tables for each in table):
-        known = found.get(one.position)
-        found[one.position] = (
-            replace(one, parts=one.parts + known.parts, at=latest((one.at, known.at))) if known else one
+    points: dict[Position, ComparedPoint] = {}
+    for point in (each for table in tables for each in table):
+        known = points.get(point.position)
+        points[point.position] = (
+            replace(point, parts=point.parts + known.parts, at=latest((point.at, known.at))) if known else point
         )
-    return [found[position] for position in sorted(found)]
+    return [points[position] for position in sorted(points)]
 
 
-def statement(tables: Iterable[Sequence[PartsAt]]) -> str:
+def statement(tables: Iterable[Sequence[ComparedPoint]]) -> str:
     """The points of parts that an earlier try has compared, as people read it; empty if there are none."""
-    points = summed(tables)
-    every = sum(one.parts for one in points)
-    earlier = [f"{one.parts:,} of {every:,} parts as of position {one.position}" for one in points if one.at]
+    points = add_up(tables)
+    every = sum(point.parts for point in points)
+    earlier = [f"{point.parts:,} of {every:,} parts as of position {point.position}" for point in points if point.at]
     return f"{', '.join(earlier)}, where an earlier try had compared them" if earlier else ""

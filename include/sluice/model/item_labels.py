@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Appearance:
+class ItemLabels:
     """The labels of a source in ITEMS, and the widths (in characters) of its columns of names and of short texts.
 
     Attributes:
