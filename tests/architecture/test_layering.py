@@ -45,7 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("context",),
     ("capture", "statements", "steps", "relay", "throttle"),
     ("drain.shared_tables",),
-    ("drain.common_origins",),
+    ("drain.third_databases",),
     ("publish", "drain", "verify"),
     ("initial_update",),
     ("repair",),

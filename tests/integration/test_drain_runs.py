@@ -206,7 +206,7 @@ def test_a_drain_ends_when_nothing_came_for_its_linger_time(world):
 )
 def test_a_drain_rests_after_a_step_of_few_changes_and_goes_on_at_once_after_many(world, monkeypatch, changes, rests):
     asked = []
-    monkeypatch.setattr(publish_job._Run, "_leave", lambda run, seconds: asked.append(seconds))
+    monkeypatch.setattr(publish_job._DrainRun, "_leave", lambda run, seconds: asked.append(seconds))
     # A slow machine does it in one step, too.
     monkeypatch.setattr(publish_job, "STEP_S", 3_600.0)
     for number, rows in enumerate(changes):

@@ -92,7 +92,7 @@ def test_a_drain_rests_after_a_step_that_caught_up(world, monkeypatch):
     world.drain()
     world.configure(lambda settings: settings["replications"][0].update(schedule={"every_s": 60, "run_for_s": 1}))
     left = []
-    monkeypatch.setattr(run._Run, "_leave", lambda self, seconds: left.append(seconds))
+    monkeypatch.setattr(run._DrainRun, "_leave", lambda self, seconds: left.append(seconds))
 
     def drained(*, once):
         world.master.execute("UPDATE t SET v = v || 1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sluice.drain.isolate_failure import FailingTransaction, narrowed
+from sluice.drain.isolate_failure import FailingTransaction, narrow
 from sluice.errors import KeyConflict, SluiceError, TransientError
 
 FIRM, CONFLICT = SluiceError(39, "no", "mend it"), KeyConflict(72, "no", "mend it")
@@ -21,7 +21,7 @@ def narrowed_to_the_end(last, refuse):
         applied = ordinal
         return ordinal
 
-    while not isinstance(found := narrowed(range(applied + 1, last + 1), apply), FailingTransaction):
+    while not isinstance(found := narrow(range(applied + 1, last + 1), apply), FailingTransaction):
         if applied == last:
             return applied, None
     return applied, (found.ordinal, found.error)

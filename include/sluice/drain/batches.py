@@ -86,7 +86,7 @@ def read_batches(
     segments = [segment for segment in segments if segment.first_ordinal <= until]
     ends = [segment.last_ordinal for segment in segments]
     begin = done = position.ordinal
-    cut = Cut((_between(record, begin, until) for record in files.read(one.file, begin)) for one in segments)
+    cut = Cut((_between(record, begin, until) for record in files.read(segment.file, begin)) for segment in segments)
     while cut.more:
         piece = cut.piece(size, most_bytes)
         parts = (
@@ -112,7 +112,7 @@ def _parts(records: Iterator[pa.RecordBatch], size: int, whole: int, most_bytes:
             pending += [*own, *([record.slice(0, begin)] if begin else [])]
             own = []
         own.append(record.slice(begin))
-        if sum(map(len, own)) > whole or sum(one.nbytes for one in own) > most_bytes:
+        if sum(map(len, own)) > whole or sum(piece.nbytes for piece in own) > most_bytes:
             if pending:
                 yield pending, True
             behind: list[pa.RecordBatch] = []
@@ -148,7 +148,7 @@ def _some_at_a_time(records: Iterable[pa.RecordBatch], size: int, most_bytes: in
     room = size
     for record in records:
         while len(record):
-            if not room or sum(one.nbytes for one in pending) >= most_bytes:
+            if not room or sum(piece.nbytes for piece in pending) >= most_bytes:
                 yield pending, False
                 pending, room = [], size
             pending.append(record.slice(0, room))

@@ -19,7 +19,7 @@ from sluice.changelog.segment_files import SegmentFiles
 from sluice.drain.batches import read_batches
 from sluice.drain.obsolete import without_obsolete
 from sluice.drain.parsed_ddl import ParsedDdl
-from sluice.drain.pipeline import Pipeline
+from sluice.drain.pipeline import BatchPipeline
 from sluice.drain.plan import steps
 from sluice.drain.slave_view import layouts_of
 from sluice.errors import SluiceError
@@ -64,7 +64,7 @@ def deliver(
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log
             was trimmed.
     """
-    pipeline = Pipeline(slave, manifest, files, salt)
+    pipeline = BatchPipeline(slave, manifest, files, salt)
     count = 0
     segments = manifest.ahead(slave.pair.slave, overlap.begin, beyond=True)
     for changes, end in changes_of(manifest, files, segments, read_snapshot, overlap, size):
@@ -94,7 +94,7 @@ def _changes_of_tables(manifest: Manifest, changes: pa.Table, tables: Collection
     """The changes of these tables."""
     numbers = changes["layout"]
     layouts = manifest.layouts(layouts_of(changes))
-    ours = pa.array([number for number, one in layouts.items() if one.name in tables], numbers.type)
+    ours = pa.array([number for number, layout in layouts.items() if layout.name in tables], numbers.type)
     statements = pc.equal(changes["action"], Action.STATEMENT)
     changes = kept(changes, pc.or_(statements, pc.is_in(numbers, value_set=ours)))
     if pc.any(are_commands(changes["action"])).as_py():

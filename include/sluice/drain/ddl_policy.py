@@ -78,17 +78,17 @@ class DdlPermission:
             # A command that cannot be applied, and so has no doubts to show, can still be rejected.
             return policy, ()
 
-    def keeping(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> tuple[pa.Table, dict[int, Layout]]:
+    def spare_others(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> tuple[pa.Table, dict[int, Layout]]:
         """The changes, and their layouts without those of tables that a TRUNCATE would empty of rows of others."""
         emptied = pc.unique(kept(changes, pc.equal(changes["action"], Action.TRUNCATE))["layout"]).to_pylist()
         taking = {number for number in emptied if self.others(layouts[number].name)}
-        return changes, {number: one for number, one in layouts.items() if number not in taking}
+        return changes, {number: layout for number, layout in layouts.items() if number not in taking}
 
 
 ALL = DdlPermission()
 
 
-def _entering(pair: Pair, before: TableName, after: TableName) -> SluiceError:
+def _entry_error(pair: Pair, before: TableName, after: TableName) -> SluiceError:
     return SluiceError(
         227,
         f"slave {pair.slave} does not get {before}, which is called {after} on the master from here on, and that it "
@@ -98,7 +98,7 @@ def _entering(pair: Pair, before: TableName, after: TableName) -> SluiceError:
     )
 
 
-def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> Iterator[Step]:
+def apply_policies(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> Iterator[Step]:
     """The steps without skipped commands; CREATE commands get the action for existing tables.
 
     Raises:
@@ -121,7 +121,7 @@ def permitted(steps: Iterable[Step], pair: Pair, permission: DdlPermission) -> I
             if policy is not Policy.APPLY:
                 raise UndecidedDdl(pair, replace(asking, doubts=tuple(doubts)), policy, others)
             if change and change.before and change.after and permission.excludes(change.before.name):
-                raise _entering(pair, change.before.name, change.after.name)
+                raise _entry_error(pair, change.before.name, change.after.name)
         else:
             expect_kept(step, permission.others)
         yield step
@@ -134,11 +134,11 @@ def expect_kept(run: Run, others: Others) -> None:
         SluiceError: SLC-231, it would.
     """
     for effect in run:
-        if effect.emptied and (found := others(effect.layout.name)):
+        if effect.emptied and (owners := others(effect.layout.name)):
             raise SluiceError(
                 231,
                 f"the master emptied a table (TRUNCATE) which is {effect.layout.name} here, and rows of others are in "
-                f"that: {', '.join(found)}",
+                f"that: {', '.join(owners)}",
                 "delete there by hand what came from this master, then let the slave go on without the transaction; "
                 "a DELETE on the master takes its rows alone",
             )

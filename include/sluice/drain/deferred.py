@@ -49,27 +49,27 @@ class Deferred:
         if last and not (self._deferred or self._gathered or self._all_wait):
             yield from steps(changes, layouts, ddl)
             return
-        late = [number for number, one in layouts.items() if self._all_wait or (one.key and one.deferrable)]
+        late = [number for number, layout in layouts.items() if self._all_wait or (layout.key and layout.deferrable)]
         commands = np.flatnonzero(are_commands(changes["action"]).to_numpy()).tolist()
         if commands:
             first, end = commands[0], commands[-1] + 1
-            before = self._holding(changes.slice(0, first), layouts, late)
+            before = self._defer(changes.slice(0, first), layouts, late)
             within, changes = changes.slice(first, end - first), changes.slice(end)
-            yield from self._released()
+            yield from self._release()
             yield from steps(pa.concat_tables([*self._given_away(), before, within]), layouts, ddl)
-        changes = self._holding(changes, layouts, late)
+        changes = self._defer(changes, layouts, late)
         worth_waiting = self._worth_waiting(changes, layouts).difference(late)
         waits = _is_in(changes, worth_waiting)
         if pc.any(waits).as_py():
             self._gathered.append(changes.filter(waits))
             changes = changes.filter(pc.invert(waits))
-        if last or sum(one.nbytes for one in self._gathered) >= MOST_BYTES:
+        if last or sum(part.nbytes for part in self._gathered) >= MOST_BYTES:
             changes = pa.concat_tables([changes, *self._given_away(end=last)])
         yield from steps(changes, layouts)
         if last:
-            yield from self._released()
+            yield from self._release()
 
-    def _holding(self, changes: pa.Table, layouts: Mapping[int, Layout], late: Iterable[int]) -> pa.Table:
+    def _defer(self, changes: pa.Table, layouts: Mapping[int, Layout], late: Iterable[int]) -> pa.Table:
         """Defer changes of these layouts to the end; returns the others."""
         waits = _is_in(changes, late)
         if not pc.any(waits).as_py():
@@ -78,18 +78,18 @@ class Deferred:
         self._deferred.add(changes.filter(waits), layouts, most)
         return changes.filter(pc.invert(waits))
 
-    def _released(self) -> list[Run]:
-        found = self._deferred.runs()
+    def _release(self) -> list[Run]:
+        runs = self._deferred.runs()
         if not self._all_wait:
             # These are read while others are put aside.
             self._deferred = DeferredChanges()
-        return found
+        return runs
 
     def _worth_waiting(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> set[int]:
         """Layouts of scanned tables with updates or deletes, here or among the waiting changes."""
-        of_tables = {number: one.name for number, one in layouts.items() if self._looked_through(one)}
-        found = pc.unique(changes["layout"].filter(have_actions(changes["action"], _FOUND)))
-        self._gathering.update(of_tables[number] for number in found.to_pylist() if number in of_tables)
+        of_tables = {number: layout.name for number, layout in layouts.items() if self._looked_through(layout)}
+        searching = pc.unique(changes["layout"].filter(have_actions(changes["action"], _FOUND)))
+        self._gathering.update(of_tables[number] for number in searching.to_pylist() if number in of_tables)
         return {number for number, name in of_tables.items() if name in self._gathering}
 
     def _given_away(self, *, end: bool = True) -> list[pa.Table]:

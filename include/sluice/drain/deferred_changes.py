@@ -107,9 +107,9 @@ class DeferredChanges:
 
     def runs(self) -> list[Run]:
         """Remove and return all changes, run by run."""
-        found: list[Run] = [list(run.values()) for run in self._runs]
+        runs: list[Run] = [list(run.values()) for run in self._runs]
         self._runs, self._shapes = [], {}
-        return found
+        return runs
 
     def __bool__(self) -> bool:
         return bool(self._runs)
@@ -118,10 +118,10 @@ class DeferredChanges:
         run = self._runs[-1]
         for name, same in by_table(numbers, layouts).items():
             label = (self._begun, name)
-            one = run.get(name)
-            if one is None:
+            effect = run.get(name)
+            if effect is None:
                 at_once = most.get(same[0], MOST_BYTES)
-                one = run[name] = DeferredEffect(layouts[same[0]], at_once, self._kept, label)
+                effect = run[name] = DeferredEffect(layouts[same[0]], at_once, self._kept, label)
             own = kept(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
-            one.emptied = one.emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
+            effect.emptied = effect.emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
             self._kept.add(label, own)

@@ -1,5 +1,5 @@
-"""Delivering the log to one slave: how large batches are, and what is tried when one fails. See `pipeline.py` for the
-steps that each of them takes."""
+"""Delivers the log to one slave: decides how large batches are, and what is tried when one fails. The steps of a batch
+are in `pipeline.py`."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from sluice.changelog.segment_files import SegmentFiles
 from sluice.crash import CrashPoint, reached
 from sluice.drain.batches import MOST_BYTES, Batch
 from sluice.drain.ddl_policy import ALL, DdlPermission
-from sluice.drain.isolate_failure import FailingTransaction, described, narrowed
-from sluice.drain.pipeline import Pipeline
+from sluice.drain.isolate_failure import FailingTransaction, describe, narrow
+from sluice.drain.pipeline import BatchPipeline
 from sluice.drain.prepare import BatchPreparation
 from sluice.drain.remove_transaction import WithoutTransaction, no_obstacle
 from sluice.errors import KeyConflict, LogBehind, SluiceError, TransientError, Unready
@@ -86,7 +86,7 @@ class Drain:
         self._collected = collected
         self._rejected = rejected
         self._skipped = skipped
-        self._pipeline = Pipeline(slave, manifest, files, salt, skipped, permission, rejected, answered)
+        self._pipeline = BatchPipeline(slave, manifest, files, salt, skipped, permission, rejected, answered)
         self._preparing = BatchPreparation(self._pipeline.prepare, slave.looks_through)
         self._left: Batch | None = None
         self._tried: list[int] = []
@@ -97,7 +97,7 @@ class Drain:
         self._seen: Visibility | None = None
 
     def begin(self, epoch: int, *, after_crash: bool = False) -> None:
-        """Fence out an earlier drain, not who puts in a block beside us, and learn how far the slave is.
+        """Take over from an earlier drain and read the slave's position. Block loaders keep running.
 
         Args:
             after_crash: the earlier drain died: begin with a small batch, and double it with each that is delivered.
@@ -119,13 +119,13 @@ class Drain:
             )
 
     @property
-    def narrowing(self) -> bool:
+    def is_narrowing(self) -> bool:
         """Whether a batch failed, and the transaction that is the reason was not found yet."""
-        return any(one > self.position.ordinal for one in self._refused)
+        return any(ordinal > self.position.ordinal for ordinal in self._refused)
 
     @property
-    def remade(self) -> Collection[TableName] | None:
-        """The tables of the slave that were emptied; None if any may have been made, emptied or altered."""
+    def emptied_tables(self) -> Collection[TableName] | None:
+        """The tables of the slave that the drain emptied; None if it may have made, emptied or altered any."""
         return None if self._pipeline.commanded else self._pipeline.emptied
 
     def deliver(self) -> Delivered | None:
@@ -138,85 +138,87 @@ class Drain:
         if not segments:
             return None
         reached(CrashPoint.GATED)
-        rest = [one for one in self._refused if one > self.position.ordinal]
+        rest = [ordinal for ordinal in self._refused if ordinal > self.position.ordinal]
         if rest and rest[-1] <= segments[-1].last_ordinal:
-            return self._narrowed(segments, rest)
+            return self._narrow(segments, rest)
         self._tried = self._refused = []
         try:
-            delivered = self._delivered(segments)
+            delivered = self._deliver_next(segments)
         except TransientError:
             raise
         except SluiceError:
             if not self._tried:
                 raise
             self._refused, self._left = self._tried, None
-            return self._narrowed(segments, self._refused)
+            return self._narrow(segments, self._refused)
         self._size = min(2 * self._size, self._full_size)
         return delivered
 
-    def _delivered(self, segments: list[Segment]) -> Delivered:
+    def _deliver_next(self, segments: list[Segment]) -> Delivered:
         if self._collected is None:
             try:
-                return self._prepared(segments, partial(self._next, segments))
+                return self._apply_prepared(segments, partial(self._next, segments))
             except TransientError:
                 raise
             except SluiceError:
                 # Again from the log, as one piece, which can be made wider, or narrower.
-                return self._widened(segments, self._full_size)
+                return self._widen(segments, self._full_size)
         # A batch of one segment, so that each of its transactions has a position.
-        found = self._batches(segments[:1], self._size, in_parts=True, whole=MOST_REPLAYED)
-        batch = self._left or next(found)
+        batches = self._batches(segments[:1], self._size, in_parts=True, whole=MOST_REPLAYED)
+        batch = self._left or next(batches)
         if not batch.last:
-            return self._large(segments, chain([batch], found))
-        replayed = self._replayed(batch, self._collected, _sequences(segments[:1], batch.end))
+            return self._apply_large(segments, chain([batch], batches))
+        replayed = self._replay(batch, self._collected, _sequences(segments[:1], batch.end))
         self._left = batch.beyond(self.position)
         if replayed.transactions:
             return replayed
         try:
-            applied = self._together(segments[:1], iter([batch.first()]))
+            applied = self._apply_together(segments[:1], iter([batch.first()]))
         except Unready as error:
             self._left = None
             return self._again(segments, error)
         self._left = batch.beyond(self.position)
         return applied
 
-    def _large(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
+    def _apply_large(self, segments: list[Segment], batches: Iterator[Batch]) -> Delivered:
         """Apply one transaction, the first of these, part by part; it is too large to be replayed."""
         try:
-            return self._prepared(segments[:1], partial(_first, found))
+            return self._apply_prepared(segments[:1], partial(_first, batches))
         except TransientError:
             raise
         except SluiceError as error:
             return self._again(segments, error)
 
     def _again(self, segments: list[Segment], error: SluiceError) -> Delivered:
-        """Apply the next transaction as one piece, or what it needs with it: a key is freed soon, an ALTER that was
-        found late may be further away."""
+        """Apply the next transaction as one piece, with what it needs: a key is freed soon, a late ALTER may be further
+        away."""
         far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
-        return self._widened(segments, self._full_size if far else 1)
+        return self._widen(segments, self._full_size if far else 1)
 
-    def _narrowed(self, segments: list[Segment], rest: list[int]) -> Delivered:
-        """Deliver a part of what does not go as a whole, or say which transaction is the reason."""
+    def _narrow(self, segments: list[Segment], rest: list[int]) -> Delivered:
+        """Deliver a part of a batch that failed as a whole, or name the transaction that fails."""
 
         def parts(ordinal: int) -> Iterator[Batch]:
             return self._batches(segments, _ANY, _ANY, until=ordinal)
 
-        found = narrowed(rest, lambda ordinal: self._together(segments, parts(ordinal)))
-        if not isinstance(found, FailingTransaction):
-            return found
-        all_ = (one.changes for one in parts(found.ordinal))
-        failing = (kept(changes, pc.equal(changes["ordinal"], found.ordinal)) for changes in all_)
-        self.stuck = described(failing, self._manifest.layouts)
-        raise found.error
+        result = narrow(rest, lambda ordinal: self._apply_together(segments, parts(ordinal)))
+        if not isinstance(result, FailingTransaction):
+            return result
+        all_ = (part.changes for part in parts(result.ordinal))
+        failing = (kept(changes, pc.equal(changes["ordinal"], result.ordinal)) for changes in all_)
+        self.stuck = describe(failing, self._manifest.layouts)
+        raise result.error
 
     def remove(self, ordinal: int) -> Delivered:
-        """Move the slave past a transaction without it, and with what of those before it is missing there.
+        """Move the slave past a transaction without it. Earlier transactions that it lacks are applied.
 
         Raises:
             SluiceError: SLC-170, the slave has it, or the log has none of that number; or what the slave refuses.
         """
         segments = self._manifest.ahead(self._slave.pair.slave, self.position)
-        inside = next((one.number for one in segments if one.first_ordinal <= ordinal <= one.last_ordinal), None)
+        inside = next(
+            (segment.number for segment in segments if segment.first_ordinal <= ordinal <= segment.last_ordinal), None
+        )
         if inside is None or ordinal <= self.position.ordinal:
             raise no_obstacle(self._slave.pair, ordinal)
         others = WithoutTransaction(self._pipeline.see, self._pipeline.views, self._manifest, ordinal)
@@ -224,7 +226,7 @@ class Drain:
         ahead = self._batches(segments, _ANY, _ANY, until=ordinal)
         piece = BatchPreparation(prepare, self._slave.looks_through).together(ahead, [])
         end = Position(inside, ordinal)
-        told = self._told(others.removed())
+        told = self._report(others.removed_changes())
         tolerated = self._pipeline.write(piece.steps, end, _sequences(segments, end), told)
         return self._at(end, piece.changes, tolerated, piece.skipped)
 
@@ -237,9 +239,9 @@ class Drain:
         """Forget what was prepared for batches to come."""
         self._preparing.close()
 
-    def _prepared(self, segments: list[Segment], found: Callable[[], Iterator[Batch]]) -> Delivered:
-        """Apply the next batch, which may be prepared; else the first one that is found now."""
-        batch = self._preparing.next(segments[-1].last_ordinal, found)
+    def _apply_prepared(self, segments: list[Segment], read: Callable[[], Iterator[Batch]]) -> Delivered:
+        """Apply the next batch. It is read now if it was not prepared."""
+        batch = self._preparing.next(segments[-1].last_ordinal, read)
         try:
             tolerated = self._pipeline.write(batch.steps(), batch.end, _sequences(segments, batch.end))
         except BaseException:
@@ -248,27 +250,27 @@ class Drain:
             raise
         return self._at(batch.end, batch.changes, tolerated, batch.skipped)
 
-    def _widened(self, segments: list[Segment], size: int) -> Delivered:
-        """Apply a batch of about that size, or as much as it takes to have the keys free that it needs (R1)."""
+    def _widen(self, segments: list[Segment], size: int) -> Delivered:
+        """Apply a batch of about that size, or a larger one that frees the keys it needs (R1)."""
         wider = 1
         while True:
-            found = self._batches(segments, size * wider, wider)
+            batches = self._batches(segments, size * wider, wider)
             try:
-                return self._together(segments, found)
+                return self._apply_together(segments, batches)
             except Unready:
-                if next(found, None) is None or wider >= _WIDEST:
+                if next(batches, None) is None or wider >= _WIDEST:
                     raise
                 wider *= 4
 
     def _next(self, segments: list[Segment]) -> Iterator[Batch]:
         """The next batches of one size."""
-        found = self._batches(segments, self._size, in_parts=True)
-        return found if self._size == self._full_size else _first(found)
+        batches = self._batches(segments, self._size, in_parts=True)
+        return batches if self._size == self._full_size else _first(batches)
 
     def _batches(self, segments: list[Segment], size: int, wider: int = 1, **how: Any) -> Iterator[Batch]:
         return self._pipeline.read(segments, self.position, self._seen, size, MOST_BYTES * wider, **how)
 
-    def _replayed(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
+    def _replay(self, batch: Batch, collected: int, sequences: list[SequenceValue]) -> Delivered:
         begin = self.position
         replayed = self._pipeline.replay(batch, begin, collected, sequences)
         self.position = replayed.position
@@ -277,10 +279,10 @@ class Drain:
         skipped = self._pipeline.views.left_out(done)
         return Delivered(self.position, self.position.ordinal - begin.ordinal, len(done), replayed.tolerated, skipped)
 
-    def _together(self, segments: list[Segment], found: Iterator[Batch]) -> Delivered:
+    def _apply_together(self, segments: list[Segment], batches: Iterator[Batch]) -> Delivered:
         """Apply the first of these batches as one piece."""
         self._tried = []
-        piece = self._preparing.together(found, self._tried)
+        piece = self._preparing.together(batches, self._tried)
         tolerated = self._pipeline.write(piece.steps, piece.end, _sequences(segments, piece.end))
         return self._at(piece.end, piece.changes, tolerated, piece.skipped)
 
@@ -288,15 +290,15 @@ class Drain:
         begin, self.position = self.position, end
         return Delivered(end, end.ordinal - begin.ordinal, changes, tolerated, skipped)
 
-    def _told(self, removed: Iterable[RejectedChange]) -> Iterator[Step]:
-        """No step, but the place after all others at which it is told what is not carried out."""
+    def _report(self, removed: Iterable[RejectedChange]) -> Iterator[Step]:
+        """Report the removed changes when all steps are done. Adds no step."""
         self._rejected(removed)
         yield from ()
 
 
-def _first(found: Iterator[Batch]) -> Iterator[Batch]:
+def _first(parts: Iterator[Batch]) -> Iterator[Batch]:
     """The parts of the first batch."""
-    for part in found:
+    for part in parts:
         yield part
         if part.last:
             return

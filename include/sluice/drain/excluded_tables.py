@@ -19,7 +19,7 @@ from sluice.model.names import TableName
 def without_excluded_tables(
     changes: pa.Table, numbers: Collection[int], gives: Callable[[TableName], bool], ddl: ParsedDdl
 ) -> pa.Table:
-    """The changes without those under these layouts. An ALTER that gave a table of the slave such a name is its DROP.
+    """The changes without these layouts. An ALTER that gave a table of the slave an excluded name becomes a DROP.
 
     Columns as in `CHANGES`.
 

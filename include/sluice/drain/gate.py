@@ -29,12 +29,12 @@ class Gate:
             who = self._switch.unpaused_by() or None
             for kind in sorted(by_pause):
                 replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused", who)
-        return self.shut()
+        return self.why_shut()
 
-    def shut(self) -> str:
+    def why_shut(self) -> str:
         """Why the gate is shut, or "" if it is open."""
         if not (paused := self._switch.paused()):
-            return held(self._store, self._pair)
+            return why_held(self._store, self._pair)
         holds = replications.holds(self._store, self._pair)
         if Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
             who = paused.actor or "somebody"
@@ -42,9 +42,11 @@ class Gate:
         return f"the drain DAG is paused{f' by {paused.actor}' if paused.actor else ''}"
 
 
-def held(store: Store, pair: Pair) -> str:
-    """Why the control store holds a gate, or "" if it does not; where nobody can ask Airflow that is all there is to
-    ask. A pause is in there as soon as the drain's process has seen it."""
+def why_held(store: Store, pair: Pair) -> str:
+    """Why the control store holds a gate, or "" if it does not.
+
+    Steps cannot ask Airflow. The drain's process records a pause in the store as soon as it sees it.
+    """
     for note in replications.holds(store, pair).values():
         return f"{note.kind}: {note.reason}"
     status = replications.get(store, pair).status

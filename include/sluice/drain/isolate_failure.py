@@ -30,8 +30,8 @@ class FailingTransaction:
     error: SluiceError
 
 
-def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingTransaction:
-    """Apply a prefix of transactions that fail as a whole. The rest has to be narrowed again.
+def narrow(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingTransaction:
+    """Apply a prefix of transactions that fail as a whole. Narrow the rest again.
 
     Args:
         ordinals: the transactions, in their order; one at least.
@@ -45,7 +45,7 @@ def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingT
     """
     refused: dict[int, SluiceError] = {}
 
-    def tried(count: int) -> list[T]:
+    def attempt(count: int) -> list[T]:
         try:
             return [apply(ordinals[count - 1])]
         except TransientError:
@@ -57,19 +57,19 @@ def narrowed(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingT
     count = len(ordinals)
     while count > 1 or not refused:
         count = max(count // 2, 1)
-        if done := tried(count):
+        if done := attempt(count):
             return done[0]
     if not isinstance(refused[1], Unready):
         return FailingTransaction(ordinals[0], refused[1])
     for count in range(2, min(len(ordinals), _FOLLOWING) + 1):
-        if count not in refused and (done := tried(count)):
+        if count not in refused and (done := attempt(count)):
             return done[0]
         if not isinstance(refused[count], Unready):
             return FailingTransaction(ordinals[count - 1], refused[count])
     return FailingTransaction(ordinals[0], refused[1])
 
 
-def described(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[int, Layout]]) -> BlockingTransaction:
+def describe(parts: Iterable[pa.Table], layouts: Callable[[set[int]], Mapping[int, Layout]]) -> BlockingTransaction:
     """Describe a transaction without its values.
 
     Args:

@@ -16,21 +16,21 @@ from sluice.store import replications, transfers, updates
 
 def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     """The slaves that cannot be reached now."""
-    found = unanswered(context, pairs)
-    for pair, error in found.items():
+    errors = find_unreachable(context, pairs)
+    for pair, error in errors.items():
         event("off-line", slave=pair.slave, why=error.fact)
-    return list(found)
+    return list(errors)
 
 
-def unanswered(context: Context, pairs: Sequence[Pair]) -> dict[Pair, TransientError]:
+def find_unreachable(context: Context, pairs: Sequence[Pair]) -> dict[Pair, TransientError]:
     """The slaves that cannot be reached now, each with the error; all are tried at the same time."""
     with ThreadPoolExecutor(max(len(pairs), 1)) as pool:
-        found = pool.map(lambda pair: in_the_way(context, pair), pairs)
-        return {pair: error for pair, error in zip(pairs, found, strict=True) if error}
+        errors = pool.map(lambda pair: why_unreachable(context, pair), pairs)
+        return {pair: error for pair, error in zip(pairs, errors, strict=True) if error}
 
 
-def in_the_way(context: Context, pair: Pair) -> TransientError | None:
-    """Why a slave does not answer; None if it does, also with a refusal, which the update itself reports."""
+def why_unreachable(context: Context, pair: Pair) -> TransientError | None:
+    """Why a slave does not answer; None if it answers. A refusal is an answer: the update itself reports it."""
     try:
         with closing(context.slave(pair)) as slave:
             slave.fit({})

@@ -31,9 +31,9 @@ class ParsedDdl:
 
 def parsed_ddl(changes: pa.Table) -> ParsedDdl:
     """The commands among these changes, parsed. Columns as in `CHANGES`."""
-    found = ParsedDdl()
+    parsed = ParsedDdl()
     commands = have_actions(changes["action"], _DDL)
     if pc.any(commands).as_py():
         for texts in changes["new"].filter(commands).to_pylist():
-            found.change(texts[0])
-    return found
+            parsed.change(texts[0])
+    return parsed

@@ -1,4 +1,4 @@
-"""The journey of a batch from the change log to a slave. Each step is in a module of its own; here is their order.
+"""The steps of a batch from the change log to a slave, in their order. Each step has a module of its own.
 
     read           read_batches             whole transactions of the log, about as many changes as are wanted (R4)
     skip           without_obsolete         those that the first load of the slave has seen (R5)
@@ -8,7 +8,7 @@
     place DDL      with_alters_in_time      an ALTER that was found late, before the first row that needs it (R7)
     map, filter    mapped_and_filtered      the slave's columns, rows and names
     net            Deferred.steps           the last state of each key, table by table, between the commands
-    policy         permitted                commands that the slave carries out, passes over, or waits in front of
+    policy         apply_policies           commands that the slave carries out, passes over, or waits in front of
     write          SlaveDatabase.apply      one transaction of the slave, with its position (R3)
 
 How large batches are, and what is tried when one fails, is in `drain.py`. A thread does all but the last two steps for
@@ -33,7 +33,7 @@ from sluice.changelog.schema import have_actions
 from sluice.changelog.segment_files import SegmentFiles
 from sluice.crash import CrashPoint, reached
 from sluice.drain.batches import MOST_BYTES, Batch, read_batches
-from sluice.drain.ddl_policy import ALL, DdlPermission, permitted
+from sluice.drain.ddl_policy import ALL, DdlPermission, apply_policies
 from sluice.drain.deferred import Deferred
 from sluice.drain.excluded_tables import without_excluded_tables, without_layouts
 from sluice.drain.obsolete import without_obsolete, without_part
@@ -57,7 +57,7 @@ Seen = tuple[pa.Table, dict[int, Layout]]
 See = Callable[[pa.Table, ParsedDdl], Seen]
 
 
-class Pipeline:
+class BatchPipeline:
     """The steps of one slave. Changes are as in `CHANGES` from the first to the last of them.
 
     Args:
@@ -138,23 +138,25 @@ class Pipeline:
         Args:
             then: what comes after all others, whatever the policies are.
         """
-        passed = self._noting(permitted(steps, self._slave.pair, self._permission))
-        found = self._slave.apply(chain(passed, then), end, sequences, self._answered, self._policies)
+        passed = self._note_commands(apply_policies(steps, self._slave.pair, self._permission))
+        tolerated = self._slave.apply(chain(passed, then), end, sequences, self._answered, self._policies)
         reached(CrashPoint.DELIVERED)
-        return self._policies.counted_conflicts(found)
+        return self._policies.counted_conflicts(tolerated)
 
     def replay(self, batch: Batch, begin: Position, collected: int, sequences: Sequence[SequenceValue]) -> Replayed:
         """In place of `prepare` and `write`: each transaction of the master as one of the slave's, row by row."""
-        changes, layouts = self._permission.keeping(*self.see(batch.changes, batch.ddl))
+        changes, layouts = self._permission.spare_others(*self.see(batch.changes, batch.ddl))
         self.commanded |= bool(pc.any(have_actions(changes["action"], COMMANDS)).as_py())
         of_emptied = kept(changes, have_actions(changes["action"], {Action.TRUNCATE}))["layout"]
         self.emptied |= {layouts[number].name for number in pc.unique(of_emptied).to_pylist() if number in layouts}
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
-        patient = {number: one for number, one in layouts.items() if not self._policies.for_table(one.name).by_row}
-        found = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
-        return replace(found, tolerated=self._policies.counted_conflicts(found.tolerated))
+        patient = {
+            number: layout for number, layout in layouts.items() if not self._policies.for_table(layout.name).by_row
+        }
+        replayed = self._slave.replay(changes, patient, begin, batch.end, collected, sequences)
+        return replace(replayed, tolerated=self._policies.counted_conflicts(replayed.tolerated))
 
-    def _noting(self, steps: Iterable[Step]) -> Iterator[Step]:
+    def _note_commands(self, steps: Iterable[Step]) -> Iterator[Step]:
         for step in steps:
             if isinstance(step, Command):
                 self.commanded = True

@@ -55,18 +55,18 @@ def cuts(numbers: Numbers, layouts: Mapping[int, Layout], shapes: dict[TableName
         numbers: layouts of changes, in their order.
         shapes: how tables are in the run before these changes; and, when this returns, in the run that they end with.
     """
-    found = {number: _shape(layouts[number]) for number in np.unique(numbers).tolist()}
-    alike = {(layouts[number].name, shape) for number, shape in found.items()} | set(shapes.items())
+    shape_of = {number: _shape(layouts[number]) for number in np.unique(numbers).tolist()}
+    alike = {(layouts[number].name, shape) for number, shape in shape_of.items()} | set(shapes.items())
     if len({name for name, _ in alike}) == len(alike):
         shapes.update(alike)
         return []
     places = []
     for place, number in enumerate(numbers.tolist()):
         name = layouts[number].name
-        if shapes.setdefault(name, found[number]) != found[number]:
+        if shapes.setdefault(name, shape_of[number]) != shape_of[number]:
             places.append(place)
             shapes.clear()
-            shapes[name] = found[number]
+            shapes[name] = shape_of[number]
     return places
 
 
@@ -76,10 +76,10 @@ def _shape(layout: Layout) -> Shape:
 
 def by_table(numbers: Numbers, layouts: Mapping[int, Layout]) -> dict[TableName, list[int]]:
     """Of each table its layouts among these; partitions count as the table they belong to."""
-    found: dict[TableName, list[int]] = {}
+    tables: dict[TableName, list[int]] = {}
     for number in np.unique(numbers).tolist():
-        found.setdefault(layouts[number].name, []).append(number)
-    return found
+        tables.setdefault(layouts[number].name, []).append(number)
+    return tables
 
 
 def _run(changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout]) -> Run:

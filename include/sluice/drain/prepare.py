@@ -44,7 +44,7 @@ class BatchPreparation:
         self._looked_through = looked_through
         self._coming: Generator[PreparedSteps] | None = None
 
-    def next(self, within: int, found: Callable[[], Iterator[Batch]]) -> BatchInProgress:
+    def next(self, within: int, read: Callable[[], Iterator[Batch]]) -> BatchInProgress:
         """The next batch, if it was prepared and ends within that ordinal; else the first one of those that are found
         now."""
         coming = self._coming
@@ -52,7 +52,7 @@ class BatchPreparation:
         if not coming or not first or first.end.ordinal > within:
             self.close()
             waiting = Deferred(self._looked_through)
-            coming = self._coming = ahead(map(self._prepare, found(), repeat(waiting)))
+            coming = self._coming = ahead(map(self._prepare, read(), repeat(waiting)))
             first = next(coming)
         return BatchInProgress(first, coming)
 
@@ -66,7 +66,9 @@ class BatchPreparation:
         steps: list[Step] = []
         changes, skipped = 0, Counter[TableName]()
         for batch in parts:
-            ordinals += [one for one in pc.unique(batch.changes["ordinal"]).to_pylist() if one not in ordinals[-1:]]
+            ordinals += [
+                ordinal for ordinal in pc.unique(batch.changes["ordinal"]).to_pylist() if ordinal not in ordinals[-1:]
+            ]
             part = self._prepare(batch, late)
             steps += part.steps
             changes += part.changes

@@ -61,14 +61,14 @@ class WithoutTransaction:
         self._aside.add(False, kept(seen, gone))
         return kept(seen, pc.invert(gone)), layouts
 
-    def removed(self) -> Iterator[RejectedChange]:
+    def removed_changes(self) -> Iterator[RejectedChange]:
         """The changes of the removed transaction in the slave's view; in the master's if the slave's view fails."""
         for changes in self._aside.read(self._unseen):
             layouts = self._manifest.layouts(layouts_of(changes)) if self._unseen else self._views.layouts()
             for some in changes.drop_columns("trans_key").to_batches(_ROWS):
-                yield from self._rejected(some, layouts)
+                yield from self._rejections(some, layouts)
 
-    def _rejected(self, changes: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Iterator[RejectedChange]:
+    def _rejections(self, changes: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Iterator[RejectedChange]:
         for row in changes.to_pylist():
             if row["action"] != Action.COMMIT:
                 yield RejectedChange(layouts.get(row.pop("layout")), None, **row, unseen=self._unseen)

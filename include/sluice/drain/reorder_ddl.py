@@ -49,7 +49,7 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) -> di
         if altered and _other_columns(ddl.change(changes["new"][index].as_py()[0])):
             between = numbers[first:index]
             known = (layouts.get(number) for number in np.unique(between).tolist())
-            new = [one.id for one in known if one and (one.name, one.columns) == (layout.name, layout.columns)]
+            new = [old.id for old in known if old and (old.name, old.columns) == (layout.name, layout.columns)]
             if len(early := np.flatnonzero(np.isin(between, new))):
                 due[index] = first + int(early[0])
     return due
@@ -58,5 +58,7 @@ def _due(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) -> di
 def _other_columns(change: TableChange | None) -> bool:
     if change is None:
         return False
-    before, after = (side and [(one.name, one.type) for one in side.columns] for side in (change.before, change.after))
+    before, after = (
+        side and [(column.name, column.type) for column in side.columns] for side in (change.before, change.after)
+    )
     return before != after

@@ -1,4 +1,4 @@
-"""Tables of a slave that somebody empties, rewrites or replaces beside its drain: nothing else says that rows are gone.
+"""Finds tables of a slave that were emptied, rewritten or replaced beside its drain. Nothing else shows the lost rows.
 
 Each step of a drain records the files of the tables as it leaves them. The next one compares them when it begins, and
 when it ends, unless it has emptied or altered tables itself.
@@ -24,9 +24,9 @@ class ReplacedTables:
 
     def __init__(self, context: Context, pair: Pair, slave: SlaveDatabase, tables: Sequence[TableName]) -> None:
         here = context.database_id(context.config.slave(pair.slave).connection)
-        used = [context.config.slave(one.slave).connection for one in context.config.replications]
-        used += [one.connection for one in context.config.sources.values()]
-        is_alone = [context.database_id(one) for one in used].count(here) == 1
+        used = [context.config.slave(replication.slave).connection for replication in context.config.replications]
+        used += [source.connection for source in context.config.sources.values()]
+        is_alone = [context.database_id(name) for name in used].count(here) == 1
         self._store = context.store
         self._pair = pair
         self._slave = slave
@@ -34,7 +34,7 @@ class ReplacedTables:
         self._was: Mapping[str, str] = {}
 
     def look(self, ordinal: int) -> None:
-        """See which tables have other files than the last drain left, if the slave stands where that left it."""
+        """Find tables with other files than the last drain left, if the slave stands where that drain left it."""
         if was := table_files.read(self._store, self._pair, ordinal) if self._tables else {}:
             self._was = was
             files = self._files()

@@ -71,7 +71,7 @@ def drain(
     if shut:
         offline_slaves.fill_if_reachable(context, pair)
     else:
-        times = _Times.once() if once else _Times.of_schedule(schedule)
+        times = _Times.once() if once else _Times.from_schedule(schedule)
         shut = _deliver(context, pair, gate, total, times, describe, signal, steps or LocalSteps(context))
     if shut:
         event("standby", slave=pair.slave, why=shut)
@@ -104,7 +104,7 @@ class _Times:
     poll_s: float
 
     @classmethod
-    def of_schedule(cls, schedule: DrainSchedule) -> _Times:
+    def from_schedule(cls, schedule: DrainSchedule) -> _Times:
         """As it is configured."""
         return cls(schedule.run_for_s, max(schedule.every_s, schedule.run_for_s), schedule.poll_s)
 
@@ -124,14 +124,14 @@ def _deliver(
     signal: Callable[[], None],
     steps: Steps,
 ) -> str:
-    """Deliver under a lease until nothing more comes or the gate shuts; why it did, if it did."""
+    """Deliver under a lease until nothing more comes or the gate shuts. Return why it shut, or ""."""
     try:
         with leases.hold_lease(context.store, f"drain {pair}", configuration=context.config.fingerprint) as held:
             event("configuration", fingerprint=held.configuration)
-            return _Run(context, gate, held, pair, total, describe, signal, steps).until(times)
+            return _DrainRun(context, gate, held, pair, total, describe, signal, steps).until(times)
     except FencedError:
         # An initial update, or another drain, took this slave over; the gate tells which.
-        if shut := gate.shut():
+        if shut := gate.why_shut():
             return shut
         raise
     except TransientError:
@@ -142,7 +142,7 @@ def _deliver(
             raise
         if Hold.APPROVAL in replications.holds(context.store, pair):
             outbox.send(context.store, context.runs(), pair)
-            return gate.shut()
+            return gate.why_shut()
         replications.shut(context.store, pair, Hold.EXCEPTION, str(error))
         # Airflow pauses the DAG as well, but only if this run is the newest: people who look must see the standby.
         context.switch(pair).pause()
@@ -171,7 +171,7 @@ def _deliver_step(context: Context, **arguments: Any) -> Result:
     return deliver(context, **arguments)
 
 
-class _Run:
+class _DrainRun:
     """One lease of a drain: steps, one after the other, and a look at lease and gate while they are at work."""
 
     def __init__(
@@ -203,14 +203,14 @@ class _Run:
         self._news = SegmentListener(store, pair.source)
 
     def until(self, times: _Times) -> str:
-        """Deliver, then wait for more, until nothing more comes or the gate shuts; why it did, if it did."""
+        """Deliver, then wait for more, until nothing more comes or the gate shuts. Return why it shut, or ""."""
         shut = ""
         began = came = time.monotonic()
         # A run that nobody waits for has time for the transactions of others.
         patient = began + times.most_s if times.quiet_s else began
         try:
             while not shut and time.monotonic() - began < times.most_s:
-                if self._is_behind() and self._delivered_or_locked(patient):
+                if self._is_behind() and self._do_step_or_leave(patient):
                     if times.quiet_s:
                         self._rest()
                     came = time.monotonic()
@@ -219,7 +219,7 @@ class _Run:
                 else:
                     self._news.wait(min(left, times.poll_s))
                 self._keep_up()
-                shut = self._gate.shut()
+                shut = self._gate.why_shut()
         finally:
             self._news.close()
         return shut
@@ -235,7 +235,7 @@ class _Run:
     def _leave(self, seconds: float) -> None:
         """Ask for no step for so long, whatever comes, unless the gate shuts."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0 and not self._gate.shut():
+        while (left := end - time.monotonic()) > 0 and not self._gate.why_shut():
             time.sleep(min(left, LOOK_S))
             self._keep_up()
 
@@ -244,14 +244,14 @@ class _Run:
             return True
         return self._context.manifest(self._pair.source).has_ahead(self._pair.slave, self._position)
 
-    def _delivered_or_locked(self, patient: float) -> bool:
-        """Do a step; whether it brought the slave anything, or has to be done again since somebody locks rows there.
+    def _do_step_or_leave(self, patient: float) -> bool:
+        """Do a step. Return True if it delivered, or if it has to be repeated because rows are locked.
 
         Raises:
             LockTimeout: SLC-036, it is later than `patient`.
         """
         try:
-            return self._delivered()
+            return self._do_step()
         except LockTimeout as error:
             if time.monotonic() + _LOCKED_S > patient:
                 raise
@@ -259,8 +259,8 @@ class _Run:
             self._leave(_LOCKED_S)
             return True
 
-    def _delivered(self) -> bool:
-        """Do a step; whether it brought the slave anything."""
+    def _do_step(self) -> bool:
+        """Do a step. Return whether it delivered anything."""
         begins = self._position
         work = partial(
             _deliver_step,
@@ -284,7 +284,7 @@ class _Run:
     def _look(self) -> None:
         """Keep up, and write down who paused the DAG: a step sees that before its next batch."""
         self._keep_up()
-        self._gate.shut()
+        self._gate.why_shut()
 
     def _count(self, step: StepDone) -> None:
         self._total.transactions += step.transactions

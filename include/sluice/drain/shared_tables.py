@@ -31,7 +31,7 @@ class _Feed:
     patterns: Collection[Pattern]
     mapper: Mapper
 
-    def bringing(self, slave_table: TableName) -> Iterator[tuple[TableName, Pattern]]:
+    def master_tables(self, slave_table: TableName) -> Iterator[tuple[TableName, Pattern]]:
         """Names of the master that are mapped to this table, whether they exist or not, each with its entry."""
         schemas = {
             slave_table.schema,
@@ -42,13 +42,13 @@ class _Feed:
         for name in sorted(names):
             if self.mapper.excludes(name) or self.mapper.table(name) != slave_table:
                 continue
-            if found := find_entry(self.patterns, name):
-                yield name, found
+            if pattern := find_entry(self.patterns, name):
+                yield name, pattern
 
     def may_bring_into(self, schema: str) -> bool:
         """Whether any of its tables is mapped to the schema."""
         named = {called for name, called in self.mapper.moved.items() if find_entry(self.patterns, name)}
-        whole = {self.mapper.schema(one.schema) for one in self.patterns if not one.excluded}
+        whole = {self.mapper.schema(pattern.schema) for pattern in self.patterns if not pattern.excluded}
         return schema in whole | {name.schema for name in named}
 
 
@@ -66,11 +66,11 @@ def others(context: Context, pair: Pair, slave_table: TableName, known: Known | 
         # In a directory each replication has one of its own.
         return []
     feeds = list(_feeds(context))
-    ours = next(one for one in feeds if one.pair == pair)
+    ours = next(feed for feed in feeds if feed.pair == pair)
     return [
         f"{name} of {other.pair.source}"
         for other, name in _beside(feeds, ours, slave_table, known or partial(known_tables, context.store))
-        if not _covered(feeds, ours, slave_table, other, name)
+        if not _has_all_rows(feeds, ours, slave_table, other, name)
     ]
 
 
@@ -80,14 +80,14 @@ def beside(context: Context, pair: Pair, slave_table: TableName) -> list[tuple[P
     Also those of rows that this one has as well: they may bring them earlier, or later.
     """
     feeds = list(_feeds(context))
-    ours = next(one for one in feeds if one.pair == pair)
+    ours = next(feed for feed in feeds if feed.pair == pair)
     return [
         (other.pair, name) for other, name in _beside(feeds, ours, slave_table, partial(known_tables, context.store))
     ]
 
 
 @dataclass(frozen=True, order=True)
-class Origin:
+class ThirdDatabase:
     """A database that sends a table to a slave, and to the slave's master, which does not hand it on.
 
     Attributes:
@@ -105,26 +105,26 @@ class Origin:
         return self.to_slave, self.to_master
 
 
-def common_origins(context: Context, pair: Pair, slave_tables: Iterable[TableName]) -> list[Origin]:
+def third_databases(context: Context, pair: Pair, slave_tables: Iterable[TableName]) -> list[ThirdDatabase]:
     """The other databases that send tables of this replication's slave there, and to its master."""
     if not vendor(context.config.slave(pair.slave).vendor).master:
         # In a directory each replication has one of its own.
         return []
     feeds, known = list(_feeds(context)), cache(partial(known_tables, context.store))
-    ours = next(one for one in feeds if one.pair == pair)
+    ours = next(feed for feed in feeds if feed.pair == pair)
     into_master = [
-        one
-        for one in feeds
-        if one.ends == ours.begins != one.begins
-        and context.config.replication(one.pair.source, one.pair.slave).block_loop
+        feed
+        for feed in feeds
+        if feed.ends == ours.begins != feed.begins
+        and context.config.replication(feed.pair.source, feed.pair.slave).block_loop
     ]
     return sorted(
-        Origin(other.pair, one.pair, name)
+        ThirdDatabase(other.pair, feed.pair, name)
         for slave_table in (slave_tables if into_master else ())
         for other, name in _beside(feeds, ours, slave_table, known)
-        for one in into_master
-        if one.begins == other.begins
-        and any(name == its for own, _ in ours.bringing(slave_table) for its, _ in one.bringing(own))
+        for feed in into_master
+        if feed.begins == other.begins
+        and any(name == its for own, _ in ours.master_tables(slave_table) for its, _ in feed.master_tables(own))
     )
 
 
@@ -141,15 +141,15 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
     lost: list[str] = []
     kept: list[str] = []
     known = cache(known or partial(known_tables, context.store))
-    for name in (one for one in tables if not mapper.excludes(one)):
-        if found := others(context, pair, slave_table := mapper.table(name), known):
+    for name in (table for table in tables if not mapper.excludes(table)):
+        if owners := others(context, pair, slave_table := mapper.table(name), known):
             stays = mapper.filled(name) is FilledRows.MERGE
-            (kept if stays else lost).append(f"{slave_table} ({', '.join(found)})")
+            (kept if stays else lost).append(f"{slave_table} ({', '.join(owners)})")
     if wiped and wiped.tables:
         ends = context.database_id(context.config.slave(pair.slave).connection)
-        fed = (one for one in _feeds(context) if one.ends == ends and one.pair != pair)
+        fed = (feed for feed in _feeds(context) if feed.ends == ends and feed.pair != pair)
         lost += [
-            f"all of {wiped.schema_}, by `wipe_out` ({one.pair})" for one in fed if one.may_bring_into(wiped.schema_)
+            f"all of {wiped.schema_}, by `wipe_out` ({feed.pair})" for feed in fed if feed.may_bring_into(wiped.schema_)
         ]
     if lost:
         raise SluiceError(
@@ -158,14 +158,14 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
             "nothing was changed; set `on_existing_rows: merge` for these tables, or keep them apart: by one entry of "
             "`slaves` for each source, with other names, and without `wipe_out`",
         )
-    return [f"{one}: rows of others are in there, so a TRUNCATE stops the slave" for one in kept]
+    return [f"{table}: rows of others are in there, so a TRUNCATE stops the slave" for table in kept]
 
 
 def _feeds(context: Context) -> Iterator[_Feed]:
-    for one in context.config.replications:
-        source, slave = context.config.source(one.source), context.config.slave(one.slave)
+    for replication in context.config.replications:
+        source, slave = context.config.source(replication.source), context.config.slave(replication.slave)
         ends = context.database_id(source.connection), context.database_id(slave.connection)
-        yield _Feed(Pair(one.source, one.slave), *ends, source.patterns, slave.mapper)
+        yield _Feed(Pair(replication.source, replication.slave), *ends, source.patterns, slave.mapper)
 
 
 def _beside(
@@ -174,22 +174,22 @@ def _beside(
     """The other replications into a slave's table, with each table that they bring there and that exists."""
     for other in feeds:
         if other.pair != ours.pair and other.ends == ours.ends:
-            for name, by in other.bringing(slave_table):
+            for name, by in other.master_tables(slave_table):
                 if not (by.wildcard and name not in known(other.pair.source)):
                     yield other, name
 
 
-def _covered(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other: _Feed, name: TableName) -> bool:
+def _has_all_rows(feeds: Iterable[_Feed], ours: _Feed, slave_table: TableName, other: _Feed, name: TableName) -> bool:
     """Whether a replication has all rows of another one in a table, because its master has them, too."""
-    for own, _ in ours.bringing(slave_table):
+    for own, _ in ours.master_tables(slave_table):
         same = other.begins == ours.begins and own == name
         sent = any(
-            one.begins == other.begins
-            and one.ends == ours.begins
-            and one.mapper.table(name) == own
-            and find_entry(one.patterns, name)
-            and one.mapper.complete(name)
-            for one in feeds
+            feed.begins == other.begins
+            and feed.ends == ours.begins
+            and feed.mapper.table(name) == own
+            and find_entry(feed.patterns, name)
+            and feed.mapper.complete(name)
+            for feed in feeds
         )
         alike = other.pair.slave == ours.pair.slave and ours.mapper.same_rows(own, name)
         if (same or sent) and (alike or ours.mapper.complete(own)):

@@ -34,11 +34,11 @@ class ViewsOfChanges:
 
     def masters(self) -> dict[int, Layout]:
         """The layouts of what is given, as the master has them."""
-        return {number: one.view.master for number, one in self.given.items()}
+        return {number: bound.view.master for number, bound in self.given.items()}
 
     def layouts(self) -> dict[int, Layout]:
         """The same as the slave sees them."""
-        return {number: one.view.layout for number, one in self.given.items()}
+        return {number: bound.view.layout for number, bound in self.given.items()}
 
 
 class SlaveViews:
@@ -77,15 +77,19 @@ class SlaveViews:
         if unknown := numbers - self._views.keys() - self._excluded:
             self._learn(unknown)
         given = {number: self._views[number] for number in numbers - self._excluded}
-        left_out = [number for number, one in given.items() if one.view.master.name in self._skipped]
+        left_out = [number for number, bound in given.items() if bound.view.master.name in self._skipped]
         return ViewsOfChanges(given, numbers & self._excluded, left_out)
 
     def _learn(self, unknown: set[int]) -> None:
         layouts = self._manifest.layouts(unknown)
         self._excluded |= {number for number, layout in layouts.items() if self._mapper.excludes(layout.name)}
         more = {number: view(self._mapper, layouts[number]) for number in unknown - self._excluded}
-        self.tables |= {one.layout.name: self._mapper.write_policy(one.master.name) for one in more.values()}
-        self._views |= {number: BoundView(one, self._salt, lasting=self._lasting) for number, one in more.items()}
+        self.tables |= {
+            table_view.layout.name: self._mapper.write_policy(table_view.master.name) for table_view in more.values()
+        }
+        self._views |= {
+            number: BoundView(table_view, self._salt, lasting=self._lasting) for number, table_view in more.items()
+        }
 
     def gives(self, table: TableName) -> bool:
         """Whether the slave gets changes of a table of the master."""
@@ -93,15 +97,15 @@ class SlaveViews:
 
     def left_out(self, changes: pa.Table) -> Counter[TableName]:
         """Numbers of changes of skipped tables, by the master's names."""
-        found: Counter[TableName] = Counter()
-        for one in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
-            if (known := self._views.get(one["values"])) and (name := known.view.master.name) in self._skipped:
-                found[name] += one["counts"]
-        return found
+        counts: Counter[TableName] = Counter()
+        for count in pc.value_counts(changes["layout"]).to_pylist() if self._skipped else ():
+            if (known := self._views.get(count["values"])) and (name := known.view.master.name) in self._skipped:
+                counts[name] += count["counts"]
+        return counts
 
     def layouts(self) -> dict[int, Layout]:
         """All layouts that occurred so far, in the slave's view, by id."""
-        return {number: one.view.layout for number, one in self._views.items()}
+        return {number: bound.view.layout for number, bound in self._views.items()}
 
 
 def layouts_of(changes: pa.Table) -> set[int]:

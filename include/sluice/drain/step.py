@@ -20,7 +20,7 @@ from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.drain.ddl_policy import DdlPermission, UndecidedDdl
 from sluice.drain.drain import Delivered, Drain
-from sluice.drain.gate import held
+from sluice.drain.gate import why_held
 from sluice.drain.replaced_tables import ReplacedTables
 from sluice.drain.step_result import StepDone
 from sluice.errors import SluiceError, TransientError
@@ -81,10 +81,10 @@ def deliver(
         except SluiceError:
             # What is delivered stays so, and the next step compares with what it is now.
             with suppress(SluiceError):
-                replaced.record(drain.position.ordinal, drain.remade)
+                replaced.record(drain.position.ordinal, drain.emptied_tables)
             raise
         if first or done.transactions:
-            replaced.record(drain.position.ordinal, drain.remade)
+            replaced.record(drain.position.ordinal, drain.emptied_tables)
         return asdict(done)
     except TransientError:
         raise
@@ -154,7 +154,7 @@ class _Step:
         self._drain = drain
         self._left_out = left_out
         drain.begin(epoch, after_crash=after_crash)
-        # What is told, not what the slave has: a drain that died may have come further than it said.
+        # The recorded position: a drain that died may have come further than it recorded.
         self._durable = replications.get(store, pair).position
         self._durable_at = time.monotonic()
         self._done = StepDone()
@@ -166,8 +166,8 @@ class _Step:
         end = time.monotonic() + seconds
         try:
             # What fails is looked for in one step: the next one would begin with all of it again.
-            while time.monotonic() < end or self._drain.narrowing:
-                if held(self._store, self._pair):
+            while time.monotonic() < end or self._drain.is_narrowing:
+                if why_held(self._store, self._pair):
                     self._done.shut = True
                     break
                 if blocked.skipped_tables(self._store, self._pair).keys() != self._left_out:
@@ -178,7 +178,7 @@ class _Step:
                     break
                 self._batch_s = time.monotonic() - began
                 self._count(delivered)
-                # Nobody else knows of these, and this task may be ended after its next batch.
+                # Only this task knows of these, and it may be ended after its next batch.
                 if delivered.tolerated or delivered.skipped:
                     self._record()
                 if time.monotonic() - self._durable_at > _DURABLE_S:

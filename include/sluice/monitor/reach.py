@@ -93,7 +93,7 @@ class Reach:
             )
 
     def _look_at_slave(self, context: Context, pair: Pair) -> None:
-        self._absent[pair] = offline_slaves.in_the_way(context, pair)
+        self._absent[pair] = offline_slaves.why_unreachable(context, pair)
 
     def _look_at_source(self, context: Context, name: str) -> None:
         try:

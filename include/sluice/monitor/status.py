@@ -181,7 +181,7 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
-    absent = offline_slaves.unanswered(context, pairs)
+    absent = offline_slaves.find_unreachable(context, pairs)
     beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
     known = overviews(context.store, pairs, by_table=True)
     return [explained(context, one, beside[pair], resting=True) for pair, one in known.items()]

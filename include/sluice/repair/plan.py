@@ -12,7 +12,7 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.config.mapper import Mapper
 from sluice.context import Context
 from sluice.drain import shared_tables
-from sluice.drain.common_origins import expect_arriving
+from sluice.drain.third_databases import expect_arriving
 from sluice.errors import FencedError, SluiceError, Unrepairable
 from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName

@@ -16,7 +16,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
 from sluice.context import Context
-from sluice.drain.common_origins import held_together
+from sluice.drain.third_databases import hold_together
 from sluice.errors import FencedError, KeyConflict, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName
@@ -236,7 +236,7 @@ def _repair(
         round_batches = batches[: _ROUND // _BATCH]
         try:
             with (
-                held_together(context, pair, planned.report.on_slave, patience_s) as expect_held,
+                hold_together(context, pair, planned.report.on_slave, patience_s) as expect_held,
                 points.hold(context.store, pair.source, [pair.slave], patience_s, context.ask_publisher) as point,
             ):
                 for keys, rows in _round(context, pair, planned, began, point, round_batches, patience_s, expect_held):

@@ -17,7 +17,7 @@ from sluice.changelog import points
 from sluice.changelog.points import Point
 from sluice.connections import sealed_text
 from sluice.context import Context
-from sluice.drain.common_origins import lacking
+from sluice.drain.third_databases import arrival_check
 from sluice.errors import RowsDiffer, SluiceError, TransientError
 from sluice.log import event
 from sluice.model import compared_points
@@ -237,7 +237,7 @@ def _find_late(
             break
         time.sleep(_LOOK_S)
     for pair in [pair for pair in pairs if pair.slave not in late]:
-        error_of = lacking(context, pair, tables)
+        error_of = arrival_check(context, pair, tables)
         while error := error_of():
             if time.monotonic() > deadline:
                 late[pair.slave] = error
