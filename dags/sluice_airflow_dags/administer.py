@@ -11,7 +11,7 @@ DOC = f"""
 ### Let a slave that an error stopped go on without what it does not take
 
 `{shell.sluice("status")}` names the transaction that a slave on STANDBY (EXCEPTION) stands in front of. First try
-to mend the cause. If that cannot be, choose one of these; then unpause its drain. Who triggered this is in the audit
+to fix the cause. If that cannot be, choose one of these; then unpause its drain. Who triggered this is in the audit
 trail.
 
 * **source**, **slave**: the replication

@@ -23,7 +23,7 @@ A run that had nothing to do because the gate is shut, or whose slave did not an
 lost; the slave catches up after unpausing.
 
 **A terminal error** (a value the slave cannot hold, a missing column ...) fails the run, and the DAG pauses itself.
-Read the error and its HINT in the run's note or the task's log, mend the cause, and unpause.
+Read the error and its HINT in the run's note or the task's log, fix the cause, and unpause.
 
 **A slave that does not answer** does not pause anything: the next run tries again.
 """

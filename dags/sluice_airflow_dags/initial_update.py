@@ -27,7 +27,7 @@ The master keeps working all along, and one dump serves all the slaves. An `ALTE
 waits, and whatever comes after it for that table waits behind it: the application, too. So begin it with
 `SET lock_timeout = '2s'`, and repeat it if it fails. Where it waits longer than `yields_after_s`, `dump` gives way, and
 goes on later. Tables that a slave lacks are created.
-After a failure mend the cause and trigger this DAG again.
+After a failure fix the cause and trigger this DAG again.
 
 * **source**, **slaves**: the master database, and the slaves to fill
 * **tables**: those to fill, of slaves that are NORMAL; the others keep their rows, and follow meanwhile. None: all

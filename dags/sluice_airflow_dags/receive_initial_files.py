@@ -25,7 +25,7 @@ DOC = """
 | `verify` | compares value by value at one point of the stream | NORMAL |
 
 Trigger it before the files are there, and it starts with them; or afterwards, when you want it to start. Whatever fails
-here leaves the slave waiting: mend the cause and trigger it again. What is loaded already is not loaded again.
+here leaves the slave waiting: fix the cause and trigger it again. What is loaded already is not loaded again.
 So it is with a slave that somebody left waiting in `approve`: triggered again, this DAG asks again.
 
 * **source**, **slave**: which one

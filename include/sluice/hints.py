@@ -34,12 +34,12 @@ def for_drain(
     if isinstance(error, LogBehind):
         return
     if stuck and not isinstance(error, LogTrimmed):
-        error.hint = f"{error.hint}. Or, instead of mending it, {_without(stuck, pair, said_by)}"
+        error.hint = f"{error.hint}. Or, instead of fixing it, {_without(stuck, pair, said_by)}"
     anew = f"{update(pair.source, [pair.slave])}, which unpauses the DAG by itself"
     if isinstance(error, LogTrimmed):
         error.hint = f"{error.hint}. Type: {anew}"
     elif INITIAL_UPDATE in error.hint:
-        error.hint = f"{error.hint}. Once it is mended, type: {unpause(pair)}. Or, instead of mending it: {anew}"
+        error.hint = f"{error.hint}. Once it is fixed, type: {unpause(pair)}. Or, instead of fixing it: {anew}"
     else:
         error.hint = f"{error.hint}. Then type: {unpause(pair)}"
     if updating:
@@ -64,7 +64,7 @@ def for_update(error: SluiceError, pair: Pair | None = None, **choices: object) 
         pair: whose update; none if it is said elsewhere what to type.
         choices: of the form of the update to type.
     """
-    then = f": once that is mended, type: {update(pair.source, [pair.slave], **choices)}" if pair else ""
+    then = f": once that is fixed, type: {update(pair.source, [pair.slave], **choices)}" if pair else ""
     return error.hint.replace(AGAIN, f"its update is over{then}")
 
 

@@ -124,7 +124,7 @@ def _of_system(error: OSError) -> SluiceError:
         hint = f"free some there, or raise the limit; nothing is lost, {AGAIN}"
         return TransientError(658, f"a file cannot be written, since there is no room: {what}", hint)
     if isinstance(error, _NETWORK):
-        hint = f"start it, or mend the way to it; nothing is lost, {AGAIN}"
+        hint = f"start it, or fix the way to it; nothing is lost, {AGAIN}"
         return TransientError(660, f"another host or program does not answer: {what}", hint)
     hint = "fix what the system says of it, then run this again; nothing is lost"
     refused = SluiceError(659, f"the system refuses something: {what} ({_place(error)})", hint)

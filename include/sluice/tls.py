@@ -36,7 +36,7 @@ _TROUBLES = {
         "if the server's certificate has expired, give it a new one"
     ),
     r"server does not support SSL|(invalid|weak) sslmode|sslmode value|invalid connection option": (
-        f"{_NOTHING_SENT}. Set `ssl = on` on the server, or mend `sslmode` and the like in the extra of the Airflow "
+        f"{_NOTHING_SENT}. Set `ssl = on` on the server, or fix `sslmode` and the like in the extra of the Airflow "
         "connection"
     ),
     r"certificate file|private key|does not match private key|alert .*(certificate|unknown ca)": (

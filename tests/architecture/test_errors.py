@@ -101,7 +101,7 @@ ROWS = {int(one.code[4:]): (one.meaning, one.safe, one.remedy) for one in error_
 TYPED = re.compile(
     r"airflow |then type|ask for |change |"
     r"\./sluice|DAG|initial_update|runbook|again|by itself|next run|report|nothing is to be typed|go on"
-    r"|\b(add|alter|choose|create|drop|end|execute|free|give|grant|install|let|look|make|mend|name|pip|point|put|remove"
+    r"|\b(add|alter|choose|create|drop|end|execute|free|give|grant|install|let|look|make|fix|name|pip|point|put|remove"
     r"|run|set|start|take|trigger|unpause|write|DELETE|GRANT|ALTER)\b"
 )
 
@@ -207,7 +207,7 @@ def test_what_the_page_of_errors_lets_one_unpause_is_what_a_drain_stands_on():
 @pytest.mark.parametrize("code", [42, 52, 70, 31])
 def test_an_error_that_a_drain_stands_on_says_in_full_what_to_type(code):
     kind = {42: LogTrimmed, 52: LogBehind}.get(code, SluiceError)
-    hint = "make it by initial_update" if code == 70 else "mend it"
+    hint = "make it by initial_update" if code == 70 else "fix it"
     error = kind(code, "a fact", hint)
     hints.for_drain(error, Pair("flights", "zurich"))
     unpauses = "airflow dags unpause drain__flights__zurich" in error.hint

@@ -54,7 +54,7 @@ def eventful(pages_world):
     compared(world)
     replications.request(store, [world.pair("geneva")], control.execute(LOADING).fetchone()[0])
     pair = world.pair("zurich")
-    replications.shut(store, pair, Hold.EXCEPTION, "SLC-120: no\nHINT: mend it", "drain__flights__zurich/r/drain/1")
+    replications.shut(store, pair, Hold.EXCEPTION, "SLC-120: no\nHINT: fix it", "drain__flights__zurich/r/drain/1")
     blocked.record(store, pair, BlockingTransaction(1, "5017", 1, 2, (Touched("public.t", {"I": 1}, ("id",)),)))
     number = statement_results.begin(store, SOURCE, ["zurich", "geneva"], WantedStatement("SELECT 1"))
     master, odd = Answer(("id",), (("1",), (None,))), Answer(("id",), (("2",),))

@@ -60,7 +60,7 @@ def test_a_person_sees_what_is_wrong_and_what_to_type(
         again = page.get_by_role("button", name="Check again")
         expect(again).to_be_enabled()
         shot(page, pictures, "wide")
-        # Whoever mends it sees at once that it is mended.
+        # Whoever fixes it sees at once that it is fixed.
         connect("zurich", conn_type="postgres", **own | {"schema": zurich.database}, password=zurich.password)
         told(world)
         again.click()

@@ -247,7 +247,7 @@ def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
     from airflow.models.errors import ParseImportError
     from airflow.utils.session import create_session
 
-    trace = "Traceback:\nsluice.errors.ConfigError: SLC-002: the file is broken\nHINT: mend it"
+    trace = "Traceback:\nsluice.errors.ConfigError: SLC-002: the file is broken\nHINT: fix it"
     with create_session() as session:
         broken = {
             "filename": "dags/sluice_replication.py",

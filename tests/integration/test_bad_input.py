@@ -242,7 +242,7 @@ def test_errors_of_a_job_are_its_exit_code_and_its_last_words(reached):
     refused = reached.job("publish", "--once")
     assert refused.returncode == 3
     assert "\nSLC-031: " in f"\n{refused.stderr}"
-    assert refused.stderr.splitlines()[-1].startswith("HINT: mend login and password")
+    assert refused.stderr.splitlines()[-1].startswith("HINT: fix login and password")
     assert "canary" not in refused.stderr + refused.stdout
 
 
@@ -256,4 +256,4 @@ def activate(world):
     from sluice.state.dispatcher import Hold
     from sluice.store import replications
 
-    replications.lift(world.context.store, world.pair("zurich"), Hold.EXCEPTION, "mended")
+    replications.lift(world.context.store, world.pair("zurich"), Hold.EXCEPTION, "fixed")

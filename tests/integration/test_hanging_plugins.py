@@ -24,7 +24,7 @@ extensions.PATIENCE_S, extensions.MORE_S = {patience}, {more}
 
 class Hangs(RowByRow):
     def row(self, row):
-        if row["note"] == "hang" and not os.path.exists({mended!r}):
+        if row["note"] == "hang" and not os.path.exists({fixed!r}):
             open({begun!r}, "w").close()
             {hangs}
         return row
@@ -33,17 +33,17 @@ class Hangs(RowByRow):
 
 @pytest.fixture
 def hanging(build, airflow, tmp_path):
-    """A world whose plugin hangs at the fourth of six transactions, until ``mended`` is there."""
+    """A world whose plugin hangs at the fourth of six transactions, until ``fixed`` is there."""
 
     def one(hangs, more=30, patience=PATIENCE_S):
         plugins = tmp_path / "plugins"
         plugins.mkdir()
-        mended, begun = tmp_path / "mended", tmp_path / "begun"
-        paths = {"mended": str(mended), "begun": str(begun)}
+        fixed, begun = tmp_path / "fixed", tmp_path / "begun"
+        paths = {"fixed": str(fixed), "begun": str(begun)}
         (plugins / "hanging.py").write_text(PLUGIN.format(patience=patience, more=more, hangs=hangs, **paths))
         world = build(DDL, ["public.t"], slave={"tables": {"public.t": {"plugin": "hanging:Hangs"}}, "max_batch": 1})
         world.infos[world.context.config.airflow_api] = airflow.info()
-        world.plugins, world.mended, world.begun = plugins, mended, begun
+        world.plugins, world.fixed, world.begun = plugins, fixed, begun
         for number in range(1, 7):
             world.master.execute("INSERT INTO t VALUES (%s, %s)", [number, "hang" if number == 4 else "a"])
         world.publish()
@@ -76,7 +76,7 @@ def test_a_drain_stops_in_front_of_what_a_plugin_does_not_end_with_and_goes_on_o
     assert "SLC-162" in replications.holds(world.context.store, world.pair("zurich"))[Hold.EXCEPTION].reason
     assert airflow.paused
     assert world.rows("zurich", "public.t").total() == world.position().ordinal == 3
-    world.mended.touch()
+    world.fixed.touch()
     airflow.paused = False
     goes_on(world)
 
@@ -90,7 +90,7 @@ def test_a_process_that_a_plugin_keeps_from_all_else_is_ended_and_says_where_it_
     assert re.search(r'hanging.py", line \d+ in row', said)
     # What was being delivered when it began is in as a whole, or not at all.
     assert world.rows("zurich", "public.t").total() == world.position().ordinal <= 3
-    world.mended.touch()
+    world.fixed.touch()
     # It could not give its lease back.
     world.let_leases_expire()
     goes_on(world)
@@ -110,6 +110,6 @@ def test_a_drain_that_is_asked_to_end_does_not_wait_for_a_plugin(hanging):
     assert job.returncode == 143, said
     assert replications.holds(world.context.store, world.pair("zurich")) == {}
     assert world.rows("zurich", "public.t").total() == world.position().ordinal == 3
-    world.mended.touch()
+    world.fixed.touch()
     # At once: it has given its lease back.
     goes_on(world)

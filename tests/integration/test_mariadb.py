@@ -206,13 +206,13 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
         session.execute("DELETE FROM priced WHERE price = %s", [price + 0.125])
         session.execute("INSERT INTO priced VALUES ('a ', %s), ('a', %s) ON CONFLICT DO NOTHING", [price, price + 0.25])
 
-    def mend(**more):
+    def fix(**more):
         with world.running():
             return repair(world.context, RepairRequest(SOURCE, "zurich", **more), compare_here, patience_s=60)
 
     slave_server.run(HARM.replace("{}", database))
     with background(write, pause_s=0.002):
-        found = mend()
+        found = fix()
     assert "compared again: equal" in found["note"]
     assert found["deleted"] > 100
     assert found["written"] > 480, "those which nobody else wrote to"
@@ -232,14 +232,14 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
     ):
         slave_server.execute(f"CREATE {act}".replace("{}", database))
         with pytest.raises(SluiceError, match=r"SLC-433"):
-            mend(report=differ.value.report)
+            fix(report=differ.value.report)
         slave_server.execute(f"DROP {undo}".replace("{}", database))
     assert slave_server.execute(f"SELECT COUNT(*) FROM {database}.priced WHERE note = 'x'") == [(3,)]
-    chosen = mend(report=differ.value.report, rows=RowNumbers.from_numbers([2]))
+    chosen = fix(report=differ.value.report, rows=RowNumbers.from_numbers([2]))
     assert chosen["note"].endswith(" 1 inserted or updated; compared again: 2 rows that were not chosen differ")
     with pytest.raises(NotByKeys, match=r"SLC-622: .* on slave zurich: public\.priced: "):
         world.verify(since="0/0")
-    assert mend(report=differ.value.report)["written"] == 3
+    assert fix(report=differ.value.report)["written"] == 3
 
 
 @pytest.mark.full(but=["mariadb"])

@@ -50,7 +50,7 @@ POINTS = (
 # At the first time that it comes to these the process is killed.
 KILLED = (CrashPoint.INTENDED, CrashPoint.EXECUTED)
 
-# What is done on the slave first; a command; why the slave waits; what mends that.
+# What is done on the slave first; a command; why the slave waits; what fixes that.
 HELD = (
     (
         "CREATE TABLE {}.n (id int); INSERT INTO {}.n VALUES (7)",
@@ -211,7 +211,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
     world.master.execute("CREATE TABLE k (id int PRIMARY KEY); INSERT INTO k VALUES (7)")
     world.publish()
 
-    def mending():
+    def fixing():
         return MariaRepair(world.infos["zurich"], pair, database, world.context.mapper(pair), [])
 
     def overtaken(here):
@@ -225,7 +225,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
         ):
             with pytest.raises(TransientError, match=match):
                 aligned(reader, parts, pair, point, 0.1).__enter__()
-        with pytest.raises(TransientError, match="SLC-092"), closing(mending()) as rows:
+        with pytest.raises(TransientError, match="SLC-092"), closing(fixing()) as rows:
             rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
         delivered(world)
 

@@ -68,7 +68,7 @@ def test_status_says_of_each_slave_what_happened_what_is_safe_and_what_to_type(b
     fact, _, where = zurich[1].partition(". ")
     assert fact == "SLC-071: the slave's table public.t lacks the column note"
     assert where.startswith("The slave stands in front of transaction 1 (xid ")
-    assert f"Once it is mended, type: {UNPAUSE}zurich. Or, instead of mending it: {update('zurich')}" in zurich[2]
+    assert f"Once it is fixed, type: {UNPAUSE}zurich. Or, instead of fixing it: {update('zurich')}" in zurich[2]
     assert geneva[0].startswith("INCONSISTENT since ")
     assert geneva[0].endswith(": the triggers of t were dropped.")
     assert geneva[1] == "It gets no changes, and keeps the data that it has."
@@ -120,5 +120,5 @@ def test_check_blames_a_source_that_is_down_and_not_its_slaves(broken, monkeypat
     assert commands.show_check() == 1
     printed = capsys.readouterr().out.splitlines()
     assert any(line.startswith("     HINT: start the database") for line in printed)
-    assert printed[-2].startswith(f"{sum(not one.good for one in found.values())} of {len(found)} are wrong: mend them")
+    assert printed[-2].startswith(f"{sum(not one.good for one in found.values())} of {len(found)} are wrong: fix them")
     assert "./sluice status" in printed[-1]

@@ -164,7 +164,7 @@ def test_a_command_that_cannot_be_carried_out_waits_and_what_is_done_by_hand_is_
         for one in filter(None, statements.split("; ")):
             depot.by_hand(one.replace("{}", depot.schema))
 
-    for here, statement, match, mended in HELD:
+    for here, statement, match, fixed in HELD:
         by_hand(here)
         # Rows in front of it in its own transaction would have to fit what is done by hand.
         world.master.execute("INSERT INTO t (id) SELECT max(id) + 1 FROM t")
@@ -173,8 +173,8 @@ def test_a_command_that_cannot_be_carried_out_waits_and_what_is_done_by_hand_is_
         with pytest.raises(SluiceError, match=match):
             world.drain()
         world.let_leases_expire()
-        if mended:
-            by_hand(mended)
+        if fixed:
+            by_hand(fixed)
             world.drain()
     # The rows in front of the last one are there, and were not written twice.
     assert depot.execute('SELECT count(*) FROM "t"') == [(9,)]

@@ -51,7 +51,7 @@ def world(updating):
     return made
 
 
-def mend(world, *tables, compare=compare_here, **more):
+def fix(world, *tables, compare=compare_here, **more):
     """A repair, beside which publisher and drain run."""
     with world.running():
         return repair(world.context, RepairRequest(SOURCE, "geneva", tables, **more), compare, patience_s=60)
@@ -68,7 +68,7 @@ def test_all_rows_that_differ_are_repaired_and_nothing_else_is_written(world):
     slave = world.reader("geneva")
     kept = slave.execute("SELECT ctid, nr FROM branch.legs WHERE nr % 3 = 0 ORDER BY nr").fetchall()
     slave.execute(HARM)
-    found = mend(world)
+    found = fix(world)
     assert (found["deleted"], found["written"]) == (2, 1000 + 3)
     assert "compared again: equal" in found["note"]
     assert slave.execute("SELECT ctid, nr FROM branch.legs WHERE nr % 3 = 0 ORDER BY nr").fetchall() == kept
@@ -77,7 +77,7 @@ def test_all_rows_that_differ_are_repaired_and_nothing_else_is_written(world):
     assert "1,001 rows of public.legs, 4 rows of public.planes" in entries["repair"].detail
     assert entries["repaired"].detail == "1,005 keys: 2 rows deleted, 1,003 inserted or updated"
     assert entries["repair"].actor
-    assert mend(world)["note"] == "geneva: nothing differs"
+    assert fix(world)["note"] == "geneva: nothing differs"
 
 
 def test_under_constant_writes_to_the_same_rows_no_newer_change_is_undone(world):
@@ -96,7 +96,7 @@ def test_under_constant_writes_to_the_same_rows_no_newer_change_is_undone(world)
         )
 
     with background(write, pause_s=0.002):
-        assert "compared again: equal" in mend(world)["note"]
+        assert "compared again: equal" in fix(world)["note"]
         assert world.verify() == {"geneva": 0}
     assert next(turns) > 20
 
@@ -105,14 +105,14 @@ def test_under_constant_writes_to_the_same_rows_no_newer_change_is_undone(world)
 def test_a_report_is_repaired_in_part_by_tables_and_kinds(world):
     world.reader("geneva").execute(HARM)
     report = report_of(world)
-    found = mend(world, LEGS, report=report, kinds=("changed", "extra"))
+    found = fix(world, LEGS, report=report, kinds=("changed", "extra"))
     assert "compared again: 500 rows of other kinds differ" in found["note"]
     world.reader("geneva").execute("UPDATE branch.legs SET note = 'again' WHERE nr % 3 = 0")
     with pytest.raises(SluiceError, match=r"SLC-469: .*legs on geneva: 0 missing, 0 extra, 500 changed") as told:
-        mend(world, LEGS, report=report)
+        fix(world, LEGS, report=report)
     assert "repair" in told.value.hint
     report = report_of(world, LEGS)
-    assert "compared again: equal" in mend(world, LEGS, report=report)["note"]
+    assert "compared again: equal" in fix(world, LEGS, report=report)["note"]
     assert world.reader("geneva").execute("SELECT seats FROM branch.planes WHERE id = 1").fetchone() == (0,)
 
 
@@ -129,7 +129,7 @@ ODD_ROWS = [
 
 def ask_for(world, rows, tables=(), **more):
     """A repair of rows as people write their numbers."""
-    mend(world, *tables, rows=chosen_rows.numbers(rows), **more)
+    fix(world, *tables, rows=chosen_rows.numbers(rows), **more)
 
 
 def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
@@ -146,7 +146,7 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
     for odd, match in ODD_ROWS:
         with pytest.raises(SluiceError, match=match):
             ask_for(world, **{"report": report} | odd)
-    dry = mend(world, LEGS, report=report, rows=numbers, dry_run=True)["statements"]
+    dry = fix(world, LEGS, report=report, rows=numbers, dry_run=True)["statements"]
     assert sorted(text[:6] for text in dry) == ["DELETE", "INSERT", "UPDATE", "UPDATE"]
     assert slave.execute("SELECT ctid, day, nr FROM branch.legs ORDER BY nr, day").fetchall() == before
     monkeypatch.setattr("sluice.cli.repair_command.cli_context", lambda: world.context)
@@ -157,7 +157,7 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
     ]
     # Another one is harmed anew, and one of those chosen is deleted on the master: nothing of that is undone.
     world.master.execute("DELETE FROM legs WHERE (day, nr) = (%s, %s)", two[1].key)
-    told = mend(world, LEGS, report=report, rows=numbers)
+    told = fix(world, LEGS, report=report, rows=numbers)
     assert (told["deleted"], told["written"]) == (1, 2)
     assert "compared again: 997 rows that were not chosen differ" in told["note"]
     after = slave.execute("SELECT ctid, day, nr FROM branch.legs ORDER BY nr, day").fetchall()
@@ -168,7 +168,7 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
 
     # A report that keeps one row alone does not say whether the others are chosen ones.
     world.configure(lambda settings: settings["sources"][SOURCE].update(verification={"max_rows": 1}))
-    assert "997 rows that were not chosen differ" in mend(world, LEGS, report=report, rows=numbers)["note"]
+    assert "997 rows that were not chosen differ" in fix(world, LEGS, report=report, rows=numbers)["note"]
 
     def harmed(*at):
         slave.execute("UPDATE branch.legs SET note = 'harmed' WHERE (day, nr) = (%s, %s)", one[1].key)
@@ -176,14 +176,14 @@ def test_chosen_rows_of_a_report_alone_are_written(world, capsys, monkeypatch):
 
     monkeypatch.setattr("sluice.repair.run.verify", harmed)
     with pytest.raises(SluiceError, match=r"SLC-469"):
-        mend(world, LEGS, report=report, rows=numbers)
+        fix(world, LEGS, report=report, rows=numbers)
 
 
 @pytest.mark.full
 def test_a_dry_run_says_the_statements_and_changes_nothing(world):
     slave = world.reader("geneva")
     slave.execute(HARM)
-    found = mend(world, PLANES, dry_run=True)
+    found = fix(world, PLANES, dry_run=True)
     assert sorted(found["statements"]) == [
         """DELETE FROM "branch"."planes" WHERE "id" = '1000';""",
         """INSERT INTO "branch"."planes" SELECT :row; -- "id" = '7'""",
@@ -199,7 +199,7 @@ def test_computed_and_filtered_rows_are_repaired_as_they_are_delivered(world):
         "public.planes": {"where": "id <= 200", "compute": {"tail": "lower(tail)"}}
     }
     world.configure(lambda _: None)
-    found = mend(world, PLANES)
+    found = fix(world, PLANES)
     assert (found["deleted"], found["written"]) == (100, 200)
     assert world.reader("geneva").execute("SELECT count(*), min(tail) FROM branch.planes").fetchone() == (200, "n1")
 
@@ -208,36 +208,36 @@ def test_what_cannot_be_repaired_is_refused_before_anything_is_changed(world):
     slave = world.reader("geneva")
     slave.execute("INSERT INTO branch.heap VALUES (2, 'b'); DELETE FROM branch.planes WHERE id = 7")
     with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.heap .* have no key") as told:
-        mend(world, HEAP)
+        fix(world, HEAP)
     assert "public.heap" in told.value.hint
-    found = mend(world, report=report_of(world, HEAP, PLANES))
+    found = fix(world, report=report_of(world, HEAP, PLANES))
     assert (found["written"], found["left_out"], "; SLC-467" in found["note"]) == (1, [told.value.fact], True)
     with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.heap"):
-        mend(world, report=report_of(world, HEAP))
+        fix(world, report=report_of(world, HEAP))
     with pytest.raises(SluiceError, match=r"SLC-466: report 99999 is none of slave geneva"):
-        mend(world, report=99999)
+        fix(world, report=99999)
     slave.execute("ALTER TABLE branch.legs DROP CONSTRAINT legs_pkey, ALTER nr DROP NOT NULL, ADD UNIQUE (day, nr)")
     slave.execute("INSERT INTO branch.legs VALUES ('2013-01-01', NULL, 'x', 0); DELETE FROM branch.planes WHERE id = 7")
     with pytest.raises(SluiceError, match=r"SLC-467: rows of public\.legs .* has NULL in its key"):
-        mend(world, LEGS)
+        fix(world, LEGS)
     report = report_of(world, PLANES)
     with pytest.raises(SluiceError, match=rf"SLC-466: report {report} says nothing of public\.legs"):
-        mend(world, LEGS, report=report)
+        fix(world, LEGS, report=report)
     world.master.execute("ALTER TABLE planes ADD owner text")
     with pytest.raises(SluiceError, match=rf"SLC-466: report {report} is older .*public\.planes: it was altered"):
-        mend(world, PLANES, report=report)
+        fix(world, PLANES, report=report)
     control = world.reader("control")
     control.execute("DELETE FROM row_difference")
     with pytest.raises(SluiceError, match=r"SLC-466.* housekeeping deleted its rows"):
-        mend(world, PLANES, report=report)
+        fix(world, PLANES, report=report)
     control.execute("UPDATE comparison SET body = jsonb_set(body, '{update}', '0')")
     with pytest.raises(SluiceError, match=r"SLC-466.* an initial update has filled the slave since"):
-        mend(world, PLANES, report=report)
+        fix(world, PLANES, report=report)
     assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
     replications.record(world.context.store, world.pair("geneva"), Event.REQUEST)
     assert world.status("geneva") is Status.INITIAL
     with pytest.raises(SluiceError, match=r"SLC-465: slave geneva is INITIAL"):
-        mend(world)
+        fix(world)
 
 
 def test_a_report_that_the_log_has_left_behind_is_refused(world):
@@ -247,7 +247,7 @@ def test_a_report_that_the_log_has_left_behind_is_refused(world):
     world.catch_up()
     world.reader("control").execute("UPDATE segment SET trimmed_at = clock_timestamp()")
     with pytest.raises(SluiceError, match=r"SLC-466.* the change log no longer has what came after it"):
-        mend(world, PLANES, report=report)
+        fix(world, PLANES, report=report)
 
 
 def skip(world):
@@ -270,9 +270,9 @@ def test_a_table_that_a_slave_is_no_longer_given_is_left_alone(world, leave, why
     leave(world)
     for asked in ({"report": report}, {"report": report, "dry_run": True}, {}):
         with pytest.raises(SluiceError, match=rf"SLC-467: rows of public\.planes .*{why}"):
-            mend(world, LEGS, PLANES, **asked)
+            fix(world, LEGS, PLANES, **asked)
     assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
-    assert "compared again: equal" in mend(world, LEGS, report=report)["note"]
+    assert "compared again: equal" in fix(world, LEGS, report=report)["note"]
 
 
 OWN = """
@@ -297,7 +297,7 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     slave.execute("INSERT INTO branch.planes VALUES (0, 'N0', 1)")
     slave.execute(OWN.format("DEFAULT 'N1' CONSTRAINT rents", action).encode())
     with pytest.raises(SluiceError, match=r"SLC-074: rents on branch\.rented of the slave would change rows") as told:
-        mend(world)
+        fix(world)
     assert 'ALTER TABLE "branch"."rented" DROP CONSTRAINT rents, ADD CONSTRAINT rents' in told.value.hint
     entries = {one.event: one.detail for one in audit_trail.last(world.context.store, world.pair("geneva"), 3)}
     assert entries["repair failed"].startswith("SLC-074; by then: 0 keys")
@@ -306,7 +306,7 @@ def test_rows_of_others_that_a_key_would_change_are_left_alone(updating, weak, a
     slave.execute("DROP TABLE branch.rented")
     # Keys that are equal and spelled otherwise, of rows that others refer to.
     slave.execute(RESPELLED)
-    assert "5 keys: 1 rows deleted" in (note := mend(world)["note"])
+    assert "5 keys: 1 rows deleted" in (note := fix(world)["note"])
     assert "compared again: equal" in note
     found = slave.execute("SELECT id::text, f::text, note FROM branch.rates ORDER BY id").fetchall()
     assert found == [("1.00", "0", "a"), ("2.00", "0", "a"), ("3.00", "0", "a")]
@@ -323,8 +323,8 @@ def test_rows_of_a_slave_that_may_have_its_own_are_left_alone_whatever_an_older_
     slave.execute("INSERT INTO branch.planes VALUES (1, 'mine')")
     entry = {"public.planes": {"on_existing_rows": "merge"}}
     world.configure(lambda settings: settings["slaves"]["geneva"].update(tables=entry))
-    assert not [text for text in mend(world, report=report, dry_run=True)["statements"] if "DELETE" in text]
-    found = mend(world, report=report)
+    assert not [text for text in fix(world, report=report, dry_run=True)["statements"] if "DELETE" in text]
+    found = fix(world, report=report)
     assert (found["deleted"], found["written"]) == (0, 1)
     kept = slave.execute("SELECT id, tail, seats FROM branch.planes WHERE id IN (1, 300, 400) ORDER BY id").fetchall()
     assert kept == [(1, "mine", None), (300, "N300", 100), (400, "own", None)]
@@ -355,5 +355,5 @@ def test_whatever_happens_meanwhile_keeps_the_rows_from_being_written(world, mon
 
     monkeypatch.setattr(PostgresRepair, "_arrived", happened)
     with pytest.raises(SluiceError, match=told):
-        mend(world, PLANES, report=report)
+        fix(world, PLANES, report=report)
     assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)

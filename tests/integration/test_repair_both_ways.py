@@ -47,7 +47,7 @@ def world(several):
     return made
 
 
-def mend(world, pair=PAIR, *jobs, rule=None, column=None, context=None, **more):
+def fix(world, pair=PAIR, *jobs, rule=None, column=None, context=None, **more):
     """A repair, beside which both directions run."""
     more |= {"rule": choose(rule, column)}
     run = [lambda name=name: world.publish(name) for name in ("east", "west")]
@@ -78,7 +78,7 @@ def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(wor
             session.execute("INSERT INTO t VALUES (%s, %s) ON CONFLICT DO NOTHING", [3000 + row, name])
             session.execute("DELETE FROM t WHERE id = %s", [3000 + (row + 20) % 40])
 
-    found = mend(world, PAIR, write, rule="slave")
+    found = fix(world, PAIR, write, rule="slave")
     world.until_quiet()
     assert world.rows("east") == world.rows("west")
     assert next(turns) > 3
@@ -93,16 +93,16 @@ def test_one_side_wins_while_both_are_written_to_and_nothing_newer_is_undone(wor
 
 def test_without_a_rule_the_source_wins_and_a_dry_run_says_which_way_each_row_would_go(world):
     harm(world, "west", *HARM, "UPDATE other SET v = 'x'")
-    found = mend(world, rule="slave", dry_run=True)
+    found = fix(world, rule="slave", dry_run=True)
     assert (found["to_source"], len(found["statements"])) == (36, 36)
     assert """east: DELETE FROM "public"."t" WHERE "id" = '1';""" in found["statements"]
     assert """east: INSERT INTO "public"."t" SELECT :row; -- "id" = '2001'""" in found["statements"]
     assert """east: UPDATE "public"."t" SET "v" = :"v", "at" = :"at" WHERE "id" = '3';""" in found["statements"]
-    chosen = mend(world, rule="slave", dry_run=True, report=found["report"], rows=numbers("1-2, 9"))
+    chosen = fix(world, rule="slave", dry_run=True, report=found["report"], rows=numbers("1-2, 9"))
     assert (len(chosen["statements"]), "33 rows were not chosen" in chosen["note"]) == (3, True)
     assert set(chosen["statements"]) < set(found["statements"])
     world.at("west").execute("UPDATE t SET v = 'on its way' WHERE id = 2")
-    found = mend(world, kinds=("changed", "missing"))
+    found = fix(world, kinds=("changed", "missing"))
     assert (found["to_slave"], found["to_source"], found["left"]) == (26, 0, 0)
     world.until_quiet()
     assert world.at("east").execute("SELECT v FROM t WHERE id = 2").fetchone() == ("on its way",)
@@ -134,7 +134,7 @@ def test_a_row_that_somebody_changes_before_it_is_written_is_left_until_both_sid
     before("rows", lambda: east.execute("UPDATE t SET v = 'east' WHERE id = 2"))
     newer = "INSERT INTO t VALUES (1, 'newer'); UPDATE t SET v = 'newer' WHERE id = 102"
     before("end_unchanged", lambda: west.execute(newer))
-    found = mend(world, rule="source")
+    found = fix(world, rule="source")
     assert seen == [(1, "newer"), (2, "west"), (102, "newer")]
     world.until_quiet()
     assert world.rows("east") == world.rows("west")
@@ -155,10 +155,10 @@ def test_a_way_back_by_other_connections_is_seen_and_a_job_that_was_not_given_th
     for missing in ("west_m", "east"):
         given = Context(config, {name: info for name, info in infos.items() if name != missing})
         with closing(given.store), pytest.raises(SluiceError, match=f"SLC-014: .*{missing}"):
-            mend(world, context=given)
+            fix(world, context=given)
     given = Context(config, infos)
     with closing(given.store):
-        found = mend(world, context=given)
+        found = fix(world, context=given)
     assert found.get("deleted", found.get("to_slave")) == 0
     world.until_quiet()
     assert world.rows("east") == world.rows("west")
@@ -187,7 +187,7 @@ def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
     east, west = world.at("east"), world.at("west")
     # This deletion is on its way, and is not undone by the east's row, which is newer than the west's was.
     west.execute("DELETE FROM t WHERE id = 3")
-    found = mend(world, rule="newest", column="at")
+    found = fix(world, rule="newest", column="at")
     assert (found["to_slave"], found["to_source"], found["undecided"], found["equal"]) == (8, 9, 20, 1)
     assert "rule newest by at: 8 rows to the slave's side, 9 to the source's, 0 left by the rule, 20 u" in found["note"]
     world.until_quiet()
@@ -198,9 +198,9 @@ def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
     ] == [11, 11]
     harm(world, "east", "UPDATE t SET v = 'wrong' WHERE id = 801")
     with pytest.raises(SluiceError, match=r"SLC-630: .*public\.t that is extra: LookupError: .*; first keys: 801"):
-        mend(world, BACK, rule="plugin")
+        fix(world, BACK, rule="plugin")
     harm(world, "east", "UPDATE t SET v = 'right' WHERE id = 801")
-    found = mend(world, BACK, rule="plugin", report=comparisons.last(world.context.store, BACK))
+    found = fix(world, BACK, rule="plugin", report=comparisons.last(world.context.store, BACK))
     assert (found["to_slave"], found["to_source"], found["left"]) == (4, 9, 7)
     world.until_quiet()
     assert [
@@ -235,13 +235,13 @@ def test_what_does_not_go_both_ways_is_refused(world):
         world.settings = deepcopy(original)
         world.configure(change)
         with pytest.raises(SluiceError, match=told):
-            mend(world, rule=rule, report=report)
+            fix(world, rule=rule, report=report)
         report = comparisons.last(world.context.store, PAIR)
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)
     world.configure(lambda plain: plain.update(original))
     replications.record(world.context.store, BACK, Event.REQUEST)
     with pytest.raises(SluiceError, match=rf"SLC-465: slave east is .*\n.*{FILLS_EAST}"):
-        mend(world, rule="slave", report=report)
+        fix(world, rule="slave", report=report)
 
 
 def test_rows_of_a_third_master_are_on_a_way_that_a_repair_does_not_see(several):
@@ -256,7 +256,7 @@ def test_rows_of_a_third_master_are_on_a_way_that_a_repair_does_not_see(several)
         ways = [one for one in all_ways if one["source"] != "north" or one["slave"] in others]
         world.configure(lambda plain, ways=ways: plain.update(replications=ways))
         with pytest.raises(SluiceError, match=told):
-            mend(world, rule=rule, report=report)
+            fix(world, rule=rule, report=report)
         report = comparisons.last(world.context.store, PAIR)
     world.configure(lambda plain: plain.update(replications=all_ways))
     world.until_quiet()
@@ -270,6 +270,6 @@ def test_rows_of_a_third_master_are_on_a_way_that_a_repair_does_not_see(several)
     world.publish("north")
     world.drain("north", "west")
     harm(world, "east", "DELETE FROM t WHERE id = 7")
-    found = mend(world, rule="slave")
+    found = fix(world, rule="slave")
     assert (found["to_slave"], found["to_source"]) == (0, 1)
     assert world.at("east").execute("SELECT id FROM t ORDER BY id").fetchall() == [(7,), (8,)]

@@ -52,7 +52,7 @@ def test_a_key_is_found_if_both_sides_spell_it_alike_and_no_row_is_deleted_if_no
             return [world.reader("geneva").execute(one) for one in statements][-1]
         return BinlogMaster(master.server, world.infos["geneva"]).execute(*statements)
 
-    def mend(*tables):
+    def fix(*tables):
         asked = RepairRequest(SOURCE, "geneva", tuple(TableName(master.name, one) for one in tables))
         with world.running():
             return repair(world.context, asked, compare_here, patience_s=60)
@@ -61,14 +61,14 @@ def test_a_key_is_found_if_both_sides_spell_it_alike_and_no_row_is_deleted_if_no
     on_slave("UPDATE spelled SET v = 'another' WHERE i = 10")
     if into == "mariadb":
         on_slave(f"UPDATE spelled SET v = {NUL} WHERE i = 11")
-    found = mend()
+    found = fix()
     assert (found["deleted"], found["written"]) == ((1, 8) if into == "postgresql" else (2, 10))
     on_slave(f"ALTER TABLE priced {WIDER[into]}")
     for table, its in TYPES.items():
         on_slave(f"UPDATE {table} SET n = 0")
         left = [*on_slave(f"SELECT * FROM {table}")]
         with pytest.raises(SluiceError) as told:
-            mend(table)
+            fix(table)
         refused = REFUSED.get(table) if into == "mariadb" else None
         wanted = refused or rf"SLC-467: rows of {master.name}\.{table} .*{re.escape(its)} on the slave"
         assert re.search(wanted, str(told.value))

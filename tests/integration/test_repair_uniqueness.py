@@ -45,17 +45,17 @@ def test_values_that_rows_took_from_each_other_come_back_and_a_row_in_the_way_is
     slave = world.reader("zurich")
     slave.execute("; ".join((*SWAPPED, MORE)))
 
-    def mend(*tables, **more):
+    def fix(*tables, **more):
         with world.running():
             return repair(world.context, RepairRequest(SOURCE, "zurich", tables, **more), compare_here, patience_s=60)
 
     before = slave.execute("SELECT * FROM two ORDER BY id").fetchall()
     with pytest.raises(KeyConflict, match=r"SLC-649: rows of public\.two on slave zurich .*two_u_key") as refused:
-        mend(TWO, kinds=("missing",))
+        fix(TWO, kinds=("missing",))
     assert "--table public.two" in refused.value.hint
     assert "initial_update" in refused.value.hint
     assert slave.execute("SELECT * FROM two ORDER BY id").fetchall() == before
-    found = mend()
+    found = fix()
     assert "compared again: equal" in found["note"]
     assert differences(world) == {}
 

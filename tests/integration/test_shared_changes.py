@@ -37,7 +37,7 @@ def keys(world, table="t"):
 
 
 def stopped(world, pair, error):
-    """What a drain says that stops; and again, when it is let go on without anything being mended."""
+    """What a drain says that stops; and again, when it is let go on without anything being fixed."""
     world.publish(pair.source)
     for _ in range(2):
         with pytest.raises(SluiceError, match=error) as caught:

@@ -99,7 +99,7 @@ def test_a_repair_takes_no_rows_that_others_have_brought(world):
         settings["slaves"]["part"] = {"connection": "hub", "on_existing_rows": "merge"}
         settings["replications"][1]["slave"] = "part"
 
-    def mend(**asked):
+    def fix(**asked):
         jobs = partial(publish, world.context, "east", once=True), partial(drain, world.context, PAIR, once=True)
         with background(*jobs):
             return repair(world.context, RepairRequest(*vars(PAIR).values(), **asked), compare_here, patience_s=60)
@@ -108,12 +108,12 @@ def test_a_repair_takes_no_rows_that_others_have_brought(world):
     world.at("hub").execute("DELETE FROM t WHERE id = 1")
     for asked in ({"dry_run": True}, {}, {"kinds": ("missing",)}):
         with pytest.raises(SluiceError, match=r"SLC-467: .*public.t on slave hub .*public.t of west") as caught:
-            mend(**asked)
+            fix(**asked)
         assert "on_existing_rows: merge" in caught.value.hint
         assert "initial_update" not in caught.value.hint, "SLC-230 refuses that"
     assert keys(world) == [2, 3]
     world.configure(merging)
-    found = mend()
+    found = fix()
     assert (found["deleted"], found["written"], keys(world)) == (0, 1, [1, 2, 3])
 
 

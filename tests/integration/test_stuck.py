@@ -161,7 +161,7 @@ def test_neither_a_large_transaction_that_is_removed_nor_what_comes_before_it_is
 
 
 def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(build, sluice):
-    """What is computed of one row fails; once that is mended, what is kept is carried out as the slave sees it then."""
+    """What is computed of one row fails; once that is fixed, what is kept is carried out as the slave sees it then."""
     world = build("CREATE TABLE t (id int PRIMARY KEY, v text)", ["public.t"])
 
     def see(computed):

@@ -91,7 +91,7 @@ TROUBLES = {
     "another authority": ({"extra": {"sslrootcert": "stranger"}}, "certificate verify failed", "`sslrootcert`"),
     "no authority": ({"extra": {"sslrootcert": "/nowhere"}}, "does not exist", "`sslrootcert`"),
     "another host": ({"host": "127.0.0.1"}, 'does not match host name "127.0.0.1"', "Set Host"),
-    "a mode that is none": ({"extra": {"sslmode": "verified"}}, 'invalid sslmode value: "verified"', "mend `sslmode`"),
+    "a mode that is none": ({"extra": {"sslmode": "verified"}}, 'invalid sslmode value: "verified"', "fix `sslmode`"),
     "no key": ({"extra": {"sslcert": "own"}}, "not private key file", "`sslkey`"),
 }
 

@@ -36,8 +36,8 @@ def failed_drain(world, *, waits=False):
     world.publish()
     with pytest.raises(SluiceError, match=r"SLC-070") as caught:
         world.drain("zurich")
-    mended, _, instead = caught.value.hint.partition(" Or, instead of mending it: ")
-    assert mended.endswith("type: airflow dags unpause drain__flights__zurich.")
+    fixed, _, instead = caught.value.hint.partition(" Or, instead of fixing it: ")
+    assert fixed.endswith("type: airflow dags unpause drain__flights__zurich.")
     assert instead.startswith("airflow dags trigger initial_update")
     then = (
         "which unpauses the DAG by itself. An initial update waits for it, and is in the way of another one: end it, "

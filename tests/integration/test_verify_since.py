@@ -142,9 +142,9 @@ def test_rows_that_were_changed_since_are_compared_and_no_others(world, slave, m
     newest = comparison_status.listed(world.context, SOURCE, slave, None).comparisons[0]
     assert (page.since, page.keys) == (newest.since, newest.keys) == (str(since), 16)
     with world.running():
-        mended = repair(world.context, RepairRequest(SOURCE, slave, report=page.report), compare_here, 60)
-    assert (mended["deleted"], mended["written"]) == (1, 3)
-    assert "compared again: equal" in mended["note"]
+        fixed = repair(world.context, RepairRequest(SOURCE, slave, report=page.report), compare_here, 60)
+    assert (fixed["deleted"], fixed["written"]) == (1, 3)
+    assert "compared again: equal" in fixed["note"]
     if slave == "zurich":
         # It says nothing of other rows: the last whole comparison counts.
         with pytest.raises(SluiceError, match=r"SLC-090: .*legs on zurich: 0 missing, 0 extra, 3 changed"):

@@ -61,9 +61,9 @@ def test_an_age_is_told_in_two_words_at_most(seconds, age):
 
 
 def test_a_note_has_its_facts_and_its_hint():
-    text = "STANDBY: an error\nSLC-120: no\nHINT: mend it\n  and this\nleft out\nHINT: fill it\nworth knowing"
+    text = "STANDBY: an error\nSLC-120: no\nHINT: fix it\n  and this\nleft out\nHINT: fill it\nworth knowing"
     assert template_filters.notes(text) == [
-        Note("STANDBY: an error\nSLC-120: no", "mend it\n  and this"),
+        Note("STANDBY: an error\nSLC-120: no", "fix it\n  and this"),
         Note("left out", "fill it"),
         Note("worth knowing", ""),
     ]

@@ -47,9 +47,9 @@ def test_values_of_a_report_without_names_are_counted():
 
 
 def test_keys_are_left_out_of_what_is_said_and_nothing_else():
-    error = SluiceError(90, f"public.t on z: 1 missing{FIRST_KEYS}public.t on z missing (k1\nHINT: k2; k3)", "mend it")
+    error = SluiceError(90, f"public.t on z: 1 missing{FIRST_KEYS}public.t on z missing (k1\nHINT: k2; k3)", "fix it")
     assert without_keys(f"INCONSISTENT since now: {error}\nafter it") == (
-        f"INCONSISTENT since now: SLC-090: public.t on z: 1 missing{FIRST_KEYS}···\nHINT: mend it\nafter it"
+        f"INCONSISTENT since now: SLC-090: public.t on z: 1 missing{FIRST_KEYS}···\nHINT: fix it\nafter it"
     )
     assert without_keys(f"{error.message}.\nIt gets no changes").endswith("···\nIt gets no changes")
     assert without_keys("a fact\n  of two lines") == "a fact\n  of two lines"

@@ -139,7 +139,7 @@ FILES = {
         EXAMPLE.replace("  geneva: {", "  zurich: {"),
         1,
         "'zurich' stands here twice",
-        "mend the file",
+        "fix the file",
     ),
     "a replication of an unknown slave": (
         EXAMPLE.replace("slave: geneva", "slave: genf"),
@@ -159,8 +159,8 @@ FILES = {
     "a slave's name with a semicolon": (EXAMPLE.replace("zurich", "'z;h'"), 2, "is no name", "check"),
     "a prefix of DAG ids with a dash": (f"dag_prefix: team-a_{EXAMPLE}", 2, "is no prefix of DAG ids", "check"),
     "no YAML": ("sources: [", 1, "cannot be read", "SLUICE_CONFIG"),
-    "a key that is a list": ("? [a]\n: 1\n", 1, "a key must be one word", "mend the file"),
-    "a template that nobody filled": ("change_log: {{ place }}", 1, "a key must be one word", "mend the file"),
+    "a key that is a list": ("? [a]\n: 1\n", 1, "a key must be one word", "fix the file"),
+    "a template that nobody filled": ("change_log: {{ place }}", 1, "a key must be one word", "fix the file"),
     "a schema of 80 characters": (
         EXAMPLE.replace("slaves:\n", f"    schema: {'s' * 80}\nslaves:\n", 1),
         2,

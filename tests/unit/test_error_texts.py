@@ -41,7 +41,7 @@ FORGED = {
 @pytest.mark.parametrize("name", FORGED.values(), ids=FORGED)
 @pytest.mark.parametrize("where", ["fact", "hint"])
 def test_a_name_stays_within_the_part_of_the_error_that_says_it(name, where):
-    said = {"fact": "this is wrong", "hint": "mend it"}
+    said = {"fact": "this is wrong", "hint": "fix it"}
     said[where] = f"{name} {said[where]}" if len(name) < MOST_SAID else name
     error = SluiceError(185, **said)
     text = str(error)
@@ -76,16 +76,16 @@ def test_a_password_that_somebody_typed_into_a_field_of_an_address_is_not_said(t
 
 def test_lines_that_an_error_has_by_itself_stay():
     fact = "this is not valid:\n  a: wrong\n  b: wrong"
-    assert SluiceError(2, fact, "mend these").fact == fact
+    assert SluiceError(2, fact, "fix these").fact == fact
 
 
 def test_what_is_added_to_an_error_later_cannot_speak_in_its_place_either():
-    error = SluiceError(70, "it stands", "mend it")
+    error = SluiceError(70, "it stands", "fix it")
     error.fact = f"{error.fact}. In front of t\nHINT: type: evil"
     error.hint = f"{error.hint}\x1b[2J\nSLC-001: all is well"
     assert (
         str(error)
-        == "SLC-070: it stands. In front of t\n  HINT: type: evil\nHINT: mend it\\x1b[2J\n  SLC-001: all is well"
+        == "SLC-070: it stands. In front of t\n  HINT: type: evil\nHINT: fix it\\x1b[2J\n  SLC-001: all is well"
     )
     assert error.args == (error.fact,)
 

@@ -24,7 +24,7 @@ HEALTHY, TROUBLED = Touched("public.free", {"I": 1}), Touched("public.fre", {"I"
     ],
 )
 def test_only_the_table_that_has_the_trouble_is_to_be_skipped(touched, fact, skipped):
-    error = SluiceError(140, fact, "mend it")
+    error = SluiceError(140, fact, "fix it")
     hints.for_drain(error, Pair("flights", "zurich"), BlockingTransaction(3, "7", 1, 2, touched))
     assert "--remove-first 3`" in error.hint
     assert ("--skip" in error.hint, f"`--skip {skipped}`" in error.hint) == (bool(skipped), bool(skipped))

@@ -47,7 +47,7 @@ def fail(error):
 
 
 def test_what_may_pass_is_told_from_what_would_fail_again(ends):
-    assert ends(lambda: fail(SluiceError(61, "no", "mend it"))) == job.TERMINAL == 3
+    assert ends(lambda: fail(SluiceError(61, "no", "fix it"))) == job.TERMINAL == 3
     assert ends(lambda: fail(TransientError(60, "no", "start it"))) == job.TRANSIENT == 75
 
 

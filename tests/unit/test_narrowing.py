@@ -7,7 +7,7 @@ import pytest
 from sluice.drain.isolate_failure import FailingTransaction, narrow
 from sluice.errors import KeyConflict, SluiceError, TransientError
 
-FIRM, CONFLICT = SluiceError(39, "no", "mend it"), KeyConflict(72, "no", "mend it")
+FIRM, CONFLICT = SluiceError(39, "no", "fix it"), KeyConflict(72, "no", "fix it")
 
 
 def narrowed_to_the_end(last, refuse):

@@ -112,7 +112,7 @@ class Dags:
                 raise SluiceError(
                     952,
                     "\n".join(filter(None, [f"the run {run} of {dag} is {found['state']}", note])),
-                    "the log of its task in the Airflow UI has more. When the cause is mended, trigger it again",
+                    "the log of its task in the Airflow UI has more. When the cause is fixed, trigger it again",
                 )
             time.sleep(_LOOK_S)
 
@@ -138,7 +138,7 @@ class Dags:
         return TransientError(
             916,
             f"Airflow's REST API does not answer: {error}",
-            f"runs that began go on; start Airflow (embedded: ./sluice up), or mend its connection: "
+            f"runs that began go on; start Airflow (embedded: ./sluice up), or fix its connection: "
             f"{shell.connect(self._config.airflow_api)}",
         )
 

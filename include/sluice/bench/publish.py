@@ -215,6 +215,6 @@ def _peak_mb(server: Server, context: Context) -> float:
     job.returncode = os.waitstatus_to_exitcode(status)
     if job.returncode:
         raise SluiceError(
-            946, f"the job ended with {job.returncode}", "what it said is above; mend that, and run the bench again"
+            946, f"the job ended with {job.returncode}", "what it said is above; fix that, and run the bench again"
         )
     return usage.ru_maxrss / 1024

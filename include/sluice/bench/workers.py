@@ -51,7 +51,7 @@ class Workers:
     def look(self) -> None:
         """Raises SluiceError SLC-947 if one has failed."""
         if any(process.exitcode for process in self._processes):
-            hint = "what it said is above; mend that, and run the bench again"
+            hint = "what it said is above; fix that, and run the bench again"
             raise SluiceError(947, "a job of the bench failed", hint)
 
 

@@ -38,14 +38,14 @@ def fact(one: Unwatched) -> str:
 def note(context: Context, source: str, one: Unwatched) -> str:
     """The same with its HINT: what is safe, and what to type."""
     bootstrap = shell.trigger("bootstrap", source=source)
-    mend = f"mend `tables` of the source {source} in the configuration, then type: {bootstrap}"
+    fix = f"fix `tables` of the source {source} in the configuration, then type: {bootstrap}"
     match one.reason:
         case UnwatchedReason.MISSING:
-            hint = f"all other tables go on. If the name is wrong, {mend}"
+            hint = f"all other tables go on. If the name is wrong, {fix}"
         case UnwatchedReason.RENAMED:
-            hint = f"nothing is lost. Name it by its new name, for its slaves, too: {mend}"
+            hint = f"nothing is lost. Name it by its new name, for its slaves, too: {fix}"
         case UnwatchedReason.OTHER_KIND | UnwatchedReason.COLUMNLESS | UnwatchedReason.PARTITION:
-            hint = f"all other tables go on; {mend}"
+            hint = f"all other tables go on; {fix}"
         case UnwatchedReason.CONFIGURED_SINCE:
             hint = f"all other tables go on; type: {bootstrap}, then initial_update for slaves that have no copy of it"
         case UnwatchedReason.OWNER:

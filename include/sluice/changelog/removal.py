@@ -23,7 +23,7 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
         raise SluiceError(
             652,
             f"none of the {len(listed)} segments of {source} is where the change log should be",
-            "mount the directory, or mend the store, and run this again; if they are gone for good, do it with "
+            "mount the directory, or fix the store, and run this again; if they are gone for good, do it with "
             "`--store-only`",
         )
     manifest.mark_trimmed(listed)
@@ -33,6 +33,6 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
         raise SluiceError(
             653,
             f"{len(left)} of {len(there)} segments of {source} cannot be deleted, such as {left[0]}",
-            "nobody needs them any more; mend the rights of the directory or of the store, and run this again",
+            "nobody needs them any more; fix the rights of the directory or of the store, and run this again",
         )
     return len(there)

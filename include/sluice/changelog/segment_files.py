@@ -52,9 +52,7 @@ def expect_directory(url: str) -> Path:
         )
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK)):
-        raise SluiceError(
-            65, f"nothing can be written to {existing}", "mend its rights, or mount it; no change is lost"
-        )
+        raise SluiceError(65, f"nothing can be written to {existing}", "fix its rights, or mount it; no change is lost")
     return existing
 
 
@@ -237,7 +235,7 @@ def unwritable(name: str, place: Path | str, error: Exception) -> TransientError
     return TransientError(
         46,
         f"segment {name} cannot be written to {place}: {reason(error)}",
-        "no change is lost, they wait at the source; make room, mount the directory or mend the store; the next run "
+        "no change is lost, they wait at the source; make room, mount the directory or fix the store; the next run "
         "goes on",
     )
 
@@ -261,7 +259,7 @@ def absent(fact: str) -> TransientError:
     return TransientError(
         53,
         fact,
-        "no change is lost; mount the directory or mend the filesystem, the next run goes on. See the runbook if it is "
+        "no change is lost; mount the directory or fix the filesystem, the next run goes on. See the runbook if it is "
         "lost for good",
     )
 

@@ -212,7 +212,7 @@ def _refused(conn_id: str, why: str) -> SluiceError:
     return SluiceError(
         250,
         f"Airflow did not store the connection {conn_id}: {why}",
-        "mend that and type it again, or add the connection in the Airflow UI (Admin, Connections)",
+        "fix that and type it again, or add the connection in the Airflow UI (Admin, Connections)",
     )
 
 

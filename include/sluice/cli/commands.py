@@ -44,7 +44,7 @@ def show_check() -> int:
         print(check.line(one))
     wrong = sum(not one.good for one in found)
     if wrong:
-        print(f"{wrong} of {len(found)} are wrong: mend them from the top, then run {shell.check()} again.")
+        print(f"{wrong} of {len(found)} are wrong: fix them from the top, then run {shell.check()} again.")
         print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
     return 1 if wrong else 0
 

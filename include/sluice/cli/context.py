@@ -44,7 +44,7 @@ def from_airflow(settings: Config) -> Context:
         raise ConfigError(
             18,
             f"Airflow did not hand out the connections: {reason}",
-            f"see what Airflow says itself, with `{shell.airflow('connections', 'list')}`, and mend that",
+            f"see what Airflow says itself, with `{shell.airflow('connections', 'list')}`, and fix that",
         )
     return Context(settings, open_sealed(asked.stdout.strip().splitlines()[-1]))
 

@@ -38,7 +38,7 @@ def init() -> int:
         raise SluiceError(
             397,
             f"the pools and the DAG file could not be made: {reason}",
-            "mend that (has Airflow a database: `airflow db migrate`?), and type it again",
+            "fix that (has Airflow a database: `airflow db migrate`?), and type it again",
         )
     print(f"Then type: {shell.sluice('connect')} and {shell.check()}; they name what is missing.")
     return 0

@@ -113,7 +113,7 @@ def standby(context: Context, dags: Dags, pair: Pair, who: str) -> None:
 
 
 def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
-    """Deliver to a slave again, also after an error that was mended.
+    """Deliver to a slave again, also after an error that was fixed.
 
     Raises:
         ConfigError: SLC-003, there is no such replication.

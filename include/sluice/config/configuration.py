@@ -316,7 +316,7 @@ def load(file: Path | None = None) -> Config:
     try:
         raw = strict_yaml.read(file)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or mend the file") from None
+        raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or fix the file") from None
     return valid(raw, file)
 
 
@@ -333,7 +333,7 @@ def valid(raw: object, file: Path) -> Config:
         )
         more = [f"  and {len(found) - _TOLD} more"] if len(found) > _TOLD else []
         faults = "\n".join([*dict.fromkeys(invalid), *more])
-        raise ConfigError(2, f"{file} is not valid:\n{faults}", f"mend these and run `{shell.check()}`") from None
+        raise ConfigError(2, f"{file} is not valid:\n{faults}", f"fix these and run `{shell.check()}`") from None
 
 
 def schema() -> dict[str, object]:
@@ -353,7 +353,7 @@ def _found(name: str, known: dict[str, _T], kind: str) -> _T:
         raise UnknownName(
             3,
             f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
-            meant(name, known, "mend the name"),
+            meant(name, known, "fix the name"),
         ) from None
 
 

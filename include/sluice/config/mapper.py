@@ -167,4 +167,4 @@ class Mapper:
 
 
 def _impossible(why: str) -> ConfigError:
-    return ConfigError(7, f"a slave cannot see its tables so: {why}", "mend its `tables` in the configuration")
+    return ConfigError(7, f"a slave cannot see its tables so: {why}", "fix its `tables` in the configuration")

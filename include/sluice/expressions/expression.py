@@ -151,6 +151,6 @@ def _evaluate(expression: Expression, row: Any, new: Any, old: Any, run: Callabl
     raise SluiceError(
         160,
         f"the expression {expression.text!r} cannot be evaluated for one of the rows: {why}",
-        "mend it in the configuration, for example by a CASE that takes care of such rows, or the row on the master; "
+        "fix it in the configuration, for example by a CASE that takes care of such rows, or the row on the master; "
         "nothing was changed",
     )

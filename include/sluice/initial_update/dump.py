@@ -305,7 +305,7 @@ def _ended(
         raise SluiceError(
             80,
             f"no slave could be loaded: {facts}",
-            f"mend each ({causes}), then type: {shell.update(source, list(failed), **again)}",
+            f"fix each ({causes}), then type: {shell.update(source, list(failed), **again)}",
         )
     ways_out = {slave: hints.for_update(error, Pair(source, slave), **again) for slave, error in failed.items()}
     reasons = {slave: f"{error.message}\nHINT: {ways_out[slave]}" for slave, error in failed.items()}

@@ -183,7 +183,7 @@ def _relay(context: Context, relay: Relay) -> str:
 
 def _api(context: Context) -> str:
     info = context.connection(context.config.airflow_api)
-    hint = f"start Airflow, or mend the connection {context.config.airflow_api}; until then pausing is not noticed"
+    hint = f"start Airflow, or fix the connection {context.config.airflow_api}; until then pausing is not noticed"
     api = AirflowApi(info)
     try:
         api.ask("/api/v2/dags?limit=1")
@@ -233,7 +233,7 @@ def _spark(info: ConnectionInfo) -> str:
         raise SluiceError(
             64,
             f"nothing answers at {host}:{info.port}: {error}",
-            "start the Spark server, or mend its connection; no job runs until then",
+            "start the Spark server, or fix its connection; no job runs until then",
         ) from None
     listens = f"listens at {host}:{info.port}"
     # A master of Spark is an address with its scheme, and has TLS by settings of Spark's own.
@@ -355,7 +355,7 @@ def _place(settings: OutgoingFiles) -> str:
 
 def _circles(context: Context) -> str:
     if back := unblocked_loops(context.config.arrows(context.database_id)):
-        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "mend it, see include/docs/both_directions.md")
+        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "fix it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 
 

@@ -83,7 +83,7 @@ class Reach:
     def _note_hanging(self, context: Context, server: Pair | str) -> None:
         fact = f"it has not answered for {self._patience_s:g} seconds"
         if isinstance(server, Pair):
-            hint = "start the database, or mend the way to it; nothing is lost"
+            hint = "start the database, or fix the way to it; nothing is lost"
             self._absent[server] = TransientError(30, f"{server.slave}: {fact}", hint)
         else:
             waiting = context.capture_way(server).waiting

@@ -134,7 +134,7 @@ def _asked(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int
             54,
             f"the transformer failed on a batch of {len(batch)} changes from key {batch.column('repl_key')[0]} on: "
             f"{type(error).__name__}: {error}",
-            "nothing is lost, these and what follows them wait at the source; mend the transformer, or take it "
+            "nothing is lost, these and what follows them wait at the source; fix the transformer, or take it "
             "out of the configuration; the next run goes on",
         ) from error
 

@@ -68,5 +68,5 @@ def _unusable(named: str, why: str) -> ConfigError:
         55,
         f"the transformer {named} cannot be loaded: {why}",
         f"nothing was published and nothing is lost; install it where the jobs run, as an entry point of {GROUP} or "
-        "as module:attribute, or mend `transformer`",
+        "as module:attribute, or fix `transformer`",
     )

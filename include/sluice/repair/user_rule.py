@@ -53,7 +53,7 @@ class UserRule:
                 630,
                 f"the rule {self.named} failed on a row of {self.table} that is {at.kind}: "
                 f"{type(error).__name__}: {error}{FIRST_KEYS}{key}",
-                "rows that were repaired before are correct, and this one and others were left as they are; mend the "
+                "rows that were repaired before are correct, and this one and others were left as they are; fix the "
                 "code, and repair again",
             ) from error
         return winners

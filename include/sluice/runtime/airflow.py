@@ -130,7 +130,7 @@ def prepare(layout: RuntimePaths, env: Mapping[str, str], connections: Sequence[
         raise SluiceError(
             933,
             f"Airflow's database could not be prepared:\n{tail}",
-            f"the whole log: {log}; mend what it says, then `./sluice up` again",
+            f"the whole log: {log}; fix what it says, then `./sluice up` again",
         )
 
 

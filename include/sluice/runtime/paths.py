@@ -99,7 +99,7 @@ class RuntimePaths:
             raise ConfigError(
                 341,
                 f"the directory {self.home} cannot be used: {error.strerror}: {error.filename}",
-                f"nothing was done; let {paths.HOME_ENV} name a directory that can be written to, or mend its rights",
+                f"nothing was done; let {paths.HOME_ENV} name a directory that can be written to, or fix its rights",
             ) from None
 
 

@@ -71,7 +71,7 @@ class Service:
                 raise SluiceError(
                     930,
                     f"{self.name} ended:\n{self.tail()}",
-                    f"the whole log: {self.log}; mend what it says, then `./sluice down` and `./sluice up`",
+                    f"the whole log: {self.log}; fix what it says, then `./sluice down` and `./sluice up`",
                 )
             if time.monotonic() > deadline:
                 fact = f"{self.name} is not ready after {seconds:.0f} s:\n{self.tail()}"

@@ -87,7 +87,7 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
         raise SluiceError(
             932,
             f"the first Spark job failed:\n{output}",
-            f"the server's log: {service.log}; mend what it says, then `./sluice down` and `./sluice up`",
+            f"the server's log: {service.log}; fix what it says, then `./sluice down` and `./sluice up`",
         )
 
 

@@ -181,7 +181,7 @@ class Directory(Place):
             raise TransientError(
                 180,
                 f"the directory {self.url} cannot be {done}: {str(error).partition(chr(10))[0]}",
-                "mount it, make room or mend its rights on every machine that runs tasks; then run this again",
+                "mount it, make room or fix its rights on every machine that runs tasks; then run this again",
             ) from None
 
     def _too_large(self, name: str) -> SluiceError:

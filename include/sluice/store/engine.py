@@ -154,7 +154,7 @@ class Store:
             state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         fact = f"the control store does not answer: {reason}"
         if (state or "").startswith(_REFUSED):
-            return SluiceError(62, fact, "mend login, password and database of the control store's Airflow connection")
+            return SluiceError(62, fact, "fix login, password and database of the control store's Airflow connection")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
 
 

@@ -394,5 +394,5 @@ def _complain(
     if refused:
         states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
         red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
-        anew = f"; once that is mended, type: {shell.update(source, red)}" if red else "; an update is under way"
+        anew = f"; once that is fixed, type: {shell.update(source, red)}" if red else "; an update is under way"
         raise SluiceError(93, f"not every slave could be verified: {states}", f"`{shell.status()}` says why{anew}")

@@ -136,5 +136,5 @@ def sound(table: TableName, setting: str, read: Callable[[], _T]) -> _T:
         raise ConfigError(
             163,
             f"`{setting}` of {table} cannot be used: {fault}",
-            "mend it in the slave's `tables`; include/docs/expressions.md tells what there is",
+            "fix it in the slave's `tables`; include/docs/expressions.md tells what there is",
         ) from None

@@ -178,7 +178,7 @@ def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> 
     except Exception as error:
         why = error if isinstance(error, extensions.UnusableExtension) else f"{type(error).__name__}: {error}"
         fact = f"the {called} cannot be used for {table}: {why}"
-        raise ConfigError(161, fact, f"mend it, or {hint}; nothing was changed") from error
+        raise ConfigError(161, fact, f"fix it, or {hint}; nothing was changed") from error
 
 
 def answered(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
@@ -191,7 +191,7 @@ def answered(called: str, table: TableName, count: int, call: Callable[[], _T]) 
         raise SluiceError(
             162,
             f"the {called} failed on {count} rows of {table}: {type(error).__name__}: {error}",
-            "the slave waits in front of them and nothing is lost; mend it, or take it out of the configuration "
+            "the slave waits in front of them and nothing is lost; fix it, or take it out of the configuration "
             "and trigger initial_update for the slave, then unpause",
         ) from error
 

@@ -33,7 +33,7 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
         raise ConfigError(
             165,
             f"the stylesheets of slave {pair.slave} cannot be read: {error}",
-            "mount their directory where the jobs run, put the file there, or mend `stylesheets`; nothing was changed",
+            "mount their directory where the jobs run, put the file there, or fix `stylesheets`; nothing was changed",
         ) from None
     log.event("no stylesheet, messages go as they are", slave=pair.slave, directory=directory, names=" ".join(names))
     return None

@@ -191,7 +191,7 @@ class _Running:
             return SluiceError(
                 203,
                 f"{self._name} did not say {self._task.settings.expect!r}",
-                "what it said is in the log of this task; mend the program, or `expect` of it, then trigger "
+                "what it said is in the log of this task; fix the program, or `expect` of it, then trigger "
                 "initial_update again",
             )
         return wrong
@@ -235,7 +235,7 @@ class _Running:
             return SluiceError(
                 202,
                 f"{self._name} had not ended after {self._task.settings.limit_s:g} s, and was ended",
-                "what it said is in the log of this task; mend what it waits for, or raise `limit_s`, then trigger "
+                "what it said is in the log of this task; fix what it waits for, or raise `limit_s`, then trigger "
                 "initial_update again",
             )
         if code in success:
@@ -244,7 +244,7 @@ class _Running:
         return SluiceError(
             201,
             f"{self._name} ended with {how}{f'; it said last: {self._last}' if self._last else ''}",
-            "all that it said is in the log of this task; mend that, then trigger initial_update again",
+            "all that it said is in the log of this task; fix that, then trigger initial_update again",
         )
 
     def _listen(self, output: IO[bytes]) -> None:

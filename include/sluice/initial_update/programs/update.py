@@ -168,7 +168,7 @@ class ProgramUpdate(NoResume):
                 206,
                 f"the programs succeeded and left no rows on {target.name}, but the master has some: "
                 f"{', '.join(sorted(map(str, empty)))}",
-                "see in the log of this task what they said, mend `initial_program`, then trigger initial_update again",
+                "see in the log of this task what they said, fix `initial_program`, then trigger initial_update again",
             )
         if not self._at_once:
             await_published(self._source, self.shown)

@@ -14,9 +14,9 @@ from sluice.errors import AGAIN, VALUES_ENV, LockTimeout, RolledBack, SluiceErro
 _QUOTED = re.compile(r"'.*'", re.DOTALL)
 # Errors whose text quotes a value of a row; what those of a range and a length quote is a column.
 _TELLING = {1062, 1292, 1366, 1367}
-_GONE = f"start the database, or mend the way to it; nothing is lost, {AGAIN}"
+_GONE = f"start the database, or fix the way to it; nothing is lost, {AGAIN}"
 _FULL = f"the server is out of connections, memory or disk; free some, {AGAIN}"
-_LOGIN = "mend login and password of the Airflow connection, or its `sslmode` if the server demands TLS"
+_LOGIN = "fix login and password of the Airflow connection, or its `sslmode` if the server demands TLS"
 _RIGHTS = 'grant the account of the connection what is missing; see mariadb.md, "Rights"'
 _PRIMARY = "point the connection at the primary, or set `read_only` off there"
 _VALUE = "alter the column so that it takes the value, or make it a `longtext`; then unpause"
@@ -36,7 +36,7 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
     **dict.fromkeys((1044, 1142, 1143, 1227, 1370), (33, SluiceError, _RIGHTS)),
     **dict.fromkeys((1290, 1792, 1836), (38, SluiceError, _PRIMARY)),
     **dict.fromkeys((1264, 1265, 1292, 1366, 1367, 1406), (431, SluiceError, _VALUE)),
-    1049: (29, SluiceError, "create the database, or mend `schema` and `schemas` of the slave in the configuration"),
+    1049: (29, SluiceError, "create the database, or fix `schema` and `schemas` of the slave in the configuration"),
     1153: (
         431,
         SluiceError,
@@ -83,5 +83,5 @@ def explained(error: pymysql.Error, doing: str) -> SluiceError:
     return UnclassifiedError(
         39,
         f"{doing}: {message} [error {number}]",
-        "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
+        "fix the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )

@@ -25,10 +25,10 @@ _TELLING = {"ORA-00001", "ORA-01722", "ORA-12899", "ORA-01438"}
 _VALUES = re.compile(r"row with column values .*|'[^']*'|\(actual: .*", re.DOTALL)
 # Errors whose text quotes a `dsn`, which may have a password.
 _QUOTING = {"DPY-2049", "DPY-4017", "DPY-4018"}
-_GONE = f"start the database, or mend the way to it; nothing is lost, {AGAIN}"
+_GONE = f"start the database, or fix the way to it; nothing is lost, {AGAIN}"
 _FULL = f"the server is out of sessions, memory or disk; free some, {AGAIN}"
-_SERVICE = "mend the service name of the Airflow connection: its schema, or `service_name` or `sid` in its extra"
-_LOGIN = "mend login and password of the Airflow connection; the DBA unlocks an account and renews a password"
+_SERVICE = "fix the service name of the Airflow connection: its schema, or `service_name` or `sid` in its extra"
+_LOGIN = "fix login and password of the Airflow connection; the DBA unlocks an account and renews a password"
 _RIGHTS = 'grant the user of the connection what is missing; see oracle.md, "Rights"'
 _LOCK = f"another session holds the lock; {AGAIN}. Look in V$LOCKED_OBJECT for whose it is"
 _CANCELLED = f"the statement was cancelled; {AGAIN}"
@@ -128,7 +128,7 @@ def explained(error: oracledb.Error, doing: str) -> SluiceError:
     return UnclassifiedError(
         39,
         f"{doing}: {message} [error {code or 'without a code'}]",
-        "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
+        "fix the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )
 
 

@@ -143,7 +143,7 @@ def quoted(name: str) -> str:
     """A name as an identifier. Raises ConfigError SLC-476 for one that no identifier can be."""
     if not name or '"' in name or "\0" in name:
         raise ConfigError(
-            476, f"{name!r} is no name of an object in Oracle: it is empty, or has a double quote", "mend the name"
+            476, f"{name!r} is no name of an object in Oracle: it is empty, or has a double quote", "fix the name"
         )
     return f'"{name}"'
 

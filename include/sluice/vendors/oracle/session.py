@@ -73,7 +73,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
             483,
             f"the connection to {info.host or 'nowhere'} "
             + (f"has `protocol` {protocol}" if protocol not in _PROTOCOLS else "names no database"),
-            "mend it: its schema is the service name; or set `service_name`, `sid` or `dsn` in its extra, and "
+            "fix it: its schema is the service name; or set `service_name`, `sid` or `dsn` in its extra, and "
             "`protocol` to tcp or tcps",
         )
     named = {"sid": str(extra["sid"])} if not service else {"service_name": str(service)}

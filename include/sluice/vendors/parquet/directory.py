@@ -57,7 +57,7 @@ def reachable(doing: str) -> Iterator[None]:
         raise TransientError(
             150,
             f"{doing}: {error.strerror}: {error.filename or ''}".rstrip(": "),
-            f"mount the directory, mend its rights or make room; nothing is lost, {AGAIN}",
+            f"mount the directory, fix its rights or make room; nothing is lost, {AGAIN}",
         ) from None
 
 

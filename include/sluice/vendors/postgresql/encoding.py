@@ -13,6 +13,6 @@ def expect_known(connection: Connection) -> None:
         raise ConfigError(
             28,
             f"the database {row[0]} is in SQL_ASCII, which does not say what its texts mean",
-            "make a database with ENCODING 'UTF8', load what `pg_dump --encoding` writes of this one into it, and mend "
+            "make a database with ENCODING 'UTF8', load what `pg_dump --encoding` writes of this one into it, and fix "
             "the Airflow connection; nothing was changed",
         )

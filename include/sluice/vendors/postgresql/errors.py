@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"""["'«„\u2018\u201c].*["'»\u2019\u201c\u201d]""", re.
 
 # SQLSTATE class or code -> (error code, transient?, hint). Source: PostgreSQL manual, appendix "Error Codes".
 _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
-    "08": (30, TransientError, f"start the database, or mend the way to it; nothing is lost, {AGAIN}"),
+    "08": (30, TransientError, f"start the database, or fix the way to it; nothing is lost, {AGAIN}"),
     "40": (34, TransientError, AGAIN),
     "53": (35, TransientError, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
     "55P03": (
@@ -63,11 +63,11 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "28": (
         31,
         SluiceError,
-        "mend login and password of the Airflow connection; if the server misses encryption or a certificate, set "
+        "fix login and password of the Airflow connection; if the server misses encryption or a certificate, set "
         "`sslmode`, or `sslcert` and `sslkey`, in its extra",
     ),
-    "3D000": (32, SluiceError, "mend the database name (schema) of the Airflow connection"),
-    "3F000": (29, SluiceError, "create the schema, or mend `schema` in the configuration"),
+    "3D000": (32, SluiceError, "fix the database name (schema) of the Airflow connection"),
+    "3F000": (29, SluiceError, "create the schema, or fix `schema` in the configuration"),
     "42501": (
         33,
         SluiceError,
@@ -116,7 +116,7 @@ def explained(
     return UnclassifiedError(
         39,
         f"{doing}: {message} [SQLSTATE {state}]",
-        "mend the cause; a slave that was stopped goes on when its drain DAG is unpaused",
+        "fix the cause; a slave that was stopped goes on when its drain DAG is unpaused",
     )
 
 

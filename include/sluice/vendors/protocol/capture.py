@@ -28,7 +28,7 @@ def expect_no_decoding(decoding: Decoding | None) -> None:
         raise ConfigError(
             426,
             "a source of this vendor has no `decoding`: Sluice reads its log as it is",
-            "nothing was opened; take `decoding` out of the source, or mend `vendor`",
+            "nothing was opened; take `decoding` out of the source, or fix `vendor`",
         )
 
 
@@ -38,7 +38,7 @@ def expect_no_standby(standby: ConnectionInfo | None) -> None:
         raise ConfigError(
             556,
             "a source of this vendor has no `standby_connection`: its log is read from the master",
-            "nothing was opened; take `standby_connection` out of the source, or mend `vendor`",
+            "nothing was opened; take `standby_connection` out of the source, or fix `vendor`",
         )
 
 

@@ -50,7 +50,7 @@ def failed(error: UnclassifiedError) -> SluiceError:
     return SluiceError(
         140,
         error.fact,
-        "the slave waits in front of it: mend what is in its way there, or do there by hand what the master did, which "
+        "the slave waits in front of it: fix what is in its way there, or do there by hand what the master did, which "
         "is then passed over; or leave it behind by initial_update",
     )
 

@@ -21,13 +21,13 @@ def stops(fact: str) -> SluiceError:
     return SluiceError(
         104,
         fact,
-        "the slave waits in front of it: mend what is in its way there, or leave it behind by initial_update",
+        "the slave waits in front of it: fix what is in its way there, or leave it behind by initial_update",
     )
 
 
 def fails(fact: str) -> SluiceError:
     """A statement that fails on the master, and is rolled back."""
-    return SluiceError(105, fact, "mend the statement; nothing was changed on any node")
+    return SluiceError(105, fact, "fix the statement; nothing was changed on any node")
 
 
 def others_write(table: str) -> SluiceError:

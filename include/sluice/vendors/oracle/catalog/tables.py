@@ -118,6 +118,6 @@ def _unwatchable(name: TableName, why: str) -> Unwatchable:
     return Unwatchable(
         485,
         f"{name} cannot be watched: {why}",
-        "mend its name in the configuration, which is taken letter by letter; let a DBA run the script of "
+        "fix its name in the configuration, which is taken letter by letter; let a DBA run the script of "
         f"{shell.sluice('grants', 'SOURCE')} if it is there; or set `exclude` of the table",
     )

@@ -45,7 +45,7 @@ class CatalogStamp:
         """The error for a table whose columns differ from the record: for good, or altered since the last comparison.
 
         Args:
-            went: only partitions of it went, which the next look for changes mends.
+            went: only partitions of it went, which the next look for changes fixes.
         """
         if went or (self._before and self._before._seen not in (None, self._seen)):
             return AlteredMeanwhile(

@@ -161,7 +161,7 @@ class PreparedStatements:
                     raise SluiceError(
                         123,
                         f"what {self.target.name} wants executed {when} {action} is refused there: {error}",
-                        "mend it in the configuration, with schemas: names are not looked up; nothing is lost",
+                        "fix it in the configuration, with schemas: names are not looked up; nothing is lost",
                     ) from error
 
     def _made(self, connection: Connection, kind: str, statement: sql.Composed) -> None:

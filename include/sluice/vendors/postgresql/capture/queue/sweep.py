@@ -218,7 +218,7 @@ class PostgresSweep:
         return SluiceError(
             58,
             f"a change in ITEMS is no text in UTF-8, that with key {key}: {str(error).strip()}",
-            f"mend the value in its table, then give the change up by `{self.deletion('repl_key', key)}` on the "
+            f"fix the value in its table, then give the change up by `{self.deletion('repl_key', key)}` on the "
             "source; the slaves lack it until initial_update. If the database is in SQL_ASCII, move it to UTF8",
         )
 
