@@ -51,7 +51,7 @@ class Segments(Part):
 
 class Blocks(Part):
     """How tables are loaded in blocks while the stream goes on, in the mode `online` of an initial update. Each block
-    has a point of the stream ([R10](correctness.md#blocks-at-points)).
+    has a point of the stream ([R10](loading.md#blocks-at-points)).
     """
 
     rows: Annotated[
