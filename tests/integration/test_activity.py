@@ -10,7 +10,7 @@ from support.world import SOURCE
 from sluice.errors import FencedError
 from sluice.model.activity import RowCounts
 from sluice.model.names import TableName
-from sluice.monitor.table_status import Copy, tables
+from sluice.monitor.table_status import TableCopy, tables
 from sluice.store import activities, leases
 from sluice.store.activities import Activity
 
@@ -102,11 +102,13 @@ def test_copies_are_found_under_the_names_that_slaves_have(build):
     for point, different in ((1, 5), (2, 0)):
         control.execute(compared, [point, different])
     first, second = tables(world.context, SOURCE)
-    assert (first.name, first.watched, first.conflicts, first.copies[0]) == ("public.t", True, 4, Copy("zurich", 4))
-    assert (first.compared.rows, first.compared.different, first.copies[0].odd, first.copies[1].odd) == (
+    copy = TableCopy("zurich", 4)
+    assert (first.name, first.watched, first.conflicts, first.copies[0]) == ("public.t", True, 4, copy)
+    worst = first.worst_comparison
+    assert (worst.rows, worst.different, first.copies[0].odd, first.copies[1].odd) == (
         10,
         0,
         True,
         False,
     )
-    assert (second.name, second.conflicts, second.compared) == ("public.u", 0, None)
+    assert (second.name, second.conflicts, second.worst_comparison) == ("public.u", 0, None)

@@ -162,7 +162,7 @@ def test_the_note_says_which_parts_are_of_an_earlier_point(world, harm):
     of = at["parts"] + here["parts"]
     said = f"; 2 of {of} parts as of position {at['position']}, where an earlier try had compared them"
     assert found["note"].endswith(said)
-    shown = comparison_status.shown(world.context, world.pair("zurich"), newest(world)[0].report)
+    shown = comparison_status.read_comparison(world.context, world.pair("zurich"), newest(world)[0].report)
     assert [(one.position, one.parts) for one in shown.points] == [(at["position"], 2), (here["position"], of - 2)]
 
 

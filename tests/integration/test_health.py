@@ -10,8 +10,8 @@ from support.waiting import until
 from support.world import SOURCE
 
 from sluice.monitor.check import Look
-from sluice.monitor.health import Health, State
-from sluice.store import audit_trail
+from sluice.monitor.health import Health, HealthState
+from sluice.store import trail
 
 pytestmark = [pytest.mark.postgres]
 
@@ -31,10 +31,10 @@ def ended(found: Health):
 def alone_slow(found: Health):
     """The report once there is but one thing that has not answered."""
     report = found.report()
-    return report if list(states(report).values()).count(State.SLOW) == 1 else None
+    return report if list(states(report).values()).count(HealthState.SLOW) == 1 else None
 
 
-def states(report) -> dict[str, State]:
+def states(report) -> dict[str, HealthState]:
     return {one.subject: one.state for one in report.looked}
 
 
@@ -47,19 +47,19 @@ def test_a_server_that_hangs_keeps_nothing_else_from_being_looked_at(looking):
         world.configure(lambda settings: None)
         found.look(world.context)
         first = found.report()
-        assert (first.under_way, first.ended, set(states(first).values())) == (True, None, {State.UNSEEN})
+        assert (first.under_way, first.ended, set(states(first).values())) == (True, None, {HealthState.UNSEEN})
         assert not found.again(world.context)
         ended(found)
         # Others may be slow for a moment, too.
         report = until(lambda: alone_slow(found), seconds=60)
-        assert states(report)["slave geneva"] is State.SLOW
-        assert states(report)["slave zurich"] is states(report)[f"source {SOURCE}"] is State.WELL
+        assert states(report)["slave geneva"] is HealthState.SLOW
+        assert states(report)["slave zurich"] is states(report)[f"source {SOURCE}"] is HealthState.WELL
         # Nobody has an Airflow or a Spark here, and what is wrong comes first, with what to do.
-        assert [(one.state, bool(one.hint)) for one in report.looked[:2]] == [(State.WRONG, True)] * 2
+        assert [(one.state, bool(one.hint)) for one in report.looked[:2]] == [(HealthState.WRONG, True)] * 2
         # It is asked once until it answers.
         assert found.again(world.context)
-        assert states(ended(found))["slave geneva"] is State.SLOW
-    until(lambda: states(found.report())["slave geneva"] is State.WRONG, seconds=60)
+        assert states(ended(found))["slave geneva"] is HealthState.SLOW
+    until(lambda: states(found.report())["slave geneva"] is HealthState.WRONG, seconds=60)
 
 
 def test_another_configuration_is_looked_at_anew_and_the_same_one_is_not(looking):
@@ -72,7 +72,7 @@ def test_another_configuration_is_looked_at_anew_and_the_same_one_is_not(looking
     found.look(world.context)
     report = ended(found)
     (told,) = [one for one in report.looked if one.subject == "slave geneva"]
-    assert (told.state, told.fact) == (State.WELL, "is in no replication, and was not looked at")
+    assert (told.state, told.fact) == (HealthState.WELL, "is in no replication, and was not looked at")
 
 
 def test_the_trail_grows_by_one_entry_a_minute_of_a_person_who_looks_again_and_again(looking):
@@ -88,7 +88,7 @@ def test_the_trail_grows_by_one_entry_a_minute_of_a_person_who_looks_again_and_a
 
 
 def test_an_error_that_nobody_foresaw_is_a_finding_and_says_no_value():
-    found = Look("Spark", lambda: {}["canary-password"]).finding()
+    found = Look("Spark", lambda: {}["canary-password"]).look()
     assert (found.good, found.text.startswith("SLC-362: it could not be done: KeyError (")) == (False, True)
     assert "canary" not in found.text
     assert "\nHINT: " in found.text

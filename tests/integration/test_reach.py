@@ -49,7 +49,7 @@ def test_a_server_that_takes_sessions_and_says_nothing_is_told(looking):
         look(found, world)
         assert "has not answered for 3 seconds" in found.absent(world.pair("geneva")).fact
         assert "has not answered for 3 seconds" in found.source(SOURCE).publishing
-    assert found.known(world.pair("zurich"))
+    assert found.has_looked(world.pair("zurich"))
     until(lambda: found.absent(world.pair("zurich")) is None, "it is no answer that comes late")
 
 

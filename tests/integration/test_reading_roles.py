@@ -94,7 +94,7 @@ def test_check_looks_at_them(world):
     found = {one.subject: one for one in check.findings(world.context)}
     assert found[f"comparisons of {SOURCE}"].good
     assert found["comparisons of zurich"].good
-    assert [one.subject for one in check.reached(world.context, "reads_zurich")] == ["comparisons of zurich"]
+    assert [one.subject for one in check.check_connection(world.context, "reads_zurich")] == ["comparisons of zurich"]
 
 
 def test_a_table_that_such_a_role_may_not_read_is_named(world, compared):

@@ -11,7 +11,7 @@ from support.world import SOURCE
 from sluice.errors import ConfigError, SluiceError
 from sluice.log import recorded
 from sluice.monitor.check import findings
-from sluice.monitor.signals import gathered
+from sluice.monitor.signals import gather
 from sluice.monitor.status import as_table, statuses
 from sluice.state.replication import Status
 
@@ -50,7 +50,7 @@ def test_how_much_is_kept_is_shown_and_much_is_a_warning(world):
     assert (good, "airflow dags unpause" in text) == (False, True)
     rows = statuses(world.context)
     assert "the master's disk fills" in as_table(rows)
-    kept = {one.signal.name: one.value for one in gathered(world.context, rows, lambda _: True)}
+    kept = {one.signal.name: one.value for one in gather(world.context, rows, lambda _: True)}
     assert kept["sluice_kept_log_bytes"] == rows[0].kept_log.bytes > 70_000_000
     assert "sluice_kept_log_left_bytes" not in kept
     with recorded() as lines:

@@ -36,7 +36,7 @@ def asked(world, text: str, **more) -> int:
 
 
 def shown(world, number: int, *, values: bool = True):
-    return statement_status.shown(world.context, SOURCE, number, values=values)
+    return statement_status.read_statement(world.context, SOURCE, number, values=values)
 
 
 def test_it_is_executed_once_however_many_runs_there_are(world):

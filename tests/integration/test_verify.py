@@ -15,7 +15,7 @@ from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError, TransientError
 from sluice.model.names import TableName
 from sluice.model.sample_bound import SampleBound
-from sluice.monitor.comparison_status import shown
+from sluice.monitor.comparison_status import read_comparison
 from sluice.monitor.status import statuses
 from sluice.state.replication import Status
 from sluice.store import comparison_list
@@ -164,10 +164,10 @@ def test_a_sample_says_how_many_rows_can_differ_in_a_table_with_a_key(normal):
     assert f"; {sure}; " in found["note"]
     (listed,) = comparison_list.page(normal.context.store, SOURCE, most=1)[0]
     assert (listed.percent, listed.bound) == (50, SampleBound(**known["public.keyed"]))
-    assert listed.sure == shown(normal.context, normal.pair("zurich"), listed.report).sure == sure
+    assert listed.sure == read_comparison(normal.context, normal.pair("zurich"), listed.report).sure == sure
     normal.reader("control").execute("UPDATE comparison SET body = body - 'bound' WHERE point = %s", [listed.report])
     (older,) = comparison_list.page(normal.context.store, SOURCE, most=1)[0]
-    report = shown(normal.context, normal.pair("zurich"), older.report)
+    report = read_comparison(normal.context, normal.pair("zurich"), older.report)
     assert older.sure == report.sure == "of 1 table without a key nothing can be said"
 
 

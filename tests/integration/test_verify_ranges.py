@@ -98,8 +98,8 @@ def test_rows_of_the_ranges_alone_are_compared(world, texts, rows, counts):
     assert sum(one.compared for one in tables) == rows
     assert tuple(sum(one.counts[kind] for one in tables) for kind in ("missing", "extra", "changed")) == counts
     assert sum(len(one.within) for one in tables) == len(texts)
-    shown = comparison_status.shown(world.context, pair, tables[0].report)
-    newest = comparison_status.listed(world.context, SOURCE, "zurich", None).comparisons[0]
+    shown = comparison_status.read_comparison(world.context, pair, tables[0].report)
+    newest = comparison_status.list_comparisons(world.context, SOURCE, "zurich", None).comparisons[0]
     assert shown.ranges == newest.ranges == len(texts)
 
 

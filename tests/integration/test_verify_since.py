@@ -138,8 +138,8 @@ def test_rows_that_were_changed_since_are_compared_and_no_others(world, slave, m
         PRICES: (4, str(since)),
         QUIET: (0, str(since)),
     }
-    page = comparison_status.shown(world.context, world.pair(slave), reports[LEGS].report)
-    newest = comparison_status.listed(world.context, SOURCE, slave, None).comparisons[0]
+    page = comparison_status.read_comparison(world.context, world.pair(slave), reports[LEGS].report)
+    newest = comparison_status.list_comparisons(world.context, SOURCE, slave, None).comparisons[0]
     assert (page.since, page.keys) == (newest.since, newest.keys) == (str(since), 16)
     with world.running():
         fixed = repair(world.context, RepairRequest(SOURCE, slave, report=page.report), compare_here, 60)

@@ -11,7 +11,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.row_difference import FIRST_KEYS, RowDifference, without_keys
-from sluice.monitor.comparison_status import named
+from sluice.monitor.comparison_status import name_values
 from sluice.store.comparisons import TableReport
 from sluice.verify.difference import Difference
 from sluice.verify.run import RowsDiffer, _complain
@@ -24,26 +24,26 @@ CHANGED = RowDifference("changed", ("7",), ("note",), ("7", "a"), ("7", None))
 
 
 def test_a_row_has_the_names_of_its_key_and_values():
-    row = named(TABLE, 3, CHANGED, values=True)
+    row = name_values(TABLE, 3, CHANGED, values=True)
     assert (row.number, row.kind, row.key, row.columns) == (3, "changed", {"id": "7"}, ("note",))
     assert (row.master, row.slave) == ({"id": "7", "note": "a"}, {"id": "7", "note": None})
 
 
 def test_who_may_not_see_them_has_neither_key_nor_values():
-    row = named(TABLE, 3, CHANGED, values=False)
+    row = name_values(TABLE, 3, CHANGED, values=False)
     assert (row.key, row.columns, row.master, row.slave) == (None, ("note",), None, None)
 
 
 def test_a_row_without_a_key_has_a_digest_or_all_its_values():
     keyless = replace(TABLE, key=())
-    assert named(keyless, 0, RowDifference("missing", ("ab12",)), values=True).key == {"digest": "ab12"}
+    assert name_values(keyless, 0, RowDifference("missing", ("ab12",)), values=True).key == {"digest": "ab12"}
     whole = RowDifference("missing", ("7", "a"), (), ("7", "a"))
-    assert named(keyless, 0, whole, values=True).key == {"id": "7", "note": "a"}
+    assert name_values(keyless, 0, whole, values=True).key == {"id": "7", "note": "a"}
 
 
 def test_values_of_a_report_without_names_are_counted():
     old = replace(TABLE, columns=())
-    assert named(old, 0, CHANGED, values=True).slave == {"1": "7", "2": None}
+    assert name_values(old, 0, CHANGED, values=True).slave == {"1": "7", "2": None}
 
 
 def test_keys_are_left_out_of_what_is_said_and_nothing_else():

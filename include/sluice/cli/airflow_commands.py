@@ -228,7 +228,7 @@ def _try(context: Context, entry: Mapping[str, Any]) -> int:
             "a secrets backend, or an AIRFLOW_CONN_... variable of Airflow's processes, has one of that id, and goes "
             "before: change it there, or take it away there",
         )
-    found = list(check.reached(context, entry["conn_id"]))
-    for one in found:
-        print(check.line(one))
-    return 0 if all(one.good for one in found) else 1
+    findings = list(check.check_connection(context, entry["conn_id"]))
+    for finding in findings:
+        print(check.line(finding))
+    return 0 if all(finding.good for finding in findings) else 1

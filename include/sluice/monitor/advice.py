@@ -111,7 +111,7 @@ def for_gate(
 
 
 def for_status(
-    store: Store, pair: Pair, one: ReplicationOverview, location: str, differing: Mapping[str, int]
+    store: Store, pair: Pair, standing: Standing, location: str, differing: Mapping[str, int]
 ) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
@@ -119,7 +119,7 @@ def for_status(
         location: where its source stores what is carried by hand.
         differing: rows that are known to differ, of tables that it is given.
     """
-    status = one.known.status
+    status = standing.known.status
     anew = f"fill it, which replaces what its watched tables hold; type: {shell.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
@@ -140,10 +140,11 @@ def for_status(
             f"{', '.join(doubtful)}: somebody emptied, rewrote or replaced it on {pair.slave}, beside the drain; "
             f"rows may be gone.\nHINT: compare all its rows: {again}"
         )
-    if one.rejected and status is not Status.UNCONFIGURED:
+    if standing.rejected and status is not Status.UNCONFIGURED:
+        changes = "change" if standing.rejected == 1 else "changes"
         yield (
-            f"{one.rejected:,} {'change' if one.rejected == 1 else 'changes'} of the master it did not carry out; they "
-            f"are kept.\nHINT: to see them: {shell.rejected(pair)}. If a repair has made up for one, drop it; to carry "
+            f"{standing.rejected:,} {changes} of the master it did not carry out; they are kept.\n"
+            f"HINT: to see them: {shell.rejected(pair)}. If a repair has made up for one, drop it; to carry "
             "one out overwrites newer changes of the same row"
         )
 
@@ -153,9 +154,9 @@ def _rows(count: int) -> str:
 
 
 def _tables(differing: Mapping[str, int]) -> str:
-    found = [(table, rows) for table, rows in differing.items() if rows]
-    named = [f"{table} ({rows:,})" for table, rows in found[:_MOST_TABLES]]
-    more = len(found) - len(named)
+    different = [(table, rows) for table, rows in differing.items() if rows]
+    named = [f"{table} ({rows:,})" for table, rows in different[:_MOST_TABLES]]
+    more = len(different) - len(named)
     return ", ".join(named) + (f" and {more:,} more tables" if more else "")
 
 
@@ -210,9 +211,10 @@ def for_conflicts(pair: Pair, conflicts: Tolerated) -> Iterator[str]:
 
 def for_skipped_tables(pair: Pair, skipped: Mapping[TableName, SkippedTable]) -> Iterator[str]:
     """Notes: the tables that a slave skips."""
-    for table, one in skipped.items():
+    for table, skip in skipped.items():
         yield (
-            f"{table} is left out since {_at(one.since)}, by {one.actor}: {one.changes:,} changes were not delivered.\n"
+            f"{table} is left out since {_at(skip.since)}, by {skip.actor}: "
+            f"{skip.changes:,} changes were not delivered.\n"
             "HINT: to have it again, fill it, which replaces what it holds there; type: "
             f"{shell.update(pair.source, [pair.slave], tables=[str(table)])}"
         )
@@ -248,10 +250,10 @@ def for_source(context: Context, source: str) -> SourceNotes:
         database = context.source(source)
         try:
             installed = database.capture.is_installed()
-            if not installed and (gone := _removed(context, source)):
+            if not installed and (gone := _removal_note(context, source)):
                 return SourceNotes(gone, removed=True)
             waiting = installed and database.capture.queued()
-            found = database.capture.unwatched(context.wanted(source).named_tables)
+            uncaptured = database.capture.unwatched(context.wanted(source).named)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []
             code = database.master.foreign_code()
@@ -259,37 +261,37 @@ def for_source(context: Context, source: str) -> SourceNotes:
         finally:
             database.close()
     except SluiceError as error:
-        if gone := _removed(context, source):
+        if gone := _removal_note(context, source):
             return SourceNotes(gone, removed=True)
         unread = f"nothing is published: the source cannot be read. {waits}.\n{error}"
-        return SourceNotes(_paused(context, source, paused) if paused else unread)
+        return SourceNotes(_pause_note(context, source, paused) if paused else unread)
     publishing, dag = "", context.config.dag_id("publish", source)
     if paused:
-        publishing = _paused(context, source, paused)
+        publishing = _pause_note(context, source, paused)
     elif waiting and (ended := _silent(context, source)):
         publishing = (
             f"nothing was published since {_at(ended)}. {waits}.\n"
             f"HINT: the last log of the DAG {dag} says why; see Nothing is published, in the runbook"
         )
-    loses = any(one.reason.loses for one in found)
-    notes = [unwatched.note(context, source, one) for one in found]
+    loses = any(table.reason.loses for table in uncaptured)
+    notes = [unwatched.note(context, source, table) for table in uncaptured]
     notes += [
-        f"{one}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for one in locked
+        f"{table}: if it is altered, that is seen when the lock ends.\nHINT: all other tables go on" for table in locked
     ]
-    notes += [f"to read it would run code of others: {one.fact}.\nHINT: {one.hint}" for one in code]
+    notes += [f"to read it would run code of others: {code_note.fact}.\nHINT: {code_note.hint}" for code_note in code]
     growing = for_kept_log(context, source, kept)
     return SourceNotes(publishing, tuple(notes), loses or bool(code), outdated, kept, growing)
 
 
 def for_removed(context: Context, source: str) -> str:
     """A note: somebody removed the source, and it is not installed any more, or cannot be asked. Empty otherwise."""
-    if note := _removed(context, source):
+    if note := _removal_note(context, source):
         with suppress(SluiceError), closing(context.source(source)) as database:
             return "" if database.capture.is_installed() else note
     return note
 
 
-def _removed(context: Context, source: str) -> str:
+def _removal_note(context: Context, source: str) -> str:
     """The same for a source of which that is known."""
     try:
         gone = removal.find_removed(context.store, source)
@@ -323,7 +325,7 @@ def outdated_events(source: str) -> str:
     )
 
 
-def _paused(context: Context, source: str, by: Paused) -> str:
+def _pause_note(context: Context, source: str, by: Paused) -> str:
     way = context.capture_way(source)
     return (
         f"nothing is published: the DAG {context.config.dag_id('publish', source)} is paused by "

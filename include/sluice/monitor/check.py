@@ -64,11 +64,11 @@ class Look:
     subject: str
     find: Callable[[], str | Finding]
 
-    def finding(self) -> Finding:
+    def look(self) -> Finding:
         """Look at it, whatever happens then."""
         try:
-            found = self.find()
-            return found if isinstance(found, Finding) else Finding(self.subject, True, found)
+            result = self.find()
+            return result if isinstance(result, Finding) else Finding(self.subject, True, result)
         except SluiceError as error:
             return Finding(self.subject, False, str(error))
         except Exception as error:
@@ -77,7 +77,7 @@ class Look:
 
 def findings(context: Context) -> Iterator[Finding]:
     """Look at all that is configured: what jobs run on, each source with its tables, each slave with its own."""
-    return (look.finding() for look in looks(context))
+    return (look.look() for look in looks(context))
 
 
 def looks(context: Context) -> Iterator[Look]:
@@ -101,7 +101,7 @@ def looks(context: Context) -> Iterator[Look]:
         if transformer := context.config.source(name).messages.transformer:
             yield Look(f"transformer of {name}", partial(_transformer, transformer, name))
     yield Look("replications", lambda: _circles(context))
-    fed = [Pair(one.source, one.slave) for one in context.config.replications]
+    fed = [Pair(replication.source, replication.slave) for replication in context.config.replications]
     for pair in fed:
         yield Look(f"slave {pair.slave}", partial(_slave, context, pair, masters))
         into = context.config.slave(pair.slave).initial_files
@@ -113,24 +113,24 @@ def looks(context: Context) -> Iterator[Look]:
         yield Look(f"slave {slave}", lambda: "is in no replication, and was not looked at")
 
 
-def reached(context: Context, conn_id: str) -> Iterator[Finding]:
+def check_connection(context: Context, conn_id: str) -> Iterator[Finding]:
     """Whether what a connection leads to answers, for everything that the configuration uses it for."""
     settings = context.config
     if conn_id == settings.control:
-        yield Look("control store", lambda: _store(context)).finding()
+        yield Look("control store", lambda: _store(context)).look()
     if conn_id == settings.airflow_api:
-        yield Look("Airflow's REST API", lambda: _api(context)).finding()
+        yield Look("Airflow's REST API", lambda: _api(context)).look()
     if conn_id == settings.spark:
-        yield Look("Spark", lambda: _spark(context.connection(conn_id))).finding()
+        yield Look("Spark", lambda: _spark(context.connection(conn_id))).look()
     if (relay := settings.relay) and conn_id in relay.secret_ids:
-        yield Look("relay", lambda: _relay(context, relay)).finding()
+        yield Look("relay", lambda: _relay(context, relay)).look()
     for name, source in settings.sources.items():
         if conn_id in source.connections:
-            yield Look(f"source {name}", partial(_source_answers, context, name)).finding()
-    for pair in (Pair(one.source, one.slave) for one in settings.replications):
+            yield Look(f"source {name}", partial(_source_answers, context, name)).look()
+    for pair in (Pair(replication.source, replication.slave) for replication in settings.replications):
         if settings.slave(pair.slave).connection == conn_id:
-            yield Look(f"slave {pair.slave}", partial(_slave_answers, context, pair)).finding()
-    yield from (look.finding() for used, look in _readers(context) if used == conn_id)
+            yield Look(f"slave {pair.slave}", partial(_slave_answers, context, pair)).look()
+    yield from (look.look() for used, look in _readers(context) if used == conn_id)
 
 
 def line(finding: Finding) -> str:
@@ -141,8 +141,8 @@ def line(finding: Finding) -> str:
 def _readers(context: Context) -> Iterator[tuple[str, Look]]:
     """The connections with which comparisons read, each with a look whether it leads to a database."""
     used: list[tuple[str, str, str | None]] = []
-    used += [(name, one.vendor, one.reading_connection) for name, one in context.config.sources.items()]
-    used += [(name, one.vendor, one.reading_connection) for name, one in context.config.slaves.items()]
+    for sides in (context.config.sources, context.config.slaves):
+        used += [(name, side.vendor, side.reading_connection) for name, side in sides.items()]
     for name, kind, conn_id in used:
         if conn_id:
             yield conn_id, Look(f"comparisons of {name}", partial(_reads, context, kind, conn_id))
@@ -201,8 +201,8 @@ def _airflow(context: Context) -> str:
     """Whether it has what `init` makes there. Raises SluiceError: SLC-398, what is missing; SLC-648, too few slots."""
     api, settings = AirflowApi(context.connection(context.config.airflow_api)), context.config
     try:
-        slots = {one["name"]: one["slots"] for one in api.every("/api/v2/pools", "pools")}
-        known = {one["dag_id"]: one for one in api.every("/api/v2/dags?tags=sluice", "dags")}
+        slots = {pool["name"]: pool["slots"] for pool in api.every("/api/v2/pools", "pools")}
+        known = {dag["dag_id"]: dag for dag in api.every("/api/v2/dags?tags=sluice", "dags")}
     except (OSError, ValueError, KeyError) as error:
         return f"not looked at: {error}"
     wanted, dags = pools.slots(settings), [settings.dag_id(name) for name in settings.dags]
@@ -307,8 +307,8 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
         )
     made = "installed" if installed else "not installed yet (bootstrap installs them)"
     text = "; ".join(["answers", f"DbResources {made}", ddl, *map(unwatched.fact, left), *master.remarks])
-    if installed and (lost := [one for one in left if one.reason.loses]):
-        hints = "; ".join(dict.fromkeys(unwatched.note(context, name, one).partition("\nHINT: ")[2] for one in lost))
+    if installed and (lost := [table for table in left if table.reason.loses]):
+        hints = "; ".join(dict.fromkeys(unwatched.note(context, name, it).partition("\nHINT: ")[2] for it in lost))
         return Finding(f"source {name}", False, f"{text}\nHINT: {hints}")
     return text
 
@@ -336,7 +336,7 @@ def _activity(context: Context, name: str) -> Iterator[Look]:
         both = context, context.reading(name, ())
         rests = "a comparison begins no range"
         pace = f"pace of comparisons of {name}"
-        yield Look(pace, lambda: text.format(max(active(one, name) for one in both), rests, limit))
+        yield Look(pace, lambda: text.format(max(active(reader, name) for reader in both), rests, limit))
 
 
 def _keys(subject: str, files: Mapping[Callable[[str], object], str | None]) -> Iterator[Look]:

@@ -55,9 +55,9 @@ class PartsCompared:
     at: str | None
 
     @classmethod
-    def of(cls, points: Iterable[Sequence[ComparedPoint]]) -> list[PartsCompared]:
+    def from_tables(cls, points: Iterable[Sequence[PartsAt]]) -> list[PartsCompared]:
         """Of some tables."""
-        return [cls(str(one.position), one.parts, one.at or None) for one in compared_points.add_up(points)]
+        return [cls(str(point.position), point.parts, point.at or None) for point in parts_at.summed(points)]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class ComparisonReport:
     @property
     def different(self) -> int:
         """Of all tables."""
-        return sum(one.different for one in self.tables)
+        return sum(table.different for table in self.tables)
 
     @property
     def sure(self) -> str:
@@ -172,24 +172,24 @@ class RowPage:
     next: int | None
 
 
-def listed(context: Context, source: str, slave: str, before: str | None) -> ComparisonPage:
+def list_comparisons(context: Context, source: str, slave: str, before: str | None) -> ComparisonPage:
     """The newest comparisons of a source. Raises UnknownName SLC-003."""
     context.config.source(source)
     if slave:
         context.config.replication(source, slave)
-    number, _, of = (before or "").partition("/")
-    begin = (int(number), of) if before else None
-    found, older = comparison_list.page(context.store, source, slave, begin)
-    return ComparisonPage(found, older and f"{older[0]}/{older[1]}")
+    number, _, slave_of_page = (before or "").partition("/")
+    begin = (int(number), slave_of_page) if before else None
+    page, older = comparison_list.page(context.store, source, slave, begin)
+    return ComparisonPage(page, older and f"{older[0]}/{older[1]}")
 
 
-def shown(context: Context, pair: Pair, report: int, *, values: bool = False) -> ComparisonReport:
+def read_comparison(context: Context, pair: Pair, report: int, *, values: bool = False) -> ComparisonReport:
     """A comparison of a slave. Raises UnknownName SLC-003, SLC-510.
 
     Args:
         values: whether keys may be seen.
     """
-    return _report(pair, report, reported(context, pair, report), values=values)
+    return _report(pair, report, find_tables(context, pair, report), values=values)
 
 
 def with_rows(
@@ -204,11 +204,11 @@ def with_rows(
     Raises:
         UnknownName: SLC-003, SLC-510.
     """
-    found = reported(context, pair, report)
-    whole = _report(pair, report, found, values=values)
-    name = table or whole.tables[0].table
-    one = _named_tables(pair, report, found, [name])[name]
-    return whole, _outcome(one, values=values), _rows(context, one, after, values=values)
+    tables = find_tables(context, pair, report)
+    summary = _report(pair, report, tables, values=values)
+    name = table or summary.tables[0].table
+    report_of_table = _named_tables(pair, report, tables, [name])[name]
+    return summary, _outcome(report_of_table, values=values), _rows(context, report_of_table, after, values=values)
 
 
 def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonReport, dict[str, dict[str, int]]]:
@@ -217,37 +217,37 @@ def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonRepo
     Raises:
         UnknownName: SLC-003, SLC-510.
     """
-    found = reported(context, pair, report)
-    counts = comparisons.row_counts(context.store, [one.id for one in found])
+    tables = find_tables(context, pair, report)
+    counts = comparisons.kept(context.store, [table.id for table in tables])
     kept: dict[str, dict[str, int]] = {
-        str(one.table): {kind: counts.get((one.id, kind), 0) for kind in KINDS} for one in found
+        str(table.table): {kind: counts.get((table.id, kind), 0) for kind in KINDS} for table in tables
     }
-    return _report(pair, report, found), kept
+    return _report(pair, report, tables), kept
 
 
-def ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNumbers) -> dict[str, int]:
+def count_ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNumbers) -> dict[str, int]:
     """How many rows of each kind these are. Raises UnknownName SLC-003, SLC-510; SluiceError SLC-619, it keeps no such
     rows."""
-    one = expect_tables(context, pair, report, [table])[table]
-    return dict(Counter(row.kind for _, row in chosen_rows.read(context.store, pair, one, numbers)))
+    table_report = expect_tables(context, pair, report, [table])[table]
+    return dict(Counter(row.kind for _, row in chosen_rows.read(context.store, pair, table_report, numbers)))
 
 
-def _report(pair: Pair, report: int, found: Sequence[TableReport], *, values: bool = False) -> ComparisonReport:
-    points = PartsCompared.of(one.points for one in found)
+def _report(pair: Pair, report: int, tables: Sequence[TableReport], *, values: bool = False) -> ComparisonReport:
+    points = PartsCompared.from_tables(table.points for table in tables)
     return ComparisonReport(
         report,
         pair.source,
         pair.slave,
-        max(one.at for one in found),
-        min(one.percent for one in found),
-        weakest(one.bound for one in found),
-        sum(_unknown_rest(one) for one in found),
-        sum(len(one.within) for one in found),
-        next((one.only.since for one in found if one.only), ""),
-        sum(one.only.keys for one in found if one.only),
+        max(table.at for table in tables),
+        min(table.percent for table in tables),
+        weakest(table.bound for table in tables),
+        sum(_unknown_rest(table) for table in tables),
+        sum(len(table.within) for table in tables),
+        next((table.only.since for table in tables if table.only), ""),
+        sum(table.only.keys for table in tables if table.only),
         points[-1].position,
         points,
-        [_outcome(one, values=values) for one in sorted(found, key=lambda one: (not one.different, one.table))],
+        [_outcome(table, values=values) for table in sorted(tables, key=lambda it: (not it.different, it.table))],
     )
 
 
@@ -261,46 +261,46 @@ def rows(context: Context, pair: Pair, report: int, table: str, after: int | Non
     return _rows(context, expect_tables(context, pair, report, [table])[table], after, values=values)
 
 
-def _rows(context: Context, one: TableReport, after: int | None, *, values: bool) -> RowPage:
-    found = comparisons.rows_of(context.store, one.id, PAGE + 1, -1 if after is None else after)
-    shown = [named(one, number, row, values=values) for number, row in found[:PAGE]]
-    return RowPage(shown, shown[-1].number if len(found) > PAGE else None)
+def _rows(context: Context, table: TableReport, after: int | None, *, values: bool) -> RowPage:
+    page = comparisons.rows_of(context.store, table.id, PAGE + 1, -1 if after is None else after)
+    rows = [name_values(table, number, row, values=values) for number, row in page[:PAGE]]
+    return RowPage(rows, rows[-1].number if len(page) > PAGE else None)
 
 
 def expect_tables(context: Context, pair: Pair, report: int, tables: Sequence[str]) -> dict[str, TableReport]:
     """The tables of a comparison by their names. Raises UnknownName SLC-003; SLC-510, `tables` are not among them."""
-    return _named_tables(pair, report, reported(context, pair, report), tables)
+    return _named_tables(pair, report, find_tables(context, pair, report), tables)
 
 
 def _named_tables(
-    pair: Pair, report: int, found: Sequence[TableReport], tables: Sequence[str]
+    pair: Pair, report: int, reports: Sequence[TableReport], tables: Sequence[str]
 ) -> dict[str, TableReport]:
-    named = {str(one.table): one for one in found}
+    named = {str(table.table): table for table in reports}
     if not set(tables) <= named.keys():
         raise _unknown(pair, report, " of this table")
     return named
 
 
-def reported(context: Context, pair: Pair, report: int) -> list[TableReport]:
+def find_tables(context: Context, pair: Pair, report: int) -> list[TableReport]:
     """The tables of a comparison. Raises UnknownName SLC-003, SLC-510."""
     context.config.replication(pair.source, pair.slave)
-    found = comparisons.tables_of(context.store, report, pair)
-    if not found:
+    tables = comparisons.tables_of(context.store, report, pair)
+    if not tables:
         raise _unknown(pair, report)
-    return found
+    return tables
 
 
-def named(table: TableReport, number: int, row: RowDifference, *, values: bool) -> ComparedRow:
+def name_values(table: TableReport, number: int, row: RowDifference, *, values: bool) -> ComparedRow:
     """A row with the names of its values."""
     if not values:
         return ComparedRow(number, row.kind, None, row.columns, None, None)
-    key = _named(table.key or table.columns, row.key, lone="digest")
+    key = _pair_with_names(table.key or table.columns, row.key, lone="digest")
     assert key is not None
-    ours, theirs = (_named(table.columns, one) for one in (row.ours, row.theirs))
+    ours, theirs = (_pair_with_names(table.columns, side) for side in (row.ours, row.theirs))
     return ComparedRow(number, row.kind, key, row.columns, ours, theirs)
 
 
-def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Named | None:
+def _pair_with_names(names: Sequence[str], values: Values | None, lone: str = "1") -> Named | None:
     if values is None:
         return None
     if len(names) != len(values):
@@ -309,28 +309,28 @@ def _named(names: Sequence[str], values: Values | None, lone: str = "1") -> Name
     return dict(zip(names, values, strict=True))
 
 
-def _outcome(one: TableReport, *, values: bool) -> TableOutcome:
-    counts = {kind: one.counts.get(kind, 0) for kind in KINDS}
+def _outcome(table: TableReport, *, values: bool) -> TableOutcome:
+    counts = {kind: table.counts.get(kind, 0) for kind in KINDS}
     return TableOutcome(
-        str(one.table),
-        one.compared,
-        one.different,
+        str(table.table),
+        table.compared,
+        table.different,
         **counts,
-        more=one.more,
-        percent=one.percent,
-        bound=one.bound,
-        unknown=_unknown_rest(one),
-        ranges=len(one.within),
-        keyed=bool(one.key),
-        since=one.only.since if one.only else "",
-        keys=one.only.keys if one.only else 0,
-        within=[str(each) for each in one.within] if values else (),
-        points=PartsCompared.of([one.points]),
+        more=table.more,
+        percent=table.percent,
+        bound=table.bound,
+        unknown=_unknown_rest(table),
+        ranges=len(table.within),
+        keyed=bool(table.key),
+        since=table.only.since if table.only else "",
+        keys=table.only.keys if table.only else 0,
+        within=[str(within) for within in table.within] if values else (),
+        points=PartsCompared.from_tables([table.points]),
     )
 
 
-def _unknown_rest(one: TableReport) -> int:
-    return int(one.percent < 100 and not (one.key or one.bound))
+def _unknown_rest(table: TableReport) -> int:
+    return int(table.percent < 100 and not (table.key or table.bound))
 
 
 def _unknown(pair: Pair, report: int, what: str = "") -> UnknownName:

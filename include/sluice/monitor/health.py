@@ -30,7 +30,7 @@ PATIENCE_S = 20.0
 _AT_ONCE = 4
 
 
-class State(StrEnum):
+class HealthState(StrEnum):
     """How something is, in the order in which it matters."""
 
     WRONG = "wrong"
@@ -40,7 +40,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True)
-class Looked:
+class SubjectHealth:
     """Something that was looked at, or is to be.
 
     Attributes:
@@ -50,14 +50,14 @@ class Looked:
     """
 
     subject: str
-    state: State
+    state: HealthState
     fact: str = ""
     hint: str = ""
     at: datetime | None = None
 
 
 @dataclass(frozen=True)
-class Report:
+class HealthReport:
     """The health of everything, as far as it is known.
 
     Attributes:
@@ -68,7 +68,7 @@ class Report:
         by: the machine and the process that looked; another worker of an API server has findings of its own.
     """
 
-    looked: tuple[Looked, ...] = ()
+    looked: tuple[SubjectHealth, ...] = ()
     now: tuple[str, ...] = ()
     left: int = 0
     under_way: bool = False
@@ -76,9 +76,9 @@ class Report:
     by: str = ""
 
     @property
-    def counts(self) -> Mapping[State, int]:
+    def counts(self) -> Mapping[HealthState, int]:
         """How many things are in each state."""
-        return Counter(one.state for one in self.looked)
+        return Counter(subject.state for subject in self.looked)
 
 
 # The subject, and which one it is of those with the same name.
@@ -102,7 +102,7 @@ class Health:
         # In the order of `check`.
         self._keys: tuple[_Key, ...] = ()
         self._left = 0
-        self._found: dict[_Key, Looked] = {}
+        self._found: dict[_Key, SubjectHealth] = {}
         self._calls = BoundedCalls[_Key](_AT_ONCE)
         # Since when each look is at work; also those of earlier rounds that have no answer yet.
         self._at_work: dict[_Key, datetime] = {}
@@ -117,22 +117,22 @@ class Health:
         with self._lock:
             if self._round and self._round.is_alive():
                 return False
-            todo = dict(_numbered(check.looks(context)))
+            todo = dict(_number(check.looks(context)))
             self._context, self._asked = context, time.monotonic()
             self._keys, self._left = tuple(todo), len(todo)
-            self._found = {key: one for key, one in self._found.items() if key in todo}
+            self._found = {key: subject for key, subject in self._found.items() if key in todo}
             self._round = Thread(target=self._look, args=(todo,), daemon=True, name="health")
             self._round.start()
             return True
 
-    def report(self) -> Report:
+    def report(self) -> HealthReport:
         """What is known now."""
         with self._lock:
             under_way = self._round is not None and self._round.is_alive()
-            looked = [self._one(key) for key in self._keys]
-            order = list(State)
-            return Report(
-                tuple(sorted(looked, key=lambda one: order.index(one.state))),
+            looked = [self._subject(key) for key in self._keys]
+            order = list(HealthState)
+            return HealthReport(
+                tuple(sorted(looked, key=lambda subject: order.index(subject.state))),
                 tuple(key[0] for key in self._at_work) if under_way else (),
                 self._left if under_way else 0,
                 under_way,
@@ -140,42 +140,44 @@ class Health:
                 f"{socket.gethostname()}, process {os.getpid()}",
             )
 
-    def _one(self, key: _Key) -> Looked:
+    def _subject(self, key: _Key) -> SubjectHealth:
         """A look that has just begun hides no finding; one that takes long does."""
-        since, found = self._at_work.get(key), self._found.get(key)
+        since, subject = self._at_work.get(key), self._found.get(key)
         if since and (datetime.now(UTC) - since).total_seconds() > self._patience_s:
             fact = f"it has not answered for more than {self._patience_s:g} seconds, and is still waited for"
-            return Looked(key[0], State.SLOW, fact, "look whether that server is well, and the way to it", since)
-        return found or Looked(key[0], State.UNSEEN)
+            hint = "look whether that server is well, and the way to it"
+            return SubjectHealth(key[0], HealthState.SLOW, fact, hint, since)
+        return subject or SubjectHealth(key[0], HealthState.UNSEEN)
 
     def _look(self, todo: Mapping[_Key, Look]) -> None:
-        left = iter(todo.items())
-        while some := dict(islice(left, _AT_ONCE)):
+        remaining = iter(todo.items())
+        while batch := dict(islice(remaining, _AT_ONCE)):
             with self._lock:
-                self._left -= len(some)
-            self._calls.results({key: partial(self._find, key, look) for key, look in some.items()}, self._patience_s)
+                self._left -= len(batch)
+            self._calls.results({key: partial(self._find, key, look) for key, look in batch.items()}, self._patience_s)
         with self._lock:
             self._ended = datetime.now(UTC)
 
     def _find(self, key: _Key, look: Look) -> None:
         with self._lock:
             self._at_work[key] = datetime.now(UTC)
-        found = None
+        result = None
         try:
-            found = _looked(look.finding())
+            result = _from_finding(look.look())
         finally:
             with self._lock:
                 del self._at_work[key]
-                if found:
-                    self._found[key] = found
+                if result:
+                    self._found[key] = result
 
 
-def _looked(finding: Finding) -> Looked:
+def _from_finding(finding: Finding) -> SubjectHealth:
     fact, _, hint = finding.text.partition("\nHINT: ")
-    return Looked(finding.subject, State.WELL if finding.good else State.WRONG, fact, hint, datetime.now(UTC))
+    state = HealthState.WELL if finding.good else HealthState.WRONG
+    return SubjectHealth(finding.subject, state, fact, hint, datetime.now(UTC))
 
 
-def _numbered(looks: Iterable[Look]) -> Iterator[tuple[_Key, Look]]:
+def _number(looks: Iterable[Look]) -> Iterator[tuple[_Key, Look]]:
     """A slave that two sources feed is looked at for each of them."""
     seen: Counter[str] = Counter()
     for look in looks:

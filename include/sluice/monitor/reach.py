@@ -53,7 +53,7 @@ class Reach:
             self._looks = Thread(target=self._look, args=(context,), daemon=True, name="reach")
             self._looks.start()
 
-    def known(self, pair: Pair) -> bool:
+    def has_looked(self, pair: Pair) -> bool:
         """Whether anybody has looked at this slave."""
         return pair in self._absent
 
@@ -67,16 +67,16 @@ class Reach:
 
     def _look(self, context: Context) -> None:
         known, config = context.connections, context.config
-        pairs = [Pair(one.source, one.slave) for one in config.replications]
+        pairs = [Pair(replication.source, replication.slave) for replication in config.replications]
         wanted: list[tuple[Pair | str, Callable[[], None]]] = [
             (pair, partial(self._look_at_slave, context, pair))
             for pair in pairs
             if config.slave(pair.slave).connection in known
         ]
         wanted += [(name, partial(self._look_at_source, context, name)) for name in config.sources]
-        left = iter(wanted)
-        while some := dict(islice(left, _AT_ONCE)):
-            for server in some.keys() - self._calls.results(some, self._patience_s).keys():
+        remaining = iter(wanted)
+        while batch := dict(islice(remaining, _AT_ONCE)):
+            for server in batch.keys() - self._calls.results(batch, self._patience_s).keys():
                 self._note_hanging(context, server)
         self.looked = datetime.now(UTC)
 

@@ -64,7 +64,7 @@ class KeptRows:
     next: int | None
 
 
-def kept(context: Context, pair: Pair, after: int, *, values: bool) -> KeptRows:
+def read_kept(context: Context, pair: Pair, after: int, *, values: bool) -> KeptRows:
     """A page of what is kept. Raises UnknownName SLC-003.
 
     Args:
@@ -74,11 +74,11 @@ def kept(context: Context, pair: Pair, after: int, *, values: bool) -> KeptRows:
     context.config.replication(pair.source, pair.slave)
     # One letter more, which says that some are left out.
     letters = MOST_LETTERS + 1 if values else 0
-    found = rejected_changes.page(context.store, pair, PAGE + 1, after, letters=letters)
+    changes = rejected_changes.page(context.store, pair, PAGE + 1, after, letters=letters)
     count = rejected_changes.counts(context.store, pair).get(pair, 0)
-    rows = [_row(one, values=values) for one in found[:PAGE]]
+    rows = [_row(change, values=values) for change in changes[:PAGE]]
     newest = rejected_changes.newest(context.store, pair)
-    return KeptRows(rows, count, newest, after + PAGE if len(found) > PAGE else None)
+    return KeptRows(rows, count, newest, after + PAGE if len(changes) > PAGE else None)
 
 
 def expect_kept(context: Context, pair: Pair) -> None:
@@ -92,14 +92,14 @@ def expect_kept(context: Context, pair: Pair) -> None:
         )
 
 
-def _row(one: KeptChange, *, values: bool) -> KeptRow:
-    change = one.change
+def _row(kept_change: KeptChange, *, values: bool) -> KeptRow:
+    change = kept_change.change
     why = change.conflict or ("removed, as the master wrote it" if change.unseen else "removed")
     is_command = change.action in COMMANDS
     shown = values and not is_command
     return KeptRow(
-        one.id,
-        one.at,
+        kept_change.id,
+        kept_change.at,
         change.ordinal,
         str(change.layout.name) if change.layout else None,
         Action(change.action).name,

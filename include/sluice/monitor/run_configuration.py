@@ -31,24 +31,24 @@ class RunConfiguration:
     newer: str
 
 
-def of_last_runs(context: Context, one: ReplicationOverview) -> Iterator[RunConfiguration]:
+def of_last_runs(context: Context, standing: Standing) -> Iterator[RunConfiguration]:
     """Those of the drain and of the publisher, as far as they are known."""
     now = context.config.fingerprint
-    for dag, lease in (("drain", one.drain), ("publish", one.publisher)):
-        if lease and (known := lease.configuration):
-            yield RunConfiguration(dag, known, lease.taken_at.isoformat(), "" if known == now else now)
+    for dag, lease in (("drain", standing.drain), ("publish", standing.publisher)):
+        if lease and (fingerprint := lease.configuration):
+            yield RunConfiguration(dag, fingerprint, lease.taken_at.isoformat(), "" if fingerprint == now else now)
 
 
-def not_in_force(found: Mapping[Pair, Sequence[RunConfiguration]]) -> Iterator[str]:
+def not_in_force(last_runs: Mapping[Pair, Sequence[RunConfiguration]]) -> Iterator[str]:
     """A note: the file has another configuration than the last runs of these replications."""
     late = {
-        f"{one.dag} {pair if one.dag == 'drain' else pair.source}": one
-        for pair, configurations in found.items()
-        for one in configurations
-        if one.newer
+        f"{configuration.dag} {pair if configuration.dag == 'drain' else pair.source}": configuration
+        for pair, configurations in last_runs.items()
+        for configuration in configurations
+        if configuration.newer
     }
     if late:
-        named = ", ".join(f"{run} {one.fingerprint}" for run, one in islice(late.items(), _NAMED))
+        named = ", ".join(f"{run} {configuration.fingerprint}" for run, configuration in islice(late.items(), _NAMED))
         more = f" and {len(late) - _NAMED:,} more" if len(late) > _NAMED else ""
         newer = next(iter(late.values())).newer
         yield f"configuration {newer} is not in force yet: the next run of each begins with it; the last: {named}{more}"

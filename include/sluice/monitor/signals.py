@@ -10,7 +10,7 @@ from enum import StrEnum
 from sluice.context import Context
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
-from sluice.monitor.status import Beside, ReplicationStatus, told
+from sluice.monitor.status import Beside, ReplicationStatus, brief_status
 from sluice.state.condition import Condition
 from sluice.state.dispatcher import Dispatcher
 from sluice.state.replication import Status
@@ -19,7 +19,7 @@ from sluice.store.publishers import PublisherState
 from sluice.store.replication_overview import overviews
 
 
-class Kind(StrEnum):
+class Meter(StrEnum):
     """A gauge goes up and down; a counter only up, until something begins anew."""
 
     GAUGE = "gauge"
@@ -31,30 +31,30 @@ class Signal:
     """A figure, and its meaning in a sentence."""
 
     name: str
-    kind: Kind
+    kind: Meter
     help: str
 
 
-STATUS = Signal("sluice_replication_status", Kind.GAUGE, "1 for the status that the replication has, 0 for the others")
-CONDITION = Signal("sluice_replication_condition", Kind.GAUGE, "1 for the condition that it is in, 0 for the others")
-WELL = Signal("sluice_replication_well", Kind.GAUGE, "1 if it is NORMAL, active, reachable, complete and equal")
-ACTIVE = Signal("sluice_dispatcher_active", Kind.GAUGE, "1 if changes are delivered, 0 on standby")
-ANSWERS = Signal("sluice_slave_answers", Kind.GAUGE, "1 if the slave's server answered at the last look")
-LAG = Signal("sluice_lag_seconds", Kind.GAUGE, "how far the slave is behind its master")
-HOLDBACK = Signal("sluice_holdback_transactions", Kind.GAUGE, "transactions in the change log that the slave lacks")
-DELIVERED = Signal("sluice_delivered_transactions_total", Kind.COUNTER, "transactions that the slave made durable")
-BATCH = Signal("sluice_batch_seconds", Kind.GAUGE, "how long the last batch of the drain took")
-CONFLICTS = Signal("sluice_row_conflicts_total", Kind.COUNTER, "rows that were not as expected, since it was filled")
-REJECTED = Signal("sluice_rejected_changes", Kind.GAUGE, "changes that the slave did not carry out, which are kept")
-DIFFERENT = Signal("sluice_rows_different", Kind.GAUGE, "rows that are known to differ from the master's")
-PUBLISHED = Signal("sluice_published_transactions_total", Kind.COUNTER, "transactions published into the change log")
-CHANGES = Signal("sluice_published_changes_total", Kind.COUNTER, "changes of rows published into the change log")
-PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Kind.GAUGE, "for so long changes may wait to be published")
-SWEEP = Signal("sluice_sweep_seconds", Kind.GAUGE, "how long the last sweep took that published something")
-QUEUED = Signal("sluice_queued_changes", Kind.GAUGE, "changes that wait to be published, counted up to 100,000")
-LOG_BYTES = Signal("sluice_change_log_bytes", Kind.GAUGE, "size of the segments that are kept")
-KEPT_LOG = Signal("sluice_kept_log_bytes", Kind.GAUGE, "of its own log, kept by the master for a slot")
-LEFT_LOG = Signal("sluice_kept_log_left_bytes", Kind.GAUGE, "so much may be written until the master gives that up")
+STATUS = Signal("sluice_replication_status", Meter.GAUGE, "1 for the status that the replication has, 0 for the others")
+CONDITION = Signal("sluice_replication_condition", Meter.GAUGE, "1 for the condition that it is in, 0 for the others")
+WELL = Signal("sluice_replication_well", Meter.GAUGE, "1 if it is NORMAL, active, reachable, complete and equal")
+ACTIVE = Signal("sluice_dispatcher_active", Meter.GAUGE, "1 if changes are delivered, 0 on standby")
+ANSWERS = Signal("sluice_slave_answers", Meter.GAUGE, "1 if the slave's server answered at the last look")
+LAG = Signal("sluice_lag_seconds", Meter.GAUGE, "how far the slave is behind its master")
+HOLDBACK = Signal("sluice_holdback_transactions", Meter.GAUGE, "transactions in the change log that the slave lacks")
+DELIVERED = Signal("sluice_delivered_transactions_total", Meter.COUNTER, "transactions that the slave made durable")
+BATCH = Signal("sluice_batch_seconds", Meter.GAUGE, "how long the last batch of the drain took")
+CONFLICTS = Signal("sluice_row_conflicts_total", Meter.COUNTER, "rows that were not as expected, since it was filled")
+REJECTED = Signal("sluice_rejected_changes", Meter.GAUGE, "changes that the slave did not carry out, which are kept")
+DIFFERENT = Signal("sluice_rows_different", Meter.GAUGE, "rows that are known to differ from the master's")
+PUBLISHED = Signal("sluice_published_transactions_total", Meter.COUNTER, "transactions published into the change log")
+CHANGES = Signal("sluice_published_changes_total", Meter.COUNTER, "changes of rows published into the change log")
+PUBLISHER_LAG = Signal("sluice_publisher_lag_seconds", Meter.GAUGE, "for so long changes may wait to be published")
+SWEEP = Signal("sluice_sweep_seconds", Meter.GAUGE, "how long the last sweep took that published something")
+QUEUED = Signal("sluice_queued_changes", Meter.GAUGE, "changes that wait to be published, counted up to 100,000")
+LOG_BYTES = Signal("sluice_change_log_bytes", Meter.GAUGE, "size of the segments that are kept")
+KEPT_LOG = Signal("sluice_kept_log_bytes", Meter.GAUGE, "of its own log, kept by the master for a slot")
+LEFT_LOG = Signal("sluice_kept_log_left_bytes", Meter.GAUGE, "so much may be written until the master gives that up")
 SIGNALS: tuple[Signal, ...] = (
     STATUS,
     CONDITION,
@@ -88,75 +88,75 @@ class Sample:
     value: float
 
 
-def of_replication(one: ReplicationStatus, rejected: int, *, looked: bool) -> Iterator[Sample]:
+def of_replication(status: ReplicationStatus, rejected: int, *, looked: bool) -> Iterator[Sample]:
     """The figures of a replication.
 
     Args:
         rejected: changes that are kept for it.
         looked: somebody has looked whether its slave answers.
     """
-    labels = {"source": one.source, "slave": one.slave}
-    for status in Status:
-        yield Sample(STATUS, {**labels, "status": status}, float(one.status == status))
+    labels = {"source": status.source, "slave": status.slave}
+    for name in Status:
+        yield Sample(STATUS, {**labels, "status": name}, float(status.status == name))
     for condition in Condition:
-        yield Sample(CONDITION, {**labels, "condition": condition}, float(one.condition is condition))
-    found = {
-        WELL: one.well,
-        ACTIVE: one.dispatcher == Dispatcher.ACTIVE,
-        ANSWERS: one.answers if looked else None,
-        LAG: one.lag_s,
-        HOLDBACK: one.holdback,
-        DELIVERED: int(one.position.partition("/")[2]),
-        BATCH: one.batch_s,
-        CONFLICTS: one.tolerated,
+        yield Sample(CONDITION, {**labels, "condition": condition}, float(status.condition is condition))
+    figures = {
+        WELL: status.well,
+        ACTIVE: status.dispatcher == Dispatcher.ACTIVE,
+        ANSWERS: status.answers if looked else None,
+        LAG: status.lag_s,
+        HOLDBACK: status.holdback,
+        DELIVERED: int(status.position.partition("/")[2]),
+        BATCH: status.batch_s,
+        CONFLICTS: status.tolerated,
         REJECTED: rejected,
-        DIFFERENT: None if one.compared is None and not any(one.differing.values()) else one.differed,
+        DIFFERENT: None if status.compared is None and not any(status.differing.values()) else status.differed,
     }
-    yield from _told(labels, found)
+    yield from _samples(labels, figures)
 
 
-def of_source(one: PublisherState) -> Iterator[Sample]:
+def of_source(publisher: PublisherState) -> Iterator[Sample]:
     """The figures of a source."""
-    found = {
-        PUBLISHED: one.transactions,
-        CHANGES: one.changes,
-        PUBLISHER_LAG: one.lag_s,
-        SWEEP: one.sweep_s,
-        QUEUED: one.queued,
-        LOG_BYTES: one.log_bytes,
+    figures = {
+        PUBLISHED: publisher.transactions,
+        CHANGES: publisher.changes,
+        PUBLISHER_LAG: publisher.lag_s,
+        SWEEP: publisher.sweep_s,
+        QUEUED: publisher.queued,
+        LOG_BYTES: publisher.log_bytes,
     }
-    yield from _told({"source": one.source}, found)
+    yield from _samples({"source": publisher.source}, figures)
 
 
 def of_kept_log(source: str, kept: KeptLog) -> Iterator[Sample]:
     """What the server of a source keeps of its own log."""
-    found = {KEPT_LOG: kept.bytes, LEFT_LOG: kept.left_bytes}
-    yield from _told({"source": source}, found)
+    figures = {KEPT_LOG: kept.bytes, LEFT_LOG: kept.left_bytes}
+    yield from _samples({"source": source}, figures)
 
 
-def _told(labels: Mapping[str, str], found: Mapping[Signal, float | None]) -> Iterator[Sample]:
-    yield from (Sample(signal, labels, float(value)) for signal, value in found.items() if value is not None)
+def _samples(labels: Mapping[str, str], figures: Mapping[Signal, float | None]) -> Iterator[Sample]:
+    yield from (Sample(signal, labels, float(value)) for signal, value in figures.items() if value is not None)
 
 
-def gathered(context: Context, rows: Iterable[ReplicationStatus], looked: Callable[[Pair], bool]) -> list[Sample]:
+def gather(context: Context, rows: Iterable[ReplicationStatus], looked: Callable[[Pair], bool]) -> list[Sample]:
     """The figures of these replications, and of all sources.
 
     Args:
         looked: whether somebody has looked if a slave answers.
     """
     rows, kept = list(rows), rejected_changes.counts(context.store)
-    found = [sample for one in rows for sample in of_replication(one, kept.get(one.pair, 0), looked=looked(one.pair))]
-    known = publishers.states(context.store, context.config.sources)
-    logs = {one.source: one.kept_log for one in rows if one.kept_log}
-    found += [sample for source, log in logs.items() for sample in of_kept_log(source, log)]
-    return [*found, *(sample for one in known.values() for sample in of_source(one))]
+    samples = [sample for row in rows for sample in of_replication(row, kept.get(row.pair, 0), looked=looked(row.pair))]
+    publishers_by_source = publishers.states(context.store, context.config.sources)
+    logs = {row.source: row.kept_log for row in rows if row.kept_log}
+    samples += [sample for source, log in logs.items() for sample in of_kept_log(source, log)]
+    return [*samples, *(sample for publisher in publishers_by_source.values() for sample in of_source(publisher))]
 
 
 def of_drain(context: Context, pair: Pair) -> list[Sample]:
     """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
-    (known,) = overviews(context.store, [pair]).values()
+    (standing,) = standings(context.store, [pair]).values()
     kept = rejected_changes.counts(context.store, pair)
-    return list(of_replication(told(context, known, Beside()), kept.get(pair, 0), looked=False))
+    return list(of_replication(brief_status(context, standing, Beside()), kept.get(pair, 0), looked=False))
 
 
 def of_publisher(context: Context, source: str) -> list[Sample]:

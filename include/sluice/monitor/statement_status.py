@@ -82,26 +82,29 @@ class StatementPage:
     older: int | None
 
 
-def listed(context: Context, source: str, before: int | None, *, values: bool) -> StatementPage:
+def list_statements(context: Context, source: str, before: int | None, *, values: bool) -> StatementPage:
     """The newest statements of a source, without answers. Raises UnknownName SLC-003.
 
     Args:
         values: whether the texts may be seen.
     """
     context.config.source(source)
-    found, older = statement_board.page(context.store, source, before)
-    shown = [_report(one, [NodeStatus(slave or None, s) for slave, s in one.status.items()], values) for one in found]
-    return StatementPage(shown, older)
+    statements, older = statement_board.page(context.store, source, before)
+    reports = []
+    for statement in statements:
+        nodes = [NodeStatus(slave or None, status) for slave, status in statement.status.items()]
+        reports.append(_report(statement, nodes, values))
+    return StatementPage(reports, older)
 
 
-def shown(context: Context, source: str, number: int, *, values: bool) -> StatementStatusReport:
+def read_statement(context: Context, source: str, number: int, *, values: bool) -> StatementStatusReport:
     """A statement with the answers of all nodes. Raises UnknownName SLC-003, SLC-111."""
     context.config.source(source)
-    found = statement_board.find(context.store, source, number)
-    if found is None:
+    statement = statement_board.one(context.store, source, number)
+    if statement is None:
         raise issue.unknown(source, number)
-    kept, (master, *slaves) = found
-    nodes = [_node(master, master, values), *(_node(one, master, values) for one in slaves)]
+    kept, (master, *slaves) = statement
+    nodes = [_node(master, master, values), *(_node(answer, master, values) for answer in slaves)]
     return _report(kept, nodes, values)
 
 
@@ -110,17 +113,17 @@ def _report(kept: StatementRecord, nodes: Sequence[NodeStatus], values: bool) ->
     return StatementStatusReport(kept.id, kept.source, kept.actor, kept.at, kept.begun, kept.run, wanted, nodes)
 
 
-def _node(one: NodeAnswer, master: NodeAnswer, values: bool) -> NodeStatus:
-    waits = one.status is StatementStatus.WAITING
-    at = None if waits else one.at
+def _node(node: NodeAnswer, master: NodeAnswer, values: bool) -> NodeStatus:
+    waits = node.status is StatementStatus.WAITING
+    at = None if waits else node.at
     if waits or not values:
-        return NodeStatus(one.slave or None, one.status, one.detail if values else "", at)
-    mine, theirs = one.answer, master.answer
+        return NodeStatus(node.slave or None, node.status, node.detail if values else "", at)
+    mine, theirs = node.answer, master.answer
     alike = mine.columns == theirs.columns
     return NodeStatus(
-        one.slave or None,
-        one.status,
-        one.detail,
+        node.slave or None,
+        node.status,
+        node.detail,
         at,
         mine.columns,
         mine.rows,

@@ -32,7 +32,7 @@ from sluice.store.transfers import Transfer
 
 
 @dataclass(frozen=True)
-class Reason:
+class HoldReason:
     """Why a gate is shut: the kind of the hold, by whom, why, and since when, as ISO 8601."""
 
     kind: str
@@ -134,7 +134,7 @@ class ReplicationStatus:
     answers: bool = True
     resting: str = ""
     draining: bool = False
-    holds: Sequence[Reason] = ()
+    holds: Sequence[HoldReason] = ()
     delivered_at: str | None = None
     update: LastUpdate | None = None
     batch_s: float | None = None
@@ -158,7 +158,7 @@ class ReplicationStatus:
 
     def conditions(self) -> Iterator[tuple[Condition, bool]]:
         """Each condition, the one that matters most first, and whether it holds."""
-        holds = {one.kind for one in self.holds}
+        holds = {hold.kind for hold in self.holds}
         yield Condition.INCONSISTENT, self.status == Status.INCONSISTENT
         yield Condition.STOPPED, Hold.EXCEPTION in holds
         yield Condition.QUESTION, Hold.APPROVAL in holds
@@ -179,18 +179,18 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     """These replications; every configured one, in the file's order, if none is named."""
     for pair in pairs:
         context.config.replication(pair.source, pair.slave)
-    pairs = pairs or tuple(Pair(one.source, one.slave) for one in context.config.replications)
+    pairs = pairs or tuple(Pair(replication.source, replication.slave) for replication in context.config.replications)
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.find_unreachable(context, pairs)
     beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
-    known = overviews(context.store, pairs, by_table=True)
-    return [explained(context, one, beside[pair], resting=True) for pair, one in known.items()]
+    by_pair = standings(context.store, pairs, by_table=True)
+    return [explain(context, standing, beside[pair], resting=True) for pair, standing in by_pair.items()]
 
 
 def brief(context: Context, pair: Pair) -> str:
     """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
-    (known,) = overviews(context.store, [pair]).values()
-    row = explained(context, known, Beside(context.switch(pair).paused()), resting=True)
+    (standing,) = standings(context.store, [pair]).values()
+    row = explain(context, standing, Beside(context.switch(pair).paused()), resting=True)
     head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
     return "\n".join(filter(None, [head, row.why]))
 
@@ -223,7 +223,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
             row.position,
             f"{row.holdback:,}",
             f"{row.lag_s:.0f} s",
-            _compared(row),
+            _compared_text(row),
             "-" if row.different is None and not row.differed else f"{row.differed:,}",
         )
         for row in rows
@@ -231,7 +231,7 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     widths = [max(len(line[index]) for line in (head, *body)) for index in range(len(head))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in (head, *body)]
     notes = {f"source {row.source}: {row.publishing}": None for row in rows if row.publishing}
-    notes |= {f"source {row.source}: {one}": None for row in rows for one in row.unwatched}
+    notes |= {f"source {row.source}: {note}": None for row in rows for note in row.unwatched}
     notes |= {f"source {row.source}: {row.outdated}": None for row in rows if row.outdated}
     loads = [(row, row.loading) for row in rows if row.loading]
     notes |= {
@@ -249,45 +249,45 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
     return "\n".join([*(line.rstrip() for line in lines), *(note.replace("\n", "\n    ") for note in notes)])
 
 
-def _compared(row: ReplicationStatus) -> str:
+def _compared_text(row: ReplicationStatus) -> str:
     if row.compared is None:
         return "-"
     return f"{row.compared:,}" if row.scope == WHOLE else f"{row.compared:,} ({row.scope})"
 
 
-def told(context: Context, one: ReplicationOverview, beside: Beside) -> ReplicationStatus:
+def brief_status(context: Context, standing: Standing, beside: Beside) -> ReplicationStatus:
     """The status without its reasons: nothing more is asked for it, however many there are."""
-    known, source = one.known, beside.source
-    kinds = frozenset(one.holds)
+    replication, source = standing.known, beside.source
+    kinds = frozenset(standing.holds)
     if beside.paused and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
-    loaded, loading = _loaded(one)
-    differing = _given(context, known.pair, one.differing)
-    found = ReplicationStatus(
-        source=known.pair.source,
-        slave=known.pair.slave,
-        status=known.status,
-        colour=known.status.colour,
-        dispatcher=shown(kinds, known.status),
+    loaded, loading = _load(standing)
+    differing = _watched_tables(context, replication.pair, standing.differing)
+    status = ReplicationStatus(
+        source=replication.pair.source,
+        slave=replication.pair.slave,
+        status=replication.status,
+        colour=replication.status.colour,
+        dispatcher=shown(kinds, replication.status),
         why="",
-        position=str(known.position),
-        holdback=one.holdback,
-        lag_s=one.lag_s,
-        unpublished_s=one.unpublished_s,
+        position=str(replication.position),
+        holdback=standing.holdback,
+        lag_s=standing.lag_s,
+        unpublished_s=standing.unpublished_s,
         loaded=loaded,
         loading=loading,
-        tolerated=one.conflicts.total(),
-        odd=_by_table(one.conflicts),
-        stuck=one.stuck,
-        skipped={str(table): each.changes for table, each in one.skipped.items()},
-        excluded=context.config.slave(known.pair.slave).mapper.exclusions,
-        compared=one.compared,
-        different=one.different,
-        scope=one.scope,
+        tolerated=standing.conflicts.total(),
+        odd=_by_table(standing.conflicts),
+        stuck=standing.stuck,
+        skipped={str(table): skip.changes for table, skip in standing.skipped.items()},
+        excluded=context.config.slave(replication.pair.slave).mapper.exclusions,
+        compared=standing.compared,
+        different=standing.different,
+        scope=standing.scope,
         differing=differing,
         differed=sum(differing.values()),
-        rejected=one.rejected,
-        awaits_files=one.carried is not None and (one.carried.epoch is None or one.carried.is_in),
+        rejected=standing.rejected,
+        awaits_files=standing.carried is not None and (standing.carried.epoch is None or standing.carried.is_in),
         publishing=source.publishing,
         unwatched=source.unwatched,
         outdated=source.outdated,
@@ -295,43 +295,41 @@ def told(context: Context, one: ReplicationOverview, beside: Beside) -> Replicat
         growing=source.growing,
         complete=not source.loses,
         answers=beside.absent is None,
-        draining=one.draining,
-        holds=[Reason(each.kind, each.actor, each.reason, _iso(each.since)) for each in one.holds.values()],
-        delivered_at=_iso(known.delivered_at),
-        update=_last(one),
-        batch_s=one.batch_s,
-        configurations=list(of_last_runs(context, one)),
+        draining=standing.draining,
+        holds=[HoldReason(hold.kind, hold.actor, hold.reason, _iso(hold.since)) for hold in standing.holds.values()],
+        delivered_at=_iso(replication.delivered_at),
+        update=_last(standing),
+        batch_s=standing.batch_s,
+        configurations=list(of_last_runs(context, standing)),
     )
-    return replace(found, condition=next(condition for condition, holds in found.conditions() if holds))
+    return replace(status, condition=next(condition for condition, holds in status.conditions() if holds))
 
 
-def explained(
-    context: Context, one: ReplicationOverview, beside: Beside, *, resting: bool = False
-) -> ReplicationStatus:
+def explain(context: Context, standing: Standing, beside: Beside, *, resting: bool = False) -> ReplicationStatus:
     """The same, with why it does not go on, what is safe and what to type.
 
     Args:
         resting: ask Airflow when the next drain starts.
     """
-    status, known, pair = told(context, one, beside), one.known, one.known.pair
+    status, replication, pair = brief_status(context, standing, beside), standing.known, standing.known.pair
     stored = at_home(context.config.source(pair.source).initial_files.location)
     if beside.source.removed:
         # What its slaves lack they are not to get.
         return status
     why = [
-        *advice.for_absence(beside.absent, known.status),
-        *advice.for_gate(pair, one.holds, beside.paused, _awaited(context, known, one.carried)),
-        *advice.for_status(context.store, pair, one, stored, status.differing),
-        *advice.for_conflicts(pair, one.conflicts),
-        *advice.for_skipped_tables(pair, one.skipped),
+        *advice.for_absence(beside.absent, replication.status),
+        *advice.for_gate(pair, standing.holds, beside.paused, _transfer_note(context, replication, standing.carried)),
+        *advice.for_status(context.store, pair, standing, stored, status.differing),
+        *advice.for_conflicts(pair, standing.conflicts),
+        *advice.for_skipped_tables(pair, standing.skipped),
     ]
-    open_to_it = known.status in DELIVERING and status.dispatcher == Dispatcher.ACTIVE and not beside.absent
-    rests = advice.for_pause(context, pair, one.holdback) if resting and open_to_it else ""
+    open_to_it = replication.status in DELIVERING and status.dispatcher == Dispatcher.ACTIVE and not beside.absent
+    rests = advice.for_pause(context, pair, standing.holdback) if resting and open_to_it else ""
     return replace(status, why="\n".join(why), resting=rests)
 
 
-def _given(context: Context, pair: Pair, differing: Mapping[str, int]) -> dict[str, int]:
-    """Those of these tables that the source watches by now, and the slave gets."""
+def _watched_tables(context: Context, pair: Pair, differing: Mapping[str, int]) -> dict[str, int]:
+    """The tables that the source watches now and the slave gets."""
     return {table: rows for table, rows in differing.items() if context.gives(pair, TableName(*table.split(".", 1)))}
 
 
@@ -339,13 +337,13 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _last(one: ReplicationOverview) -> LastUpdate | None:
-    if (last := one.update) is None:
+def _last(standing: Standing) -> LastUpdate | None:
+    if (last := standing.update) is None:
         return None
     return LastUpdate(last.id, last.state, last.run, last.started_at.isoformat(), _iso(last.ended_at))
 
 
-def _awaited(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
+def _transfer_note(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:
     """A note about the transfer that has to end before the gate of a slave opens; None if there is none."""
     if carried and carried.is_in:
         return advice.for_loaded_files(carried)
@@ -356,20 +354,20 @@ def _awaited(context: Context, known: ReplicationState, carried: Transfer | None
 
 
 def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for (table, conflict), rows in sorted(odd.items()):
-        found.setdefault(str(table), {})[conflict] = rows
-    return found
+        counts.setdefault(str(table), {})[conflict] = rows
+    return counts
 
 
-def _loaded(one: ReplicationOverview) -> tuple[str, LoadProgress | None]:
+def _load(standing: Standing) -> tuple[str, LoadProgress | None]:
     """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs."""
-    if one.update is None or not (one.update.progress.chunks or one.update.progress.bytes_planned):
+    if standing.update is None or not (standing.update.progress.chunks or standing.update.progress.bytes_planned):
         return "", None
-    found, status, awaited = one.update.progress, one.known.status, one.carried
-    if one.update.state == UpdateState.LOADING_BLOCKS and status is Status.TRANSITION:
-        return f"{found.rows:,} rows in blocks", found
+    progress, status, awaited = standing.update.progress, standing.known.status, standing.carried
+    if standing.update.state == UpdateState.LOADING_BLOCKS and status is Status.TRANSITION:
+        return f"{progress.rows:,} rows in blocks", progress
     if status is Status.INITIAL or (awaited and not awaited.is_in and awaited.epoch is not None):
-        return f"{found.chunks_done}/{found.chunks} chunks" if found.chunks else "by programs", found
+        return f"{progress.chunks_done}/{progress.chunks} chunks" if progress.chunks else "by programs", progress
     return "", None

@@ -14,7 +14,7 @@ from sluice.store.activities import Activity, LastComparison
 
 
 @dataclass(frozen=True)
-class Copy:
+class TableCopy:
     """A table as one slave has it.
 
     Attributes:
@@ -41,23 +41,23 @@ class TableStatus:
     name: str
     watched: bool
     activity: Activity
-    copies: Sequence[Copy]
+    copies: Sequence[TableCopy]
 
     @property
     def conflicts(self) -> int:
         """Of all slaves."""
-        return sum(one.conflicts for one in self.copies)
+        return sum(copy.conflicts for copy in self.copies)
 
     @property
-    def rejected(self) -> int:
+    def rejections(self) -> int:
         """Of all slaves."""
-        return sum(one.rejected for one in self.copies)
+        return sum(copy.rejected for copy in self.copies)
 
     @property
-    def compared(self) -> LastComparison | None:
+    def worst_comparison(self) -> Compared | None:
         """The verification that was least good; of equal ones the last."""
-        found = [one.compared for one in self.copies if one.compared]
-        return max(found, key=lambda one: (one.different, one.at), default=None)
+        comparisons = [copy.compared for copy in self.copies if copy.compared]
+        return max(comparisons, key=lambda comparison: (comparison.different, comparison.at), default=None)
 
 
 def tables(context: Context, source: str) -> list[TableStatus]:
@@ -74,11 +74,11 @@ def tables(context: Context, source: str) -> list[TableStatus]:
     tolerated, rejected = activities.conflicts(store, source), activities.rejections(store, source)
     compared = activities.comparisons(store, source)
 
-    def copy(slave: str, name: TableName) -> Copy:
-        called = _called(context, slave, name)
+    def copy(slave: str, name: TableName) -> TableCopy:
+        on_slave = _name_on_slave(context, slave, name)
         # What was removed unseen is kept under the master's name.
-        kept = sum(rejected.get((slave, one), 0) for one in {called, name})
-        return Copy(slave, tolerated.get((slave, called), 0), kept, compared.get((slave, str(name))))
+        kept = sum(rejected.get((slave, table), 0) for table in {on_slave, name})
+        return TableCopy(slave, tolerated.get((slave, on_slave), 0), kept, compared.get((slave, str(name))))
 
     return [
         TableStatus(str(name), name in watched, active.get(name, Activity()), [copy(slave, name) for slave in slaves])
@@ -86,7 +86,7 @@ def tables(context: Context, source: str) -> list[TableStatus]:
     ]
 
 
-def _called(context: Context, slave: str, name: TableName) -> TableName:
+def _name_on_slave(context: Context, slave: str, name: TableName) -> TableName:
     try:
         return context.config.slave(slave).mapper.table(name)
     except SluiceError:

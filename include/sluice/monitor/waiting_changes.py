@@ -68,30 +68,30 @@ class WaitingChanges:
     unread: str = ""
 
 
-def waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
+def read_waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
     """What waits for a slave. Raises UnknownName SLC-003; what reading the change log raises.
 
     Args:
         values: whether they may be seen.
     """
     context.config.replication(pair.source, pair.slave)
-    (found,) = overviews(context.store, [pair]).values()
-    position, manifest = found.known.position, context.manifest(pair.source)
-    listed = manifest.since(position.segment, _SEGMENTS) if found.holdback else []
-    waits = [one for one in listed if one.last_ordinal > position.ordinal]
-    segments = list(takewhile(lambda one: one.file.bytes <= _MOST_BYTES, waits))
-    at, count = str(position), found.holdback
-    if waits and not segments:
-        size = f"{waits[0].file.bytes / 1024**2:,.0f} MB"
+    (standing,) = standings(context.store, [pair]).values()
+    position, manifest = standing.known.position, context.manifest(pair.source)
+    behind = manifest.since(position.segment, _SEGMENTS) if standing.holdback else []
+    unread = [segment for segment in behind if segment.last_ordinal > position.ordinal]
+    segments = list(takewhile(lambda segment: segment.file.bytes <= _MOST_BYTES, unread))
+    at, count = str(position), standing.holdback
+    if unread and not segments:
+        size = f"{unread[0].file.bytes / 1024**2:,.0f} MB"
         return WaitingChanges(at, count, [], more=True, unread=f"their segment has {size}, too much for a page")
     read_to = segments[-1].last_ordinal if segments else position.ordinal
     rows: list[dict[str, Any]] = []
-    for one in _rows(context, segments, position):
-        rows.append(one)
+    for row in _rows(context, segments, position):
+        rows.append(row)
         if len(rows) > MOST:
             break
-    layouts = manifest.layouts({one["layout"] for one in rows})
-    shown = [_change(one, layouts, values=values) for one in rows[:MOST]]
+    layouts = manifest.layouts({row["layout"] for row in rows})
+    shown = [_change(row, layouts, values=values) for row in rows[:MOST]]
     return WaitingChanges(at, count, shown, more=len(rows) > MOST or read_to < position.ordinal + count)
 
 
@@ -101,18 +101,18 @@ def _rows(context: Context, segments: Sequence[Segment], position: Position) -> 
         for record in files.read(segment.file, position.ordinal):
             begin = int(np.searchsorted(record.column("ordinal").to_numpy(), position.ordinal, side="right"))
             for at in range(begin, len(record), MOST):
-                yield from (one for one in record.slice(at, MOST).to_pylist() if one["action"] != Action.COMMIT)
+                yield from (row for row in record.slice(at, MOST).to_pylist() if row["action"] != Action.COMMIT)
 
 
-def _change(one: Mapping[str, Any], layouts: Mapping[int, Layout], *, values: bool) -> WaitingChange:
-    layout, is_command = layouts.get(one["layout"]), one["action"] in COMMANDS
+def _change(row: Mapping[str, Any], layouts: Mapping[int, Layout], *, values: bool) -> WaitingChange:
+    layout, is_command = layouts.get(row["layout"]), row["action"] in COMMANDS
     shown = values and not is_command
     return WaitingChange(
-        one["ordinal"],
-        one["trans_key"],
+        row["ordinal"],
+        row["trans_key"],
         str(layout.name) if layout else None,
-        Action(one["action"]).name,
-        values_by_name(layout, one["old"]) if shown else None,
-        values_by_name(layout, one["new"]) if shown else None,
-        cut("".join(filter(None, one["new"] or ()))) if values and is_command else None,
+        Action(row["action"]).name,
+        named(layout, row["old"]) if shown else None,
+        named(layout, row["new"]) if shown else None,
+        cut("".join(filter(None, row["new"] or ()))) if values and is_command else None,
     )

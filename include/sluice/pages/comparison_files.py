@@ -37,19 +37,19 @@ _SCHEMA = pa.schema(
 
 def as_json(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
     """An object with the rows, a row a line. Raises UnknownName SLC-510 at once, before anything is sent."""
-    return _json(context, comparison_status.reported(context, pair, report))
+    return _json(context, comparison_status.find_tables(context, pair, report))
 
 
 def as_parquet(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
     """A Parquet file. Raises UnknownName SLC-510 at once, before anything is sent."""
-    return _parquet(context, comparison_status.reported(context, pair, report))
+    return _parquet(context, comparison_status.find_tables(context, pair, report))
 
 
 def _pieces(context: Context, table: TableReport) -> Iterator[list[ComparedRow]]:
     """Rows of a table, each time in a transaction of their own: a slow reader holds none."""
     after = -1
     while found := comparisons.rows_of(context.store, table.id, _AT_ONCE, after):
-        yield [comparison_status.named(table, number, row, values=True) for number, row in found]
+        yield [comparison_status.name_values(table, number, row, values=True) for number, row in found]
         after = found[-1][0]
 
 

@@ -34,13 +34,13 @@ _MOST = 12
 
 def listed(request: Request, source: str, slave: str = "", before: _Before = None) -> ComparisonPage:
     """The newest comparisons of a source, or of one slave of it."""
-    return comparison_status.listed(airflow(request).context(), source, slave, before)
+    return comparison_status.list_comparisons(airflow(request).context(), source, slave, before)
 
 
 def shown(request: Request, source: str, slave: str, number: Number) -> ComparisonReport:
     """One comparison of a slave."""
     values = entry.sees_values(request)
-    return comparison_status.shown(airflow(request).context(), Pair(source, slave), number, values=values)
+    return comparison_status.read_comparison(airflow(request).context(), Pair(source, slave), number, values=values)
 
 
 def rows(request: Request, source: str, slave: str, number: Number, table: str, after: After = None) -> RowPage:
@@ -70,7 +70,7 @@ def repair(request: Request, source: str, slave: str, number: Number, table: str
     one, kept = comparison_status.with_kept(context, pair, number)
     if error := unfit(context, pair):
         raise error
-    ticked = comparison_status.ticked(context, pair, number, table, RowNumbers.from_numbers(row)) if row else {}
+    ticked = comparison_status.count_ticked(context, pair, number, table, RowNumbers.of(row)) if row else {}
     lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
     odd = [TableName(*split_table(each.table)) for each in one.tables if each.different]
     values = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from sluice.model.access import Right
-from sluice.monitor.health import Health, Report, State
+from sluice.monitor.health import Health, HealthReport, HealthState
 from sluice.pages import html
 from sluice.pages.entry import airflow, needs
 
@@ -15,10 +15,10 @@ router = APIRouter(include_in_schema=False)
 @router.get("/health", dependencies=[needs(Right.READ)])
 def health(request: Request) -> Response:
     """Everything that is configured, what is wrong first. It needs no control store."""
-    return html.page(request, "health.html", report=reported(request), State=State)
+    return html.page(request, "health.html", report=reported(request), State=HealthState)
 
 
-def reported(request: Request) -> Report:
+def reported(request: Request) -> HealthReport:
     """What is known of everything; a round begins if it is old."""
     found: Health = request.app.state.health
     found.look(airflow(request).context())

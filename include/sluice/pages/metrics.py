@@ -25,7 +25,7 @@ def metrics(request: Request) -> Response:
     """Every figure of every replication and source."""
     reach: Reach = request.app.state.reach
     rows = overview.listed(airflow(request), reach)
-    found = signals.gathered(airflow(request).context(), rows, reach.known)
+    found = signals.gather(airflow(request).context(), rows, reach.has_looked)
     return PlainTextResponse(exposition(found), media_type=_TYPE)
 
 

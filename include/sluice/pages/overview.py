@@ -13,7 +13,7 @@ from sluice.context import Context
 from sluice.model.names import Pair
 from sluice.model.row_difference import without_keys
 from sluice.monitor.reach import Reach
-from sluice.monitor.status import Beside, ReplicationStatus, explained, told
+from sluice.monitor.status import Beside, ReplicationStatus, brief_status, explain
 from sluice.pages.airflow import Airflow
 from sluice.pages.charts import Sparks, sparks
 from sluice.state.condition import Condition
@@ -120,7 +120,7 @@ def listed(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list
     found = overviews(context.store, pairs, recent=old is not None)
     if old:
         old.keep(found)
-    return [told(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
+    return [brief_status(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
 
 
 def one(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> ReplicationStatus:
@@ -133,8 +133,8 @@ def one(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> Rep
     context.config.replication(pair.source, pair.slave)
     reach.look(context)
     paused = airflow.paused([_drain(context, pair)])
-    (found,) = overviews(context.store, [pair], by_table=True).values()
-    status = explained(context, found, _beside(context, pair, paused, reach))
+    (found,) = standings(context.store, [pair], by_table=True).values()
+    status = explain(context, found, _beside(context, pair, paused, reach))
     return status if keys else replace(status, why=without_keys(status.why))
 
 

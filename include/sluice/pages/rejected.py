@@ -40,7 +40,7 @@ def kept(
 ) -> KeptRows:
     """What is kept, as the visitor may see it."""
     values = entry.sees_values(request)
-    return rejected_status.kept(airflow(request).context(), Pair(source, slave), after, values=values)
+    return rejected_status.read_kept(airflow(request).context(), Pair(source, slave), after, values=values)
 
 
 Kept = Annotated[KeptRows, Depends(kept)]

@@ -24,7 +24,7 @@ from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
 from sluice.model.statement import WantedStatement
 from sluice.monitor import table_status
-from sluice.monitor.health import Report
+from sluice.monitor.health import HealthReport
 from sluice.monitor.statement_status import StatementPage, StatementStatusReport
 from sluice.monitor.status import ReplicationStatus
 from sluice.monitor.table_status import TableStatus
@@ -302,7 +302,7 @@ def audit(request: Request, asked: Asked) -> audit_trail.AuditPage:
 
 
 @router.get("/health", dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def health(request: Request) -> Report:
+def health(request: Request) -> HealthReport:
     """How everything is that the configuration names, as `./sluice check` says it; what is wrong first."""
     return _health.reported(request)
 

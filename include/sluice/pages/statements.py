@@ -22,12 +22,14 @@ _Older = Annotated[_Number | None, Query(description="before this one")]
 
 def listed(request: Request, source: str, before: _Older = None) -> StatementPage:
     """The newest statements of a source, as the visitor may see them."""
-    return statement_status.listed(airflow(request).context(), source, before, values=entry.sees_values(request))
+    values = entry.sees_values(request)
+    return statement_status.list_statements(airflow(request).context(), source, before, values=values)
 
 
 def shown(request: Request, source: str, number: int) -> StatementStatusReport:
     """One statement, as the visitor may see it."""
-    return statement_status.shown(airflow(request).context(), source, number, values=entry.sees_values(request))
+    values = entry.sees_values(request)
+    return statement_status.read_statement(airflow(request).context(), source, number, values=values)
 
 
 Listed = Annotated[StatementPage, Depends(listed)]

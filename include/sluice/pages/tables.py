@@ -32,8 +32,8 @@ _KEYS = {
     Order.DAY: lambda one: -one.activity.day.total,
     Order.HOUR: lambda one: -one.activity.hour.total,
     Order.CONFLICTS: lambda one: -one.conflicts,
-    Order.REJECTED: lambda one: -one.rejected,
-    Order.DIFFERENT: lambda one: -one.compared.different if one.compared else 1,
+    Order.REJECTED: lambda one: -one.rejections,
+    Order.DIFFERENT: lambda one: -one.worst_comparison.different if one.worst_comparison else 1,
 }
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from sluice.model.access import Right
 from sluice.model.names import Pair
-from sluice.monitor.waiting_changes import WaitingChanges, waiting
+from sluice.monitor.waiting_changes import WaitingChanges, read_waiting
 from sluice.pages import entry, html
 from sluice.pages.entry import airflow, needs
 from sluice.pages.rest import PROBLEMS
@@ -18,7 +18,7 @@ router = APIRouter()
 
 def first(request: Request, source: str, slave: str) -> WaitingChanges:
     """What waits for a slave, as the visitor may see it."""
-    return waiting(airflow(request).context(), Pair(source, slave), values=entry.sees_values(request))
+    return read_waiting(airflow(request).context(), Pair(source, slave), values=entry.sees_values(request))
 
 
 First = Annotated[WaitingChanges, Depends(first)]
