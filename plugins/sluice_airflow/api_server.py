@@ -72,7 +72,7 @@ class ApiServer:
                 self._stamp, self._read = stamp, time.monotonic()
             return self._context
 
-    def paused(self, dags: Sequence[str]) -> Mapping[str, str]:
+    def paused_dags(self, dags: Sequence[str]) -> Mapping[str, str]:
         """By one query, and one more where any is paused."""
         are_paused = select(DagModel.dag_id).where(DagModel.dag_id.in_(dags), DagModel.is_paused)
         with create_session() as session:

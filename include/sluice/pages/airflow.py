@@ -40,5 +40,5 @@ class Airflow(Protocol):
     def context(self) -> Context:
         """The configuration in force, with its connections."""
 
-    def paused(self, dags: Sequence[str]) -> Mapping[str, str]:
+    def paused_dags(self, dags: Sequence[str]) -> Mapping[str, str]:
         """Those of these DAGs that are paused, and by whom (empty if nobody knows)."""

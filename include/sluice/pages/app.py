@@ -40,7 +40,7 @@ _SENDING_S = 5.0
 _NOTHING = "nothing was changed; see openapi.json"
 
 
-async def _received(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
+async def _receive(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Take the whole of a request before it takes a place: a sender that is slow keeps nobody out."""
     length = request.headers.get("content-length", "0")
     if "transfer-encoding" in request.headers or not length.isdigit() or int(length) > _MOST_BYTES:
@@ -72,24 +72,24 @@ def application(airflow: Airflow) -> FastAPI:
     app.include_router(comparison_rest.router)
     app.include_router(rejected.router)
     app.include_router(waiting_changes.router)
-    app.add_middleware(Bounded, refused=_told)
-    app.middleware("http")(_received)
+    app.add_middleware(Bounded, refused=_explain)
+    app.middleware("http")(_receive)
     # Who has not logged in takes no place of those who have.
     app.middleware("http")(entry.admit)
-    app.add_exception_handler(SluiceError, _told)
+    app.add_exception_handler(SluiceError, _explain)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _unknown)
     return app
 
 
-def _told(request: Request, error: Exception) -> Response:
+def _explain(request: Request, error: Exception) -> Response:
     assert isinstance(error, SluiceError)
     return _answer(request, _status(error), error.code, error.fact, error.hint)
 
 
 def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    faults = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
     return _answer(request, 422, 422, f"the request is not valid: {faults}", "nothing was changed; see openapi.json")
 
 

@@ -21,7 +21,7 @@ DAYS = (1, 7, 30, 365)
 
 def _or_empty(number: Any) -> BeforeValidator:
     """A form without script sends its empty fields as well."""
-    return BeforeValidator(lambda given: given or None, json_schema_input_type=number | Literal[""] | None)
+    return BeforeValidator(lambda value: value or None, json_schema_input_type=number | Literal[""] | None)
 
 
 # The bounds are of the number: nothing has none.
@@ -33,7 +33,7 @@ _Person = Annotated[str, Query(description="a part of the name of the person, or
 _Event = Annotated[str, Query(description="how the event begins")]
 
 
-def wanted(
+def parse_query(
     source: str = "",
     slave: str = "",
     person: _Person = "",
@@ -45,18 +45,18 @@ def wanted(
     return AuditFilter(source.strip(), slave.strip(), person.strip(), event.strip(), days, before)
 
 
-Asked = Annotated[AuditFilter, Depends(wanted)]
+Asked = Annotated[Wanted, Depends(parse_query)]
 
 
 @router.get("/audit", dependencies=[needs(Right.ADMINISTER)])
 def audit(request: Request, asked: Asked) -> Response:
     """The newest entries that a query asks for."""
     context = airflow(request).context()
-    found = audit_trail.page(context.store, asked)
+    entries = trail.page(context.store, asked)
     kept = {name: value for name, value in asdict(asked).items() if value and name != "before"}
     # Also names that the configuration has no more.
     sources = sorted({*context.config.sources, *filter(None, [asked.source])})
     slaves = sorted({*context.config.slaves, *filter(None, [asked.slave])})
-    older = urlencode(kept | {"before": found.older}) if found.older else ""
-    shown = {"found": found, "asked": asked, "older": older, "newest": urlencode(kept)}
+    older = urlencode(kept | {"before": entries.older}) if entries.older else ""
+    shown = {"found": entries, "asked": asked, "older": older, "newest": urlencode(kept)}
     return html.page(request, "audit.html", sources=sources, slaves=slaves, all_days=DAYS, **shown)

@@ -39,22 +39,22 @@ class Bounded:
         self._at_work = {True: 0, False: 0}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def taken(message: Message) -> None:
+        async def send_in_time(message: Message) -> None:
             await asyncio.wait_for(send(message), self._stalled_s)
 
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        known = scope.get("state", {}).get("has_role", True)
-        most = max(1, int(current_default_thread_limiter().total_tokens) // _PART) if known else _OF_STRANGERS
-        if self._at_work[known] >= most:
+        has_role = scope.get("state", {}).get("has_role", True)
+        most = max(1, int(current_default_thread_limiter().total_tokens) // _PART) if has_role else _OF_STRANGERS
+        if self._at_work[has_role] >= most:
             await self._refused(Request(scope), _busy(most))(scope, receive, send)
             return
-        self._at_work[known] += 1
+        self._at_work[has_role] += 1
         try:
-            await self._app(scope, receive, taken)
+            await self._app(scope, receive, send_in_time)
         finally:
-            self._at_work[known] -= 1
+            self._at_work[has_role] -= 1
 
 
 def _busy(most: int) -> TransientError:

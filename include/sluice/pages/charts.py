@@ -86,35 +86,35 @@ class Chart:
     gaps: Sequence[tuple[str, str]]
 
 
-def charts(found: Sequence[HistoryPoint], live: HistoryPoint, span: Span) -> list[Chart]:
+def charts(moments: Sequence[Moment], live: Moment, span: Span) -> list[Chart]:
     """Lag, rate and holdback.
 
     Args:
         live: how the replication is now, where the charts end.
     """
     now, begin = live.at, live.at - span.seconds
-    shown = [*found, live]
+    shown = [*moments, live]
 
     def chart(title: str, unit: str, points: list[Point], *, seconds: bool = False) -> Chart:
         values = [value for _, value in points]
-        top = _rounded(max(values, default=0.0), _SECONDS if seconds else ())
+        top = _scale_end(max(values, default=0.0), _SECONDS if seconds else ())
         pieces = list(_pieces(points, span.step_s * _GAP))
         lines = [_line(piece, begin, now, top) for piece in pieces]
         gaps = _gaps(pieces, begin, now, span.step_s * _GAP)
         return Chart(title, unit, seconds, top, max(values, default=None), values[-1] if values else None, lines, gaps)
 
     return [
-        chart("Lag", "", [(one.at, one.lag_s) for one in shown], seconds=True),
-        chart("Rate", "transactions/s", rates(found, span.step_s * _GAP)),
-        chart("Holdback", "transactions", [(one.at, float(one.holdback)) for one in shown]),
+        chart("Lag", "", [(moment.at, moment.lag_s) for moment in shown], seconds=True),
+        chart("Rate", "transactions/s", rates(moments, span.step_s * _GAP)),
+        chart("Holdback", "transactions", [(moment.at, float(moment.holdback)) for moment in shown]),
     ]
 
 
-def rates(found: Sequence[HistoryPoint], gap_s: float) -> list[Point]:
+def rates(moments: Sequence[Moment], gap_s: float) -> list[Point]:
     """Transactions a second, from one moment to the next; none where an initial update set the ordinal back."""
     return [
         (after.at, max(after.ordinal - before.ordinal, 0) / (after.at - before.at))
-        for before, after in pairwise(found)
+        for before, after in pairwise(moments)
         if 0 < after.at - before.at <= gap_s
     ]
 
@@ -129,11 +129,11 @@ class Sparks:
     most_rate: float
 
 
-def sparks(found: Sequence[HistoryPoint], now: float) -> Sparks | None:
+def sparks(moments: Sequence[Moment], now: float) -> Sparks | None:
     """None if there is nothing to show."""
-    if len(found) < 2:
+    if len(moments) < 2:
         return None
-    lags, speeds = [(one.at, one.lag_s) for one in found], rates(found, 60 * _GAP)
+    lags, speeds = [(moment.at, moment.lag_s) for moment in moments], rates(moments, 60 * _GAP)
     most_lag = max(value for _, value in lags)
     most_rate = max((value for _, value in speeds), default=0.0)
 
@@ -142,7 +142,7 @@ def sparks(found: Sequence[HistoryPoint], now: float) -> Sparks | None:
         across, up = SPARK_WIDTH / RECENT_S, SPARK_HEIGHT / (most or 1.0)
         begin = now - RECENT_S
         return [
-            " ".join(f"{(at - begin) * across:.0f},{SPARK_HEIGHT - value * up:.0f}" for at, value in _bent(piece))
+            " ".join(f"{(at - begin) * across:.0f},{SPARK_HEIGHT - value * up:.0f}" for at, value in _bends(piece))
             for piece in pieces
         ]
 
@@ -150,7 +150,7 @@ def sparks(found: Sequence[HistoryPoint], now: float) -> Sparks | None:
     return Sparks(lines(lags, max(most_lag, 1.0)), lines(speeds, most_rate), most_lag, most_rate)
 
 
-def _bent(piece: Sequence[Point]) -> list[Point]:
+def _bends(piece: Sequence[Point]) -> list[Point]:
     """Points without those in the middle of a level part: where nothing happens two are enough."""
     values = [value for _, value in piece]
     last = len(piece) - 1
@@ -196,7 +196,7 @@ def _line(piece: Sequence[Point], begin: float, now: float, top: float) -> Line:
     return Line(points, f"{place((piece[0][0], 0.0))} {points} {place((piece[-1][0], 0.0))}")
 
 
-def _rounded(most: float, ends: Sequence[int]) -> float:
+def _scale_end(most: float, ends: Sequence[int]) -> float:
     """The upper end of a scale: the next of these, or else 1, 2 or 5 with zeros."""
     for end in ends:
         if most <= end:

@@ -48,29 +48,29 @@ def as_parquet(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
 def _pieces(context: Context, table: TableReport) -> Iterator[list[ComparedRow]]:
     """Rows of a table, each time in a transaction of their own: a slow reader holds none."""
     after = -1
-    while found := comparisons.rows_of(context.store, table.id, _AT_ONCE, after):
-        yield [comparison_status.name_values(table, number, row, values=True) for number, row in found]
-        after = found[-1][0]
+    while rows := comparisons.rows_of(context.store, table.id, _AT_ONCE, after):
+        yield [comparison_status.name_values(table, number, row, values=True) for number, row in rows]
+        after = rows[-1][0]
 
 
 def _json(context: Context, tables: list[TableReport]) -> Iterator[bytes]:
-    between, more = "\n", sum(one.different for one in tables)
+    between, more = "\n", sum(table.different for table in tables)
     yield b'{"rows": ['
     for table in tables:
         for rows in _pieces(context, table):
             lines = []
             for row in rows:
                 sides = {"master": row.master, "slave": row.slave}
-                named = {"table": str(table.table), "number": row.number}
-                told = {**named, "kind": row.kind, "key": row.key, "columns": row.columns, **sides}
-                lines.append(json.dumps(told, ensure_ascii=False))
+                identity = {"table": str(table.table), "number": row.number}
+                entry = {**identity, "kind": row.kind, "key": row.key, "columns": row.columns, **sides}
+                lines.append(json.dumps(entry, ensure_ascii=False))
             yield (between + ",\n".join(lines)).encode()
             between, more = ",\n", more - len(rows)
     yield f'\n], "more": {more}}}\n'.encode()
 
 
 def _parquet(context: Context, tables: list[TableReport]) -> Iterator[bytes]:
-    buffer, more = _Buffer(), sum(one.different for one in tables)
+    buffer, more = _Buffer(), sum(table.different for table in tables)
     with pq.ParquetWriter(buffer, _SCHEMA) as writer:
         for table in tables:
             for rows in _pieces(context, table):
@@ -116,6 +116,6 @@ class _Buffer(io.RawIOBase):
 
     def take(self) -> bytes:
         """What was written since the last time."""
-        found = b"".join(self._parts)
+        written = b"".join(self._parts)
         self._parts.clear()
-        return found
+        return written

@@ -18,7 +18,7 @@ from sluice.monitor.comparison_status import ComparisonPage, ComparisonReport, R
 from sluice.pages import comparison_files
 from sluice.pages.comparisons import Listed, Number, Rows, Shown
 from sluice.pages.entry import airflow, needs
-from sluice.pages.rest import PROBLEMS, Done, acting, storable
+from sluice.pages.rest import PROBLEMS, Receipt, command_ports, storable
 from sluice.repair import chosen_rows, rule_choice
 from sluice.repair.plan import expect_ready
 
@@ -30,7 +30,7 @@ _OBJECT = {"schema": {"type": "object", "properties": _KEPT}}
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 
-def _written(text: str) -> str:
+def _row_numbers(text: str) -> str:
     """Numbers of rows in fewest words. Raises ValueError."""
     return str(RowNumbers.parse(text))
 
@@ -49,28 +49,28 @@ class Repair(BaseModel):
 
     tables: list[str] = []
     kinds: list[Kind] = []
-    rows: Annotated[str, Field(max_length=10_000), AfterValidator(_written)] | None = None
+    rows: Annotated[str, Field(max_length=10_000), AfterValidator(_row_numbers)] | None = None
     rule: Literal["source", "slave", "newest", "plugin"] | None = None
     column: Annotated[str, Field(max_length=250), AfterValidator(storable)] | None = None
     dry_run: bool = False
 
 
 @router.get("/comparisons/{source}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def comparisons(found: Listed) -> ComparisonPage:
+def comparisons(listing: Listed) -> ComparisonPage:
     """The comparisons of a source, the newest first; `older` is the `before` of the next page."""
-    return found
+    return listing
 
 
 @router.get(_ONE, dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def comparison(one: Shown) -> ComparisonReport:
+def comparison(report: Shown) -> ComparisonReport:
     """One comparison of a slave, table by table, those that differ first."""
-    return one
+    return report
 
 
 @router.get(f"{_ONE}/rows", dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def comparison_rows(found: Rows) -> RowPage:
+def comparison_rows(row_page: Rows) -> RowPage:
     """Rows of a table that differ; `next` is the `after` of the next page. Administrators alone see keys and values."""
-    return found
+    return row_page
 
 
 @router.get(
@@ -97,34 +97,34 @@ def rows_as_parquet(request: Request, source: str, slave: str, number: Number) -
 
 
 @router.post("/replications/{source}/{slave}/compare", dependencies=[needs(Right.COMPARE)], responses=PROBLEMS)
-def compare(request: Request, source: str, slave: str) -> Done:
+def compare(request: Request, source: str, slave: str) -> Receipt:
     """Compare every watched table of the slave with its master: the DAG `verify`, in the name of the person."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     context.config.replication(source, slave)
     run = dags.trigger("verify", {"source": source, "slaves": [slave]})
-    return Done(done=f"{slave} is being compared", run=f"{context.config.dag_id('verify')}/{run}")
+    return Receipt(done=f"{slave} is being compared", run=f"{context.config.dag_id('verify')}/{run}")
 
 
 @router.post(f"{_ONE}/repair", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def repair(request: Request, source: str, slave: str, number: Number, wanted: Repair) -> Done:
+def repair(request: Request, source: str, slave: str, number: Number, wanted: Repair) -> Receipt:
     """Make rows of the slave that differ those of its master; the DAG `repair`, in the name of the person."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     pair = Pair(source, slave)
-    found = comparison_status.expect_tables(context, pair, number, wanted.tables)
+    reports = comparison_status.expect_tables(context, pair, number, wanted.tables)
     expect_ready(context, pair)
     rule_choice.choose(wanted.rule, wanted.column)
     if wanted.rows is not None:
         rows = RowNumbers.parse(wanted.rows)
         chosen_rows.expect_alone(rows, number, wanted.kinds or KINDS)
-        odd = [one for name, one in found.items() if one.different and name in (wanted.tables or found)]
+        odd = [table for name, table in reports.items() if table.different and name in (wanted.tables or reports)]
         chosen_rows.read(context.store, pair, chosen_rows.one_table(odd), rows)
     chosen = {name: value for name, value in wanted.model_dump().items() if value}
-    if {name for name, one in found.items() if one.different} <= set(wanted.tables):
+    if {name for name, table in reports.items() if table.different} <= set(wanted.tables):
         # The same in fewer words, which a form takes that does not know the name of a table.
         chosen.pop("tables", None)
     run = dags.trigger("repair", {"source": source, "slave": slave, "report": number, **chosen})
     what = "the statements are being written down" if wanted.dry_run else "rows are being repaired"
-    return Done(done=f"{slave}: {what}", run=f"{context.config.dag_id('repair')}/{run}")
+    return Receipt(done=f"{slave}: {what}", run=f"{context.config.dag_id('repair')}/{run}")
 
 
 def _file(parts: Iterator[bytes], kind: str, name: str) -> Response:

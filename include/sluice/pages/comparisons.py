@@ -32,12 +32,12 @@ _Rows = Annotated[list[Annotated[int, Field(ge=0, lt=2**31)]] | None, Query(max_
 _MOST = 12
 
 
-def listed(request: Request, source: str, slave: str = "", before: _Before = None) -> ComparisonPage:
+def list_comparisons(request: Request, source: str, slave: str = "", before: _Before = None) -> ComparisonPage:
     """The newest comparisons of a source, or of one slave of it."""
     return comparison_status.list_comparisons(airflow(request).context(), source, slave, before)
 
 
-def shown(request: Request, source: str, slave: str, number: Number) -> ComparisonReport:
+def read_comparison(request: Request, source: str, slave: str, number: Number) -> ComparisonReport:
     """One comparison of a slave."""
     values = entry.sees_values(request)
     return comparison_status.read_comparison(airflow(request).context(), Pair(source, slave), number, values=values)
@@ -50,16 +50,16 @@ def rows(request: Request, source: str, slave: str, number: Number, table: str, 
     return comparison_status.rows(airflow(request).context(), pair, number, table, after, values=values)
 
 
-Listed = Annotated[ComparisonPage, Depends(listed)]
-Shown = Annotated[ComparisonReport, Depends(shown)]
+Listed = Annotated[ComparisonPage, Depends(list_comparisons)]
+Shown = Annotated[ComparisonReport, Depends(read_comparison)]
 Rows = Annotated[RowPage, Depends(rows)]
 
 
 @router.get("/comparisons/{source}", dependencies=[needs(Right.READ)])
-def comparisons(request: Request, source: str, found: Listed, slave: str = "", before: _Before = None) -> Response:
+def comparisons(request: Request, source: str, listing: Listed, slave: str = "", before: _Before = None) -> Response:
     """The comparisons of a source, the newest first."""
     config = airflow(request).context().config
-    values = {"found": found, "slave": slave, "before": before, "slaves": config.slaves_of(source)}
+    values = {"found": listing, "slave": slave, "before": before, "slaves": config.slaves_of(source)}
     return html.page(request, "comparisons.html", source=source, sources=list(config.sources), **values)
 
 
@@ -67,23 +67,23 @@ def comparisons(request: Request, source: str, found: Listed, slave: str = "", b
 def repair(request: Request, source: str, slave: str, number: Number, table: str = "", row: _Rows = None) -> Response:
     """The form by which an administrator has rows of a comparison repaired, or those of a table that were ticked."""
     context, pair = airflow(request).context(), Pair(source, slave)
-    one, kept = comparison_status.with_kept(context, pair, number)
+    report, kept = comparison_status.with_kept(context, pair, number)
     if error := unfit(context, pair):
         raise error
     ticked = comparison_status.count_ticked(context, pair, number, table, RowNumbers.of(row)) if row else {}
-    lacking = [each.table for each in one.tables if sum(kept[each.table].values()) < each.different]
-    odd = [TableName(*split_table(each.table)) for each in one.tables if each.different]
+    lacking = [table.table for table in report.tables if sum(kept[table.table].values()) < table.different]
+    odd = [TableName(*split_table(table.table)) for table in report.tables if table.different]
     values = {
         "kept": kept,
         "rules": available_rules(context, pair, odd),
         "named": sum(sum(counts.values()) for counts in kept.values()),
-        "fill": shell.update(one.source, [one.slave], tables=lacking),
+        "fill": shell.update(report.source, [report.slave], tables=lacking),
         "dag": context.config.dag_id("repair"),
         "table": table,
         "numbers": RowNumbers.from_numbers(row or []),
         "ticked": ticked,
     }
-    return html.page(request, "repair.html", one=one, kinds=KINDS, where=WHERE, repaired=REPAIRED, **values)
+    return html.page(request, "repair.html", one=report, kinds=KINDS, where=WHERE, repaired=REPAIRED, **values)
 
 
 @router.get("/comparisons/{source}/{slave}/{number}", dependencies=[needs(Right.READ)])
@@ -92,9 +92,9 @@ def comparison(
 ) -> Response:
     """One comparison of a slave, and the rows that differ of one of its tables."""
     context, pair, sees = airflow(request).context(), Pair(source, slave), entry.sees_values(request)
-    one, chosen, found = comparison_status.with_rows(context, pair, number, table, after, values=sees)
-    values = {"chosen": chosen, "found": found, "after": after, "most": _MOST, "sees": sees}
+    report, chosen, row_page = comparison_status.with_rows(context, pair, number, table, after, values=sees)
+    values = {"chosen": chosen, "found": row_page, "after": after, "most": _MOST, "sees": sees}
     unrepairable = unfit(context, pair)
     # A row without a key is none that could be named.
     values["pick"] = sees and not unrepairable and chosen.keyed
-    return html.page(request, "comparison.html", one=one, unrepairable=unrepairable, where=WHERE, **values)
+    return html.page(request, "comparison.html", one=report, unrepairable=unrepairable, where=WHERE, **values)

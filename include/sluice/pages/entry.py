@@ -43,8 +43,8 @@ _ANONYMOUS = "<!doctype html><title>Log in</title><p>Log in to Airflow first, th
 async def admit(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
     """Let those in who have logged in, and tell browsers what a page of ours may do."""
     response: Response
-    found = await asyncio.to_thread(scraper, request) if asks_for_metrics(request) else None
-    request.state.visitor = found or await airflow(request).visitor(request)
+    machine = await asyncio.to_thread(scraper, request) if asks_for_metrics(request) else None
+    request.state.visitor = machine or await airflow(request).visitor(request)
     if request.state.visitor:
         request.state.has_role = await asyncio.to_thread(_has_role, request)
         response = await call_next(request)
@@ -60,14 +60,14 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
 
 def airflow(request: Request) -> Airflow:
     """The Airflow that the pages are a part of."""
-    found: Airflow = request.app.state.airflow
-    return found
+    ours: Airflow = request.app.state.airflow
+    return ours
 
 
 def visitor(request: Request) -> Visitor:
     """Who asks."""
-    found: Visitor = request.state.visitor
-    return found
+    who: Visitor = request.state.visitor
+    return who
 
 
 def role(context: Context, who: Visitor) -> Role | None:
@@ -99,7 +99,7 @@ def needs(right: Right) -> Any:
         Refused: SLC-392, the person does not have it; SLC-393, another site may have asked.
     """
 
-    def allowed(request: Request) -> None:
+    def allow(request: Request) -> None:
         context, who = airflow(request).context(), visitor(request)
         theirs = role(context, who)
         if theirs is None or right not in theirs.rights:
@@ -119,8 +119,8 @@ def needs(right: Right) -> Any:
         if request.method not in _READING and who.by_cookie:
             _expect_own_page(request, who)
 
-    allowed.right = right  # type: ignore[attr-defined]
-    return Depends(allowed)
+    allow.right = right  # type: ignore[attr-defined]
+    return Depends(allow)
 
 
 def page_token(secret: bytes, user: str, made: int | None = None) -> str:
@@ -138,9 +138,9 @@ def _expect_own_page(request: Request, who: Visitor) -> None:
     came_from = urlsplit(request.headers.get("origin", "")).netloc
     brought = request.headers.get(TOKEN_HEADER, "")
     moment = _moment(brought)
-    known = page_token(airflow(request).secret, who.user, moment)
+    expected = page_token(airflow(request).secret, who.user, moment)
     fault = "the page that asked for this is more than an hour old" if time.time() - moment > TOKEN_S else ""
-    if came_from != request.headers.get("host") or not hmac.compare_digest(brought.encode(), known.encode()):
+    if came_from != request.headers.get("host") or not hmac.compare_digest(brought.encode(), expected.encode()):
         fault = "no page of Sluice asked for this"
     if fault:
         raise Refused(393, fault, "nothing was changed; reload the page, and try again")

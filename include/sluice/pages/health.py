@@ -15,17 +15,17 @@ router = APIRouter(include_in_schema=False)
 @router.get("/health", dependencies=[needs(Right.READ)])
 def health(request: Request) -> Response:
     """Everything that is configured, what is wrong first. It needs no control store."""
-    return html.page(request, "health.html", report=reported(request), State=HealthState)
+    return html.page(request, "health.html", report=report(request), State=HealthState)
 
 
-def reported(request: Request) -> HealthReport:
+def report(request: Request) -> HealthReport:
     """What is known of everything; a round begins if it is old."""
-    found: Health = request.app.state.health
-    found.look(airflow(request).context())
-    return found.report()
+    state: Health = request.app.state.health
+    state.look(airflow(request).context())
+    return state.report()
 
 
 def again(request: Request) -> bool:
     """Begin another round; False if one is under way."""
-    found: Health = request.app.state.health
-    return found.again(airflow(request).context())
+    state: Health = request.app.state.health
+    return state.again(airflow(request).context())

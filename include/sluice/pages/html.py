@@ -42,7 +42,7 @@ _TRAIL = 12
 
 
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -50,7 +50,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
+    environment.filters |= {
         "age": template_filters.age,
         "figure": template_filters.figure,
         "notes": template_filters.notes,
@@ -58,15 +58,15 @@ def _environment() -> Environment:
         "task": template_filters.task,
         "part": _part,
     }
-    made.globals |= {
+    environment.globals |= {
         "chart_size": (charts.WIDTH, charts.HEIGHT),
         "spark_size": (charts.SPARK_WIDTH, charts.SPARK_HEIGHT),
     }
-    made.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
-    made.globals |= {"delivering": DELIVERING}
-    made.globals |= {"Condition": Condition}
-    made.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
-    return made
+    environment.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
+    environment.globals |= {"delivering": DELIVERING}
+    environment.globals |= {"Condition": Condition}
+    environment.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
+    return environment
 
 
 def _part(name: str) -> str:
@@ -84,13 +84,13 @@ def replications(
     """The list of replications (guide: "The Replication List Page")."""
     view = View(q, status, Sort(sort) if sort in set(Sort) else None, down)
     hour: LastHour = request.app.state.hour
-    rows = overview.listed(airflow(request), _reach(request), hour)
-    counts = {one: sum(row.condition is one for row in rows) for one in Condition}
+    rows = overview.list_replications(airflow(request), _reach(request), hour)
+    counts = {condition: sum(row.condition is condition for row in rows) for condition in Condition}
     settings = airflow(request).context().config.pages
     columns = settings.columns
     shown = {
         "rows": rows,
-        "groups": view.of(rows, settings.names),
+        "groups": view.group(rows, settings.names),
         "counts": counts,
         "sparks": hour.sparks,
         "columns": columns,
@@ -103,22 +103,22 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     """One replication (guide: "The Details Page")."""
     pair = Pair(source, slave)
     keys = entry.sees_values(request)
-    one = overview.one(airflow(request), _reach(request), pair, keys=keys)
+    status = overview.find_replication(airflow(request), _reach(request), pair, keys=keys)
     context = airflow(request).context()
-    happened = audit_trail.last(context.store, pair, _TRAIL)
+    events = trail.last(context.store, pair, _TRAIL)
     if not keys:
-        happened = [replace(each, detail=without_keys(each.detail)) for each in happened]
+        events = [replace(event, detail=without_keys(event.detail)) for event in events]
     shown = Span(span) if span in set(Span) else Span.HOURS
-    found = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
-    live = HistoryPoint(time.time(), one.lag_s, one.holdback, int(one.position.partition("/")[2]))
-    drawn = {"span": shown, "charts": charts.charts(found, live, shown)}
-    again = {"again": remembered(context, pair), "following": cascades.next_pair(context.store, pair)}
+    moments = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
+    live = Moment(time.time(), status.lag_s, status.holdback, int(status.position.partition("/")[2]))
+    drawn = {"span": shown, "charts": charts.charts(moments, live, shown)}
+    again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
     asked = {"asking": ddl_questions.open_question(context.store, pair), "sees": keys}
     more: dict[str, Any] = {**drawn, **again, **removal, **asked}
-    return page(request, "details.html", one=one, trail=happened, config=context.config, **more)
+    return page(request, "details.html", one=status, trail=events, config=context.config, **more)
 
 
 @router.get("/initial-update", dependencies=[needs(Right.FILL)])
@@ -127,7 +127,8 @@ def initial_update(request: Request, source: str = "", slave: str = "") -> Respo
     context = airflow(request).context()
     config = context.config
     wanted = source if source in config.sources else next(iter(config.sources))
-    rows = {one.slave: one for one in overview.listed(airflow(request), _reach(request)) if one.source == wanted}
+    every = overview.list_replications(airflow(request), _reach(request))
+    rows = {row.slave: row for row in every if row.source == wanted}
     shown: dict[str, Any] = {
         "slaves": config.slaves_of(wanted),
         "slave": slave,
@@ -173,14 +174,14 @@ def _tables(context: Context, source: str) -> dict[str, int | None]:
 
 
 def _reach(request: Request) -> Reach:
-    found: Reach = request.app.state.reach
-    return found
+    reach: Reach = request.app.state.reach
+    return reach
 
 
 def _by(view: View) -> dict[Sort, str]:
     """The query that sorts by each column; a second time, the other way round."""
     kept = {"q": view.text, "status": view.status}
     return {
-        one: urlencode({**kept, "sort": one, **({"down": 1} if view.sort is one and not view.down else {})})
-        for one in Sort
+        column: urlencode({**kept, "sort": column, **({"down": 1} if view.sort is column and not view.down else {})})
+        for column in Sort
     }

@@ -24,26 +24,26 @@ _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 def metrics(request: Request) -> Response:
     """Every figure of every replication and source."""
     reach: Reach = request.app.state.reach
-    rows = overview.listed(airflow(request), reach)
-    found = signals.gather(airflow(request).context(), rows, reach.has_looked)
-    return PlainTextResponse(exposition(found), media_type=_TYPE)
+    rows = overview.list_replications(airflow(request), reach)
+    samples = signals.gather(airflow(request).context(), rows, reach.has_looked)
+    return PlainTextResponse(exposition(samples), media_type=_TYPE)
 
 
 def exposition(samples: Iterable[Sample]) -> str:
     """Samples in the text format of Prometheus 0.0.4: those of a signal stand together, below its meaning."""
-    order = {one.name: number for number, one in enumerate(SIGNALS)}
-    found = sorted(samples, key=lambda one: order[one.signal.name])
-    return "\n".join([*_lines(found), ""])
+    order = {signal.name: number for number, signal in enumerate(SIGNALS)}
+    in_order = sorted(samples, key=lambda sample: order[sample.signal.name])
+    return "\n".join([*_lines(in_order), ""])
 
 
-def _lines(found: Iterable[Sample]) -> Iterator[str]:
-    for signal, each in groupby(found, lambda one: one.signal):
+def _lines(samples: Iterable[Sample]) -> Iterator[str]:
+    for signal, of_signal in groupby(samples, lambda sample: sample.signal):
         yield f"# HELP {signal.name} {signal.help}"
         yield f"# TYPE {signal.name} {signal.kind}"
-        for sample in each:
-            labels = ",".join(f'{name}="{_escaped(value)}"' for name, value in sample.labels.items())
+        for sample in of_signal:
+            labels = ",".join(f'{name}="{_escape(value)}"' for name, value in sample.labels.items())
             yield f"{signal.name}{{{labels}}} {sample.value:.15g}"
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

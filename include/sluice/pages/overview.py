@@ -33,16 +33,16 @@ class Sort(StrEnum):
     CONNECTION = "connection"
 
 
-def _urgency(one: ReplicationStatus) -> int:
-    return list(Condition).index(one.condition)
+def _urgency(row: ReplicationStatus) -> int:
+    return list(Condition).index(row.condition)
 
 
 _KEYS = {
-    Sort.HOLDBACK: lambda one: one.holdback,
-    Sort.COUNTER: lambda one: tuple(map(int, one.position.split("/"))),
-    Sort.STATUS: lambda one: (_urgency(one), one.status),
-    Sort.DISPATCHER: lambda one: one.dispatcher,
-    Sort.CONNECTION: lambda one: one.answers,
+    Sort.HOLDBACK: lambda row: row.holdback,
+    Sort.COUNTER: lambda row: tuple(map(int, row.position.split("/"))),
+    Sort.STATUS: lambda row: (_urgency(row), row.status),
+    Sort.DISPATCHER: lambda row: row.dispatcher,
+    Sort.CONNECTION: lambda row: row.answers,
 }
 
 
@@ -55,7 +55,7 @@ class View:
     sort: Sort | None = None
     down: bool = False
 
-    def of(
+    def group(
         self, rows: Sequence[ReplicationStatus], names: Mapping[str, str] = MappingProxyType({})
     ) -> dict[str, list[ReplicationStatus]]:
         """The rows to show, by source. Without a column to sort by, what needs attention comes first.
@@ -64,27 +64,27 @@ class View:
             names: what sources and slaves are called, if not by their own names.
         """
         text = self.text.strip().lower()
-        chosen = [one for one in rows if text in _called(one, names) and (not self.status or self._has_status(one))]
+        chosen = [row for row in rows if text in _names(row, names) and (not self.status or self._has_status(row))]
         if self.sort is Sort.NAME:
-            chosen.sort(key=lambda one: names.get(one.slave, one.slave).lower(), reverse=self.down)
+            chosen.sort(key=lambda row: names.get(row.slave, row.slave).lower(), reverse=self.down)
         elif self.sort:
             chosen.sort(key=_KEYS[self.sort], reverse=self.down)
         else:
             chosen.sort(key=_urgency)
-        found: dict[str, list[ReplicationStatus]] = {}
-        for name in dict.fromkeys(one.source for one in (rows if self.sort else chosen)):
-            if mine := [one for one in chosen if one.source == name]:
-                found[name] = mine
-        return found
+        by_source: dict[str, list[ReplicationStatus]] = {}
+        for name in dict.fromkeys(row.source for row in (rows if self.sort else chosen)):
+            if mine := [row for row in chosen if row.source == name]:
+                by_source[name] = mine
+        return by_source
 
-    def _has_status(self, one: ReplicationStatus) -> bool:
-        return not one.well if self.status == "attention" else self.status in (one.status, one.condition)
+    def _has_status(self, row: ReplicationStatus) -> bool:
+        return not row.well if self.status == "attention" else self.status in (row.status, row.condition)
 
 
-def _called(one: ReplicationStatus, names: Mapping[str, str]) -> str:
+def _names(row: ReplicationStatus, names: Mapping[str, str]) -> str:
     """Everything by which a person may look for a replication."""
-    shown = (names.get(one.source, ""), names.get(one.slave, ""))
-    return "\n".join((f"{one.source}->{one.slave}", *shown)).lower()
+    shown = (names.get(row.source, ""), names.get(row.slave, ""))
+    return "\n".join((f"{row.source}->{row.slave}", *shown)).lower()
 
 
 class LastHour:
@@ -99,14 +99,14 @@ class LastHour:
         """Whether it is time to read them again."""
         return time.monotonic() - self._read > _KEPT_S or self.sparks.keys() != set(pairs)
 
-    def keep(self, found: Mapping[Pair, ReplicationOverview]) -> None:
+    def keep(self, standings: Mapping[Pair, Standing]) -> None:
         """Draw what was read."""
         now = time.time()
-        self.sparks = {pair: sparks(one.recent, now) for pair, one in found.items()}
+        self.sparks = {pair: sparks(standing.recent, now) for pair, standing in standings.items()}
         self._read = time.monotonic()
 
 
-def listed(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list[ReplicationStatus]:
+def list_replications(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list[ReplicationStatus]:
     """Every configured replication, in the file's order.
 
     Args:
@@ -114,16 +114,16 @@ def listed(airflow: Airflow, reach: Reach, hour: LastHour | None = None) -> list
     """
     context = airflow.context()
     reach.look(context)
-    pairs = [Pair(one.source, one.slave) for one in context.config.replications]
-    paused = airflow.paused([_drain(context, pair) for pair in pairs])
+    pairs = [Pair(replication.source, replication.slave) for replication in context.config.replications]
+    paused = airflow.paused_dags([_drain(context, pair) for pair in pairs])
     old = hour if hour and hour.is_old(pairs) else None
-    found = overviews(context.store, pairs, recent=old is not None)
+    standings_by_pair = standings(context.store, pairs, recent=old is not None)
     if old:
-        old.keep(found)
-    return [brief_status(context, found[pair], _beside(context, pair, paused, reach)) for pair in pairs]
+        old.keep(standings_by_pair)
+    return [brief_status(context, standings_by_pair[pair], _beside(context, pair, paused, reach)) for pair in pairs]
 
 
-def one(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> ReplicationStatus:
+def find_replication(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> ReplicationStatus:
     """One replication with its reasons. Raises ConfigError SLC-003, there is no such one.
 
     Args:
@@ -132,9 +132,9 @@ def one(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> Rep
     context = airflow.context()
     context.config.replication(pair.source, pair.slave)
     reach.look(context)
-    paused = airflow.paused([_drain(context, pair)])
-    (found,) = standings(context.store, [pair], by_table=True).values()
-    status = explain(context, found, _beside(context, pair, paused, reach))
+    paused = airflow.paused_dags([_drain(context, pair)])
+    (standing,) = standings(context.store, [pair], by_table=True).values()
+    status = explain(context, standing, _beside(context, pair, paused, reach))
     return status if keys else replace(status, why=without_keys(status.why))
 
 

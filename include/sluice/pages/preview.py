@@ -21,7 +21,7 @@ _Slaves = Annotated[list[str] | None, Query(description="slaves of the source; m
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlannedUpdate:
     """The update that a person thinks of."""
 
     source: str
@@ -29,17 +29,17 @@ class Wanted:
     choices: UpdateChoices
 
 
-def wanted(
+def parse_query(
     source: str,
     slave: _Slaves = None,
     mode: Literal["snapshot", "online", "external"] = "snapshot",
     resume: Annotated[bool, Query()] = False,
-) -> Wanted:
+) -> PlannedUpdate:
     """The update that a query asks for."""
-    return Wanted(source, list(dict.fromkeys(slave or ())), UpdateChoices(mode=mode, resume=resume))
+    return PlannedUpdate(source, list(dict.fromkeys(slave or ())), UpdateChoices(mode=mode, resume=resume))
 
 
-Asked = Annotated[Wanted, Depends(wanted)]
+Asked = Annotated[PlannedUpdate, Depends(parse_query)]
 
 
 @router.get("/parts/preview", dependencies=[needs(Right.FILL)], include_in_schema=False)
@@ -49,11 +49,11 @@ def part(request: Request, asked: Asked) -> Response:
 
 
 @router.get("/api/v1/initial-updates/preview", dependencies=[needs(Right.FILL)], responses=PROBLEMS, tags=["sluice"])
-def planned(request: Request, asked: Asked) -> Preview:
+def plan(request: Request, asked: Asked) -> Preview:
     """What an initial update would bring and replace; nothing is changed. The master's server estimates the sizes."""
     return _preview(request, asked)
 
 
-def _preview(request: Request, asked: Wanted) -> Preview:
+def _preview(request: Request, asked: PlannedUpdate) -> Preview:
     calls: BoundedCalls[Pair | str] = request.app.state.previews
     return preview(airflow(request).context(), calls, asked.source, asked.slaves, asked.choices)

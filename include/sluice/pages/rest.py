@@ -63,7 +63,7 @@ class Problem(BaseModel):
     hint: str
 
 
-class Outcome(BaseModel):
+class SlaveOutcome(BaseModel):
     """What a command for all slaves of a source did to one of them."""
 
     slave: str
@@ -71,14 +71,14 @@ class Outcome(BaseModel):
     why: Problem | None = None
 
 
-class Done(BaseModel):
+class Receipt(BaseModel):
     """The result of a command; `run` is the DAG run that does it, as `dag/run`, if there is one; `runs` are all of them
     where there may be several. `slaves` are those of a command for all slaves of a source."""
 
     done: str
     run: str | None = None
     runs: list[str] = []
-    slaves: list[Outcome] = []
+    slaves: list[SlaveOutcome] = []
 
 
 class History(BaseModel):
@@ -122,7 +122,7 @@ class Issue(BaseModel):
     prio: bool = False
 
 
-class Issued(Done):
+class IssueResult(Receipt):
     """A statement that is executed by `run`; its `number` leads to the answers."""
 
     number: int
@@ -152,34 +152,34 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
 @router.get("/replications", dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def replications(request: Request) -> list[ReplicationStatus]:
     """Every configured replication, without the reasons why one stands still."""
-    return overview.listed(airflow(request), request.app.state.reach)
+    return overview.list_replications(airflow(request), request.app.state.reach)
 
 
 @router.get(_ONE, dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def replication(request: Request, source: str, slave: str) -> ReplicationStatus:
     """One replication, with its reasons."""
     pair, keys = Pair(source, slave), sees_values(request)
-    return overview.one(airflow(request), request.app.state.reach, pair, keys=keys)
+    return overview.find_replication(airflow(request), request.app.state.reach, pair, keys=keys)
 
 
 @router.post(f"{_ONE}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
-def standby(request: Request, source: str, slave: str) -> Done:
+def standby(request: Request, source: str, slave: str) -> Receipt:
     """Deliver nothing to the slave until somebody activates it. The change log keeps everything for it."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     dispatcher.standby(context, dags, Pair(source, slave), visitor(request).user)
-    return Done(done=f"{slave} is on standby")
+    return Receipt(done=f"{slave} is on standby")
 
 
 @router.post(f"{_ONE}/activate", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
-def activate(request: Request, source: str, slave: str) -> Done:
+def activate(request: Request, source: str, slave: str) -> Receipt:
     """Deliver to the slave again."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     dispatcher.activate(context, dags, Pair(source, slave), visitor(request).user)
-    return Done(done=f"{slave} is active")
+    return Receipt(done=f"{slave} is active")
 
 
 @router.post(f"{_ONE}/cancel-update", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def cancel_update(request: Request, source: str, slave: str) -> Done:
+def cancel_update(request: Request, source: str, slave: str) -> Receipt:
     """End the initial update that is under way, at once: the slave becomes INCONSISTENT."""
     context, who = airflow(request).context(), visitor(request)
     roles.expect_allowed(context, Requester(who.user, tuple(who.roles)), source, [slave], "cancel_update")
@@ -190,14 +190,14 @@ def cancel_update(request: Request, source: str, slave: str) -> Done:
             f"no initial update of {slave} is under way: it is {ended.idle[slave]}",
             f"nothing was changed; see `{shell.status()}`",
         )
-    return Done(done=f"the initial update of {slave} is cancelled")
+    return Receipt(done=f"the initial update of {slave} is cancelled")
 
 
 @router.post(f"{_ONE}/remove-first", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def remove_first(request: Request, source: str, slave: str, first: First) -> Done:
+def remove_first(request: Request, source: str, slave: str, first: First) -> Receipt:
     """Keep the transaction aside that the slave stands in front of, if it is still this one; then activate it."""
-    context, dags = acting(request)
-    stuck = overview.one(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
+    context, dags = command_ports(request)
+    stuck = overview.find_replication(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
     if stuck is None:
         raise SluiceError(394, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
     if stuck.ordinal != first.ordinal:
@@ -207,77 +207,78 @@ def remove_first(request: Request, source: str, slave: str, first: First) -> Don
             "nothing was changed; look at that one, and decide again",
         )
     run = dags.trigger("administer", {"source": source, "slave": slave, "remove_first": stuck.ordinal})
-    return Done(
+    return Receipt(
         done=f"transaction {stuck.ordinal} is being removed", run=f"{context.config.dag_id('administer')}/{run}"
     )
 
 
 @router.post(f"{_ONE}/clear-queue", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def clear_queue(request: Request, source: str, slave: str) -> Done:
+def clear_queue(request: Request, source: str, slave: str) -> Receipt:
     """Discard the transactions that wait for the slave, which is INCONSISTENT then, and is to be filled again."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     expect_clearable(context, Pair(source, slave))
     run = dags.trigger("administer", {"source": source, "slave": slave, "clear_queue": True})
-    return Done(done=f"the queue of {slave} is being cleared", run=f"{context.config.dag_id('administer')}/{run}")
+    return Receipt(done=f"the queue of {slave} is being cleared", run=f"{context.config.dag_id('administer')}/{run}")
 
 
 @router.post(f"{_ONE}/remove", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def remove(request: Request, source: str, slave: str, removal: Removal) -> Done:
+def remove(request: Request, source: str, slave: str, removal: Removal) -> Receipt:
     """Take the replication out of the control store and of the slave, perhaps with its tables there."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     context.config.replication(source, slave)
     expect_removable(context, Pair(source, slave), removal.extent)
     run = dags.trigger("administer", {"source": source, "slave": slave, "remove": removal.extent})
-    return Done(done=f"{source} → {slave} is being removed", run=f"{context.config.dag_id('administer')}/{run}")
+    return Receipt(done=f"{source} → {slave} is being removed", run=f"{context.config.dag_id('administer')}/{run}")
 
 
 @router.post("/initial-updates", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
-def initial_update(request: Request, wanted: InitialUpdate) -> Done:
+def initial_update(request: Request, wanted: InitialUpdate) -> Receipt:
     """Fill slaves from their master; what their watched tables hold is replaced."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     for slave in wanted.slaves:
         context.config.replication(wanted.source, slave)
     if wanted.cascade and wanted.cascade.strip() != cascades.NONE:
         context.config.parsed(wanted.cascade)
     run = dags.trigger(INITIAL_UPDATE, wanted.model_dump())
-    return Done(done=f"{', '.join(wanted.slaves)}: filled", run=f"{context.config.dag_id(INITIAL_UPDATE)}/{run}")
+    return Receipt(done=f"{', '.join(wanted.slaves)}: filled", run=f"{context.config.dag_id(INITIAL_UPDATE)}/{run}")
 
 
 @router.post(f"{_ONE}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
-def restart(request: Request, source: str, slave: str) -> Done:
+def restart(request: Request, source: str, slave: str) -> Receipt:
     """Fill the slave again with the choices of its last initial update; what its watched tables hold is replaced."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     runs = _restart(context, dags, source, [slave])
-    return Done(done=f"{slave}: filled again", run=runs[0], runs=runs)
+    return Receipt(done=f"{slave}: filled again", run=runs[0], runs=runs)
 
 
 @router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
-def restart_all(request: Request, source: str) -> Done:
-    """Fill every slave of a source again, as one of them; those with the same choices by one run."""
-    context, dags = acting(request)
+def restart_all(request: Request, source: str) -> Receipt:
+    """The same for every slave of a source; those with the same choices by one run."""
+    context, dags = command_ports(request)
     runs = _restart(context, dags, source)
-    return Done(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
+    return Receipt(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
 
 
 @router.post(f"{_ALL}/recreate-triggers", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def recreate_triggers(request: Request, source: str) -> Done:
+def recreate_triggers(request: Request, source: str) -> Receipt:
     """Make what captures the changes of the source anew: the DAG `bootstrap`."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     context.config.source(source)
     run = dags.trigger("bootstrap", {"source": source, "recreate_triggers": True})
-    return Done(done=f"the triggers of {source} are being made anew", run=f"{context.config.dag_id('bootstrap')}/{run}")
+    dag_run = f"{context.config.dag_id('bootstrap')}/{run}"
+    return Receipt(done=f"the triggers of {source} are being made anew", run=dag_run)
 
 
 @router.post(f"{_ALL}/standby", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
-def standby_all(request: Request, source: str) -> Done:
+def standby_all(request: Request, source: str) -> Receipt:
     """Deliver nothing to any slave of the source, except to those whose initial update is under way."""
-    return _switched(request, source, dispatcher.standby, "on standby")
+    return _switch(request, source, dispatcher.standby, "on standby")
 
 
 @router.post(f"{_ALL}/activate", dependencies=[needs(Right.SWITCH)], responses=PROBLEMS)
-def activate_all(request: Request, source: str) -> Done:
+def activate_all(request: Request, source: str) -> Receipt:
     """Deliver to every slave of the source again, except where something else shuts the gate."""
-    return _switched(request, source, dispatcher.activate, "active")
+    return _switch(request, source, dispatcher.activate, "active")
 
 
 @router.get(f"{_ONE}/history", dependencies=[needs(Right.READ)], responses=PROBLEMS)
@@ -285,8 +286,8 @@ def history(request: Request, source: str, slave: str, span: Span = Span.HOURS) 
     """How a replication was, as the charts show it: the most of each step. Steps without a record are missing."""
     context = airflow(request).context()
     context.config.replication(source, slave)
-    found = _history.series(context.store, Pair(source, slave), seconds=span.seconds, step_s=span.step_s)
-    return History(step_s=span.step_s, moments=found)
+    moments = _history.series(context.store, Pair(source, slave), seconds=span.seconds, step_s=span.step_s)
+    return History(step_s=span.step_s, moments=moments)
 
 
 @router.get(f"{_ALL}/tables", dependencies=[needs(Right.READ)], responses=PROBLEMS)
@@ -304,75 +305,75 @@ def audit(request: Request, asked: Asked) -> audit_trail.AuditPage:
 @router.get("/health", dependencies=[needs(Right.READ)], responses=PROBLEMS)
 def health(request: Request) -> HealthReport:
     """How everything is that the configuration names, as `./sluice check` says it; what is wrong first."""
-    return _health.reported(request)
+    return _health.report(request)
 
 
 @router.post("/health", dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def check_again(request: Request) -> Done:
+def check_again(request: Request) -> Receipt:
     """Look at everything again, in the background; `under_way` of the report is true until it is done."""
     if not _health.again(request):
-        return Done(done="everything is being looked at already")
+        return Receipt(done="everything is being looked at already")
     # Without a control store the look is needed most.
     with suppress(TransientError):
-        audit_trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
-    return Done(done="everything is being looked at")
+        trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
+    return Receipt(done="everything is being looked at")
 
 
 @router.get("/statements/{source}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def statements(found: Listed) -> StatementPage:
+def statements(page: Listed) -> StatementPage:
     """The statements of a source, the newest first, without answers; administrators alone see their texts."""
-    return found
+    return page
 
 
 @router.post("/statements/{source}", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def issue_statement(request: Request, source: str, wanted: Issue) -> Issued:
+def issue_statement(request: Request, source: str, wanted: Issue) -> IssueResult:
     """Execute a statement on the master, and then, each at its place in the stream, on the slaves."""
-    context, dags = acting(request)
+    context, dags = command_ports(request)
     rows = issue.expect_bounded(context, source, wanted.max_entries)
     asked = WantedStatement(wanted.sql, wanted.schema_, wanted.allow_varying, rows, wanted.prio)
     number, run = requests.request(context, dags, source, asked, visitor(request).user)
-    return Issued(done=f"statement {number} is being executed", run=run, runs=[run], number=number)
+    return IssueResult(done=f"statement {number} is being executed", run=run, runs=[run], number=number)
 
 
 @router.get("/statements/{source}/{number}", dependencies=[needs(Right.READ)], responses=PROBLEMS)
-def statement(one: Shown) -> StatementStatusReport:
+def statement(report: Shown) -> StatementStatusReport:
     """A statement with what each node answered; administrators alone see its text and the answers."""
-    return one
+    return report
 
 
 @router.post("/statements/{source}/{number}/withdraw", dependencies=[needs(Right.ADMINISTER)], responses=PROBLEMS)
-def withdraw_statement(request: Request, source: str, number: int) -> Done:
+def withdraw_statement(request: Request, source: str, number: int) -> Receipt:
     """Keep a statement from being executed, as long as its run has not begun it."""
-    context, _ = acting(request)
+    context, _ = command_ports(request)
     context.config.source(source)
     requests.withdraw(context, source, number, visitor(request).user)
-    return Done(done=f"statement {number} is withdrawn")
+    return Receipt(done=f"statement {number} is withdrawn")
 
 
 @router.get("/openapi.json", dependencies=[needs(Right.READ)], include_in_schema=False)
 def openapi(request: Request) -> dict[str, Any]:
     """The description of this API."""
-    described: dict[str, Any] = request.app.openapi()
-    return described
+    description: dict[str, Any] = request.app.openapi()
+    return description
 
 
-def _switched(request: Request, source: str, command: dispatcher.Command, what: str) -> Done:
-    context, dags = acting(request)
+def _switch(request: Request, source: str, command: dispatcher.Command, what: str) -> Receipt:
+    context, dags = command_ports(request)
     done = dispatcher.of_source(context, dags, source, command, visitor(request).user)
     left = [f"; left alone: {name} ({error.fact})" for name, error in islice(done.left_alone.items(), _NAMED)]
     if more := len(done.left_alone) - len(left):
         left.append(f"; left alone: {more:,} more")
     names, rest = done.switched[:_NAMED], len(done.switched) - _NAMED
     named = ", ".join([*names, f"{rest:,} more"] if rest > 0 else names)
-    outcomes = [Outcome(slave=name, done=True) for name in done.switched]
+    outcomes = [SlaveOutcome(slave=name, done=True) for name in done.switched]
     outcomes += [
-        Outcome(slave=name, done=False, why=Problem(code=error.code, fact=error.fact, hint=error.hint))
+        SlaveOutcome(slave=name, done=False, why=Problem(code=error.code, fact=error.fact, hint=error.hint))
         for name, error in done.left_alone.items()
     ]
-    return Done(done=f"{what}: {named}{''.join(left)}", slaves=outcomes)
+    return Receipt(done=f"{what}: {named}{''.join(left)}", slaves=outcomes)
 
 
-def acting(request: Request) -> tuple[Context, Dags]:
+def command_ports(request: Request) -> tuple[Context, Dags]:
     """The ports of a command; in Airflow it acts as the person who gives it."""
     context = airflow(request).context()
     return context, context.dags(visitor(request).token)

@@ -28,12 +28,12 @@ class Order(StrEnum):
 
 
 _KEYS = {
-    Order.TOTAL: lambda one: -one.activity.ever.total,
-    Order.DAY: lambda one: -one.activity.day.total,
-    Order.HOUR: lambda one: -one.activity.hour.total,
-    Order.CONFLICTS: lambda one: -one.conflicts,
-    Order.REJECTED: lambda one: -one.rejections,
-    Order.DIFFERENT: lambda one: -one.worst_comparison.different if one.worst_comparison else 1,
+    Order.TOTAL: lambda table: -table.activity.ever.total,
+    Order.DAY: lambda table: -table.activity.day.total,
+    Order.HOUR: lambda table: -table.activity.hour.total,
+    Order.CONFLICTS: lambda table: -table.conflicts,
+    Order.REJECTED: lambda table: -table.rejections,
+    Order.DIFFERENT: lambda table: -table.worst_comparison.different if table.worst_comparison else 1,
 }
 
 
@@ -43,8 +43,8 @@ def tables(request: Request, source: str, q: str = "", sort: str = "") -> Respon
     context = airflow(request).context()
     order = Order(sort) if sort in set(Order) else Order.NAME
     rows: list[TableStatus] = table_status.tables(context, source)
-    shown = [one for one in rows if q.strip().lower() in one.name.lower()]
+    shown = [table for table in rows if q.strip().lower() in table.name.lower()]
     if order in _KEYS:
         shown.sort(key=_KEYS[order])
-    found = {"rows": rows, "shown": shown, "text": q, "order": order, "Order": Order}
-    return html.page(request, "tables.html", source=source, sources=list(context.config.sources), **found)
+    values = {"rows": rows, "shown": shown, "text": q, "order": order, "Order": Order}
+    return html.page(request, "tables.html", source=source, sources=list(context.config.sources), **values)

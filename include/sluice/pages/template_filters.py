@@ -58,14 +58,14 @@ def figure(value: float) -> str:
 
 def notes(text: str) -> list[Note]:
     """Notes of the status: each begins a line, and a HINT belongs to the facts before it."""
-    found: list[Note] = []
+    notes_so_far: list[Note] = []
     facts: list[str] = []
     for line in text.splitlines():
         if line.startswith("HINT: "):
-            found.append(Note("\n".join(facts), line.removeprefix("HINT: ")))
+            notes_so_far.append(Note("\n".join(facts), line.removeprefix("HINT: ")))
             facts = []
-        elif found and not facts and line.startswith("  "):
-            found[-1] = Note(found[-1].fact, f"{found[-1].hint}\n{line}")
+        elif notes_so_far and not facts and line.startswith("  "):
+            notes_so_far[-1] = Note(notes_so_far[-1].fact, f"{notes_so_far[-1].hint}\n{line}")
         else:
             facts.append(line)
-    return [*found, *([Note("\n".join(facts), "")] if facts else [])]
+    return [*notes_so_far, *([Note("\n".join(facts), "")] if facts else [])]

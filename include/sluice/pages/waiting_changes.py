@@ -25,9 +25,9 @@ First = Annotated[WaitingChanges, Depends(first)]
 
 
 @router.get("/waiting/{source}/{slave}", dependencies=[needs(Right.READ)], include_in_schema=False)
-def page(request: Request, source: str, slave: str, found: First) -> Response:
+def page(request: Request, source: str, slave: str, changes: First) -> Response:
     """The first changes that a slave lacks."""
-    values = {"found": found, "sees": entry.sees_values(request)}
+    values = {"found": changes, "sees": entry.sees_values(request)}
     return html.page(request, "waiting.html", source=source, slave=slave, **values)
 
 
@@ -37,6 +37,6 @@ def page(request: Request, source: str, slave: str, found: First) -> Response:
     responses=PROBLEMS,
     tags=["sluice"],
 )
-def waiting_for_slave(found: First) -> WaitingChanges:
+def waiting_for_slave(changes: First) -> WaitingChanges:
     """The first 50 changes that wait for the slave; administrators alone see values, as the master wrote them."""
-    return found
+    return changes
