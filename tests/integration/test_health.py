@@ -11,7 +11,7 @@ from support.world import SOURCE
 
 from sluice.monitor.check import Look
 from sluice.monitor.health import Health, HealthState
-from sluice.store import trail
+from sluice.store import audit_trail
 
 pytestmark = [pytest.mark.postgres]
 

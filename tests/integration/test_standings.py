@@ -42,7 +42,7 @@ def test_one_query_tells_where_all_stand_and_the_holdback_is_that_of_the_log(bui
         assert (found.holdback, found.lag_s > 0) == (read_holdback(store, pairs[0])[0], place.ordinal != newest[2])
     queries = []
     event.listen(store._engine, "before_cursor_execute", lambda *args: queries.append(args[2]))
-    rows = [brief_status(world.context, one, Beside()) for one in standings(store, pairs).values()]
+    rows = [brief_status(world.context, one, Beside()) for one in overviews(store, pairs).values()]
     assert ([row.slave for row in rows], len(queries)) == (list(SLAVES), 1)
     unknown = Pair("flights", "nobody")
     assert overviews(store, [unknown])[unknown].known.status is Status.UNCONFIGURED

@@ -111,7 +111,7 @@ def for_gate(
 
 
 def for_status(
-    store: Store, pair: Pair, standing: Standing, location: str, differing: Mapping[str, int]
+    store: Store, pair: Pair, overview: ReplicationOverview, location: str, differing: Mapping[str, int]
 ) -> Iterator[str]:
     """Why a slave gets no changes, or may not equal its master.
 
@@ -119,7 +119,7 @@ def for_status(
         location: where its source stores what is carried by hand.
         differing: rows that are known to differ, of tables that it is given.
     """
-    status = standing.known.status
+    status = overview.known.status
     anew = f"fill it, which replaces what its watched tables hold; type: {shell.update(pair.source, [pair.slave])}"
     if status is Status.UNCONFIGURED:
         yield f"UNCONFIGURED: it was never filled, and gets no changes.\nHINT: {anew}"
@@ -140,10 +140,10 @@ def for_status(
             f"{', '.join(doubtful)}: somebody emptied, rewrote or replaced it on {pair.slave}, beside the drain; "
             f"rows may be gone.\nHINT: compare all its rows: {again}"
         )
-    if standing.rejected and status is not Status.UNCONFIGURED:
-        changes = "change" if standing.rejected == 1 else "changes"
+    if overview.rejected and status is not Status.UNCONFIGURED:
+        changes = "change" if overview.rejected == 1 else "changes"
         yield (
-            f"{standing.rejected:,} {changes} of the master it did not carry out; they are kept.\n"
+            f"{overview.rejected:,} {changes} of the master it did not carry out; they are kept.\n"
             f"HINT: to see them: {shell.rejected(pair)}. If a repair has made up for one, drop it; to carry "
             "one out overwrites newer changes of the same row"
         )
@@ -253,7 +253,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
             if not installed and (gone := _removal_note(context, source)):
                 return SourceNotes(gone, removed=True)
             waiting = installed and database.capture.queued()
-            uncaptured = database.capture.unwatched(context.wanted(source).named)
+            uncaptured = database.capture.unwatched(context.wanted(source).named_tables)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []
             code = database.master.foreign_code()

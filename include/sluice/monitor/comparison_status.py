@@ -55,9 +55,9 @@ class PartsCompared:
     at: str | None
 
     @classmethod
-    def from_tables(cls, points: Iterable[Sequence[PartsAt]]) -> list[PartsCompared]:
+    def from_tables(cls, points: Iterable[Sequence[ComparedPoint]]) -> list[PartsCompared]:
         """Of some tables."""
-        return [cls(str(point.position), point.parts, point.at or None) for point in parts_at.summed(points)]
+        return [cls(str(point.position), point.parts, point.at or None) for point in compared_points.add_up(points)]
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonRepo
         UnknownName: SLC-003, SLC-510.
     """
     tables = find_tables(context, pair, report)
-    counts = comparisons.kept(context.store, [table.id for table in tables])
+    counts = comparisons.row_counts(context.store, [table.id for table in tables])
     kept: dict[str, dict[str, int]] = {
         str(table.table): {kind: counts.get((table.id, kind), 0) for kind in KINDS} for table in tables
     }

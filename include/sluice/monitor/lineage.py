@@ -22,8 +22,8 @@ def of_slaves(
     """
     patterns = context.wanted(source).entries
     columns = watched_tables.columns(context.store, source)
-    known = watched_tables.recorded(context.store, source)
-    tables = sorted(name for name in known if chosen(patterns, name) and (not only or name in only))
+    known = watched_tables.known_tables(context.store, source)
+    tables = sorted(name for name in known if find_entry(patterns, name) and (not only or name in only))
     return [table_pair for slave in slaves for table_pair in _of_slave(context, Pair(source, slave), tables, columns)]
 
 

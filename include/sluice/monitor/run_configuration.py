@@ -31,10 +31,10 @@ class RunConfiguration:
     newer: str
 
 
-def of_last_runs(context: Context, standing: Standing) -> Iterator[RunConfiguration]:
+def of_last_runs(context: Context, overview: ReplicationOverview) -> Iterator[RunConfiguration]:
     """Those of the drain and of the publisher, as far as they are known."""
     now = context.config.fingerprint
-    for dag, lease in (("drain", standing.drain), ("publish", standing.publisher)):
+    for dag, lease in (("drain", overview.drain), ("publish", overview.publisher)):
         if lease and (fingerprint := lease.configuration):
             yield RunConfiguration(dag, fingerprint, lease.taken_at.isoformat(), "" if fingerprint == now else now)
 

@@ -154,9 +154,9 @@ def gather(context: Context, rows: Iterable[ReplicationStatus], looked: Callable
 
 def of_drain(context: Context, pair: Pair) -> list[Sample]:
     """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
-    (standing,) = standings(context.store, [pair]).values()
+    (overview,) = overviews(context.store, [pair]).values()
     kept = rejected_changes.counts(context.store, pair)
-    return list(of_replication(brief_status(context, standing, Beside()), kept.get(pair, 0), looked=False))
+    return list(of_replication(brief_status(context, overview, Beside()), kept.get(pair, 0), looked=False))
 
 
 def of_publisher(context: Context, source: str) -> list[Sample]:

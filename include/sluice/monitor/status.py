@@ -183,14 +183,14 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
     absent = offline_slaves.find_unreachable(context, pairs)
     beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
-    by_pair = standings(context.store, pairs, by_table=True)
-    return [explain(context, standing, beside[pair], resting=True) for pair, standing in by_pair.items()]
+    by_pair = overviews(context.store, pairs, by_table=True)
+    return [explain(context, overview, beside[pair], resting=True) for pair, overview in by_pair.items()]
 
 
 def brief(context: Context, pair: Pair) -> str:
     """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
-    (standing,) = standings(context.store, [pair]).values()
-    row = explain(context, standing, Beside(context.switch(pair).paused()), resting=True)
+    (overview,) = overviews(context.store, [pair]).values()
+    row = explain(context, overview, Beside(context.switch(pair).paused()), resting=True)
     head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
     return "\n".join(filter(None, [head, row.why]))
 
@@ -255,14 +255,14 @@ def _compared_text(row: ReplicationStatus) -> str:
     return f"{row.compared:,}" if row.scope == WHOLE else f"{row.compared:,} ({row.scope})"
 
 
-def brief_status(context: Context, standing: Standing, beside: Beside) -> ReplicationStatus:
+def brief_status(context: Context, overview: ReplicationOverview, beside: Beside) -> ReplicationStatus:
     """The status without its reasons: nothing more is asked for it, however many there are."""
-    replication, source = standing.known, beside.source
-    kinds = frozenset(standing.holds)
+    replication, source = overview.known, beside.source
+    kinds = frozenset(overview.holds)
     if beside.paused and Hold.EXCEPTION not in kinds:
         kinds |= {Hold.ADMIN}
-    loaded, loading = _load(standing)
-    differing = _watched_tables(context, replication.pair, standing.differing)
+    loaded, loading = _load(overview)
+    differing = _watched_tables(context, replication.pair, overview.differing)
     status = ReplicationStatus(
         source=replication.pair.source,
         slave=replication.pair.slave,
@@ -271,23 +271,23 @@ def brief_status(context: Context, standing: Standing, beside: Beside) -> Replic
         dispatcher=shown(kinds, replication.status),
         why="",
         position=str(replication.position),
-        holdback=standing.holdback,
-        lag_s=standing.lag_s,
-        unpublished_s=standing.unpublished_s,
+        holdback=overview.holdback,
+        lag_s=overview.lag_s,
+        unpublished_s=overview.unpublished_s,
         loaded=loaded,
         loading=loading,
-        tolerated=standing.conflicts.total(),
-        odd=_by_table(standing.conflicts),
-        stuck=standing.stuck,
-        skipped={str(table): skip.changes for table, skip in standing.skipped.items()},
+        tolerated=overview.conflicts.total(),
+        odd=_by_table(overview.conflicts),
+        stuck=overview.stuck,
+        skipped={str(table): skip.changes for table, skip in overview.skipped.items()},
         excluded=context.config.slave(replication.pair.slave).mapper.exclusions,
-        compared=standing.compared,
-        different=standing.different,
-        scope=standing.scope,
+        compared=overview.compared,
+        different=overview.different,
+        scope=overview.scope,
         differing=differing,
         differed=sum(differing.values()),
-        rejected=standing.rejected,
-        awaits_files=standing.carried is not None and (standing.carried.epoch is None or standing.carried.is_in),
+        rejected=overview.rejected,
+        awaits_files=overview.carried is not None and (overview.carried.epoch is None or overview.carried.is_in),
         publishing=source.publishing,
         unwatched=source.unwatched,
         outdated=source.outdated,
@@ -295,36 +295,38 @@ def brief_status(context: Context, standing: Standing, beside: Beside) -> Replic
         growing=source.growing,
         complete=not source.loses,
         answers=beside.absent is None,
-        draining=standing.draining,
-        holds=[HoldReason(hold.kind, hold.actor, hold.reason, _iso(hold.since)) for hold in standing.holds.values()],
+        draining=overview.draining,
+        holds=[HoldReason(hold.kind, hold.actor, hold.reason, _iso(hold.since)) for hold in overview.holds.values()],
         delivered_at=_iso(replication.delivered_at),
-        update=_last(standing),
-        batch_s=standing.batch_s,
-        configurations=list(of_last_runs(context, standing)),
+        update=_last(overview),
+        batch_s=overview.batch_s,
+        configurations=list(of_last_runs(context, overview)),
     )
     return replace(status, condition=next(condition for condition, holds in status.conditions() if holds))
 
 
-def explain(context: Context, standing: Standing, beside: Beside, *, resting: bool = False) -> ReplicationStatus:
+def explain(
+    context: Context, overview: ReplicationOverview, beside: Beside, *, resting: bool = False
+) -> ReplicationStatus:
     """The same, with why it does not go on, what is safe and what to type.
 
     Args:
         resting: ask Airflow when the next drain starts.
     """
-    status, replication, pair = brief_status(context, standing, beside), standing.known, standing.known.pair
+    status, replication, pair = brief_status(context, overview, beside), overview.known, overview.known.pair
     stored = at_home(context.config.source(pair.source).initial_files.location)
     if beside.source.removed:
         # What its slaves lack they are not to get.
         return status
     why = [
         *advice.for_absence(beside.absent, replication.status),
-        *advice.for_gate(pair, standing.holds, beside.paused, _transfer_note(context, replication, standing.carried)),
-        *advice.for_status(context.store, pair, standing, stored, status.differing),
-        *advice.for_conflicts(pair, standing.conflicts),
-        *advice.for_skipped_tables(pair, standing.skipped),
+        *advice.for_gate(pair, overview.holds, beside.paused, _transfer_note(context, replication, overview.carried)),
+        *advice.for_status(context.store, pair, overview, stored, status.differing),
+        *advice.for_conflicts(pair, overview.conflicts),
+        *advice.for_skipped_tables(pair, overview.skipped),
     ]
     open_to_it = replication.status in DELIVERING and status.dispatcher == Dispatcher.ACTIVE and not beside.absent
-    rests = advice.for_pause(context, pair, standing.holdback) if resting and open_to_it else ""
+    rests = advice.for_pause(context, pair, overview.holdback) if resting and open_to_it else ""
     return replace(status, why="\n".join(why), resting=rests)
 
 
@@ -337,8 +339,8 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _last(standing: Standing) -> LastUpdate | None:
-    if (last := standing.update) is None:
+def _last(overview: ReplicationOverview) -> LastUpdate | None:
+    if (last := overview.update) is None:
         return None
     return LastUpdate(last.id, last.state, last.run, last.started_at.isoformat(), _iso(last.ended_at))
 
@@ -360,13 +362,13 @@ def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
     return counts
 
 
-def _load(standing: Standing) -> tuple[str, LoadProgress | None]:
+def _load(overview: ReplicationOverview) -> tuple[str, LoadProgress | None]:
     """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs."""
-    if standing.update is None or not (standing.update.progress.chunks or standing.update.progress.bytes_planned):
+    if overview.update is None or not (overview.update.progress.chunks or overview.update.progress.bytes_planned):
         return "", None
-    progress, status, awaited = standing.update.progress, standing.known.status, standing.carried
-    if standing.update.state == UpdateState.LOADING_BLOCKS and status is Status.TRANSITION:
+    progress, status, awaited = overview.update.progress, overview.known.status, overview.carried
+    if overview.update.state == UpdateState.LOADING_BLOCKS and status is Status.TRANSITION:
         return f"{progress.rows:,} rows in blocks", progress
     if status is Status.INITIAL or (awaited and not awaited.is_in and awaited.epoch is not None):
         return f"{progress.chunks_done}/{progress.chunks} chunks" if progress.chunks else "by programs", progress

@@ -54,7 +54,7 @@ class TableStatus:
         return sum(copy.rejected for copy in self.copies)
 
     @property
-    def worst_comparison(self) -> Compared | None:
+    def worst_comparison(self) -> LastComparison | None:
         """The verification that was least good; of equal ones the last."""
         comparisons = [copy.compared for copy in self.copies if copy.compared]
         return max(comparisons, key=lambda comparison: (comparison.different, comparison.at), default=None)

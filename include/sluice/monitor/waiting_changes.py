@@ -75,12 +75,12 @@ def read_waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChange
         values: whether they may be seen.
     """
     context.config.replication(pair.source, pair.slave)
-    (standing,) = standings(context.store, [pair]).values()
-    position, manifest = standing.known.position, context.manifest(pair.source)
-    behind = manifest.since(position.segment, _SEGMENTS) if standing.holdback else []
+    (overview,) = overviews(context.store, [pair]).values()
+    position, manifest = overview.known.position, context.manifest(pair.source)
+    behind = manifest.since(position.segment, _SEGMENTS) if overview.holdback else []
     unread = [segment for segment in behind if segment.last_ordinal > position.ordinal]
     segments = list(takewhile(lambda segment: segment.file.bytes <= _MOST_BYTES, unread))
-    at, count = str(position), standing.holdback
+    at, count = str(position), overview.holdback
     if unread and not segments:
         size = f"{unread[0].file.bytes / 1024**2:,.0f} MB"
         return WaitingChanges(at, count, [], more=True, unread=f"their segment has {size}, too much for a page")
@@ -112,7 +112,7 @@ def _change(row: Mapping[str, Any], layouts: Mapping[int, Layout], *, values: bo
         row["trans_key"],
         str(layout.name) if layout else None,
         Action(row["action"]).name,
-        named(layout, row["old"]) if shown else None,
-        named(layout, row["new"]) if shown else None,
+        values_by_name(layout, row["old"]) if shown else None,
+        values_by_name(layout, row["new"]) if shown else None,
         cut("".join(filter(None, row["new"] or ()))) if values and is_command else None,
     )

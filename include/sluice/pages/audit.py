@@ -45,14 +45,14 @@ def parse_query(
     return AuditFilter(source.strip(), slave.strip(), person.strip(), event.strip(), days, before)
 
 
-Asked = Annotated[Wanted, Depends(parse_query)]
+Asked = Annotated[AuditFilter, Depends(parse_query)]
 
 
 @router.get("/audit", dependencies=[needs(Right.ADMINISTER)])
 def audit(request: Request, asked: Asked) -> Response:
     """The newest entries that a query asks for."""
     context = airflow(request).context()
-    entries = trail.page(context.store, asked)
+    entries = audit_trail.page(context.store, asked)
     kept = {name: value for name, value in asdict(asked).items() if value and name != "before"}
     # Also names that the configuration has no more.
     sources = sorted({*context.config.sources, *filter(None, [asked.source])})

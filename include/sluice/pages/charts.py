@@ -86,7 +86,7 @@ class Chart:
     gaps: Sequence[tuple[str, str]]
 
 
-def charts(moments: Sequence[Moment], live: Moment, span: Span) -> list[Chart]:
+def charts(moments: Sequence[HistoryPoint], live: HistoryPoint, span: Span) -> list[Chart]:
     """Lag, rate and holdback.
 
     Args:
@@ -110,7 +110,7 @@ def charts(moments: Sequence[Moment], live: Moment, span: Span) -> list[Chart]:
     ]
 
 
-def rates(moments: Sequence[Moment], gap_s: float) -> list[Point]:
+def rates(moments: Sequence[HistoryPoint], gap_s: float) -> list[Point]:
     """Transactions a second, from one moment to the next; none where an initial update set the ordinal back."""
     return [
         (after.at, max(after.ordinal - before.ordinal, 0) / (after.at - before.at))
@@ -129,7 +129,7 @@ class Sparks:
     most_rate: float
 
 
-def sparks(moments: Sequence[Moment], now: float) -> Sparks | None:
+def sparks(moments: Sequence[HistoryPoint], now: float) -> Sparks | None:
     """None if there is nothing to show."""
     if len(moments) < 2:
         return None

@@ -70,7 +70,7 @@ def repair(request: Request, source: str, slave: str, number: Number, table: str
     report, kept = comparison_status.with_kept(context, pair, number)
     if error := unfit(context, pair):
         raise error
-    ticked = comparison_status.count_ticked(context, pair, number, table, RowNumbers.of(row)) if row else {}
+    ticked = comparison_status.count_ticked(context, pair, number, table, RowNumbers.from_numbers(row)) if row else {}
     lacking = [table.table for table in report.tables if sum(kept[table.table].values()) < table.different]
     odd = [TableName(*split_table(table.table)) for table in report.tables if table.different]
     values = {

@@ -105,14 +105,14 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     keys = entry.sees_values(request)
     status = overview.find_replication(airflow(request), _reach(request), pair, keys=keys)
     context = airflow(request).context()
-    events = trail.last(context.store, pair, _TRAIL)
+    events = audit_trail.last(context.store, pair, _TRAIL)
     if not keys:
         events = [replace(event, detail=without_keys(event.detail)) for event in events]
     shown = Span(span) if span in set(Span) else Span.HOURS
     moments = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
-    live = Moment(time.time(), status.lag_s, status.holdback, int(status.position.partition("/")[2]))
+    live = HistoryPoint(time.time(), status.lag_s, status.holdback, int(status.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(moments, live, shown)}
-    again = {"again": remembered(context, pair), "following": cascades.following(context.store, pair)}
+    again = {"again": remembered(context, pair), "following": cascades.next_pair(context.store, pair)}
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.

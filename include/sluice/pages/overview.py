@@ -99,10 +99,10 @@ class LastHour:
         """Whether it is time to read them again."""
         return time.monotonic() - self._read > _KEPT_S or self.sparks.keys() != set(pairs)
 
-    def keep(self, standings: Mapping[Pair, Standing]) -> None:
+    def keep(self, by_pair: Mapping[Pair, ReplicationOverview]) -> None:
         """Draw what was read."""
         now = time.time()
-        self.sparks = {pair: sparks(standing.recent, now) for pair, standing in standings.items()}
+        self.sparks = {pair: sparks(seen.recent, now) for pair, seen in by_pair.items()}
         self._read = time.monotonic()
 
 
@@ -117,10 +117,10 @@ def list_replications(airflow: Airflow, reach: Reach, hour: LastHour | None = No
     pairs = [Pair(replication.source, replication.slave) for replication in context.config.replications]
     paused = airflow.paused_dags([_drain(context, pair) for pair in pairs])
     old = hour if hour and hour.is_old(pairs) else None
-    standings_by_pair = standings(context.store, pairs, recent=old is not None)
+    overviews_by_pair = overviews(context.store, pairs, recent=old is not None)
     if old:
-        old.keep(standings_by_pair)
-    return [brief_status(context, standings_by_pair[pair], _beside(context, pair, paused, reach)) for pair in pairs]
+        old.keep(overviews_by_pair)
+    return [brief_status(context, overviews_by_pair[pair], _beside(context, pair, paused, reach)) for pair in pairs]
 
 
 def find_replication(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool = True) -> ReplicationStatus:
@@ -133,8 +133,8 @@ def find_replication(airflow: Airflow, reach: Reach, pair: Pair, *, keys: bool =
     context.config.replication(pair.source, pair.slave)
     reach.look(context)
     paused = airflow.paused_dags([_drain(context, pair)])
-    (standing,) = standings(context.store, [pair], by_table=True).values()
-    status = explain(context, standing, _beside(context, pair, paused, reach))
+    (overview,) = overviews(context.store, [pair], by_table=True).values()
+    status = explain(context, overview, _beside(context, pair, paused, reach))
     return status if keys else replace(status, why=without_keys(status.why))
 
 

@@ -315,7 +315,7 @@ def check_again(request: Request) -> Receipt:
         return Receipt(done="everything is being looked at already")
     # Without a control store the look is needed most.
     with suppress(TransientError):
-        trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
+        audit_trail.note_rarely(airflow(request).context().store, "check", visitor(request).user)
     return Receipt(done="everything is being looked at")
 
 
