@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support.world import World
 
-from sluice.apply.transform.build import hashed
+from sluice.apply.transform.build import hash_texts
 from sluice.apply.transform.plugin import RowByRow
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import SluiceError
@@ -131,7 +131,7 @@ def test_rows_are_shaped_alike_when_they_are_loaded_streamed_and_compared(world)
             assert world.verify() == {"zurich": 0, "geneva": 0}
         there, here = expected(world), found(world)
         assert [row[:-1] for row in here] == [row[:-1] for row in there]
-        emails = hashed(pa.array([row[-1] for row in there], pa.string()), b"pepper").to_pylist()
+        emails = hash_texts(pa.array([row[-1] for row in there], pa.string()), b"pepper").to_pylist()
         assert [row[-1] for row in here] == emails
         events = "SELECT {} FROM {} WHERE what <> 'e0' AND {} ORDER BY 1, 2, 3"
         there = world.master.execute(events.format("what, n + 1 || ' < &', n + 1", "events", "n <> 2")).fetchall()
@@ -199,7 +199,7 @@ def test_a_table_that_is_altered_or_made_later_is_shaped_as_well(world):
         (5, 23),
         (None, 24),
     ]
-    hashes = hashed(pa.array(["a"]), b"pepper").to_pylist()
+    hashes = hash_texts(pa.array(["a"]), b"pepper").to_pylist()
     assert geneva.execute("SELECT id, secret, next FROM branch.later1").fetchall() == [(1, *hashes, 2)]
 
 

@@ -11,7 +11,7 @@ from support.guides import example_of, guide
 
 from sluice import extensions
 from sluice.apply.transform import xslt_process
-from sluice.apply.transform.stylesheet import styled
+from sluice.apply.transform.stylesheet import stylesheet_transform
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -54,15 +54,15 @@ def sheet(body, name="ours.xsl"):
 
 
 def made(body, rows=GIVEN, layout=LAYOUT):
-    shape = styled(sheet(AS_IT_IS + body), layout)
-    return shape, shape.made(pa.array(rows, ROWS))
+    shape = stylesheet_transform(sheet(AS_IT_IS + body), layout)
+    return shape, shape.transform(pa.array(rows, ROWS))
 
 
 def test_a_stylesheet_that_copies_leaves_every_value_and_column_as_it_is():
     shape, found = made("")
     assert (found.rows.to_pylist(), found.of.tolist()) == (GIVEN, [0, 1, 2])
     assert shape.layout == LAYOUT
-    assert shape.made(pa.array([], ROWS)).rows.to_pylist() == []
+    assert shape.transform(pa.array([], ROWS)).rows.to_pylist() == []
 
 
 def test_booleans_are_words_for_a_stylesheet_and_letters_for_the_slave():
@@ -163,9 +163,9 @@ def test_a_stylesheet_that_fails_or_loops_or_reaches_out_is_named_and_goes_on_wi
     why = rf"SLC-162: the stylesheet ours.xsl failed on 4 rows of shop.items: .*{WRONG[number][1]}"
     monkeypatch.setattr(extensions, "PATIENCE_S", 0.3 if number == "14" else 60)
     with pytest.raises(SluiceError, match=why):
-        failing.made(pa.array([*GIVEN, [number, ""]], ROWS))
+        failing.transform(pa.array([*GIVEN, [number, ""]], ROWS))
     monkeypatch.setattr(extensions, "PATIENCE_S", 60)
-    assert failing.made(pa.array(GIVEN, ROWS)).rows.to_pylist() == GIVEN
+    assert failing.transform(pa.array(GIVEN, ROWS)).rows.to_pylist() == GIVEN
 
 
 @pytest.mark.full
@@ -194,11 +194,11 @@ def test_the_stylesheet_makes_the_rows_of_its_table():
     text = guide("stylesheets.md")
     given, wanted = example_of(text)
     code = re.search(r"```xml\n(<xsl:stylesheet.*?)```", text, re.DOTALL)[1]
-    shape = styled(Stylesheet("REPL_0_5_0_3.xsl", code.encode()), PLANES)
-    assert shape.made(given).rows.to_pylist() == wanted
+    shape = stylesheet_transform(Stylesheet("REPL_0_5_0_3.xsl", code.encode()), PLANES)
+    assert shape.transform(given).rows.to_pylist() == wanted
     assert [(one.name, one.type) for one in shape.columns] == [
         ("tailnum", "text"),
         ("places", "integer"),
         ("size", "text"),
     ]
-    assert (shape.layout.key, styled(Stylesheet("other", code.encode()), PEOPLE).layout) == ((0,), PEOPLE)
+    assert (shape.layout.key, stylesheet_transform(Stylesheet("other", code.encode()), PEOPLE).layout) == ((0,), PEOPLE)

@@ -72,7 +72,7 @@ def test_the_net_effect_of_some_keys_at_a_time_is_that_of_the_whole(layout, seed
         for before in (START, damaged):
             assert written(before, effect) == applied(before, layout, done)
         expected = net(layout, whole)
-        assert effect.emptied == expected.emptied
+        assert effect.is_emptied == expected.emptied
         if isinstance(expected, KeyedNet) and not expected.emptied:
             found = [one for one, _ in effect.nets()]
             for name in ("gone", "changed", "fresh"):

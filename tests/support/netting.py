@@ -54,7 +54,7 @@ def applied(table: Counter[Row], layout: Layout, *transactions) -> Counter[Row]:
 
 def written(table: Counter[Row], effect: Effect) -> Counter[Row]:
     """A slave's table after an effect, whose pieces have no key in common."""
-    rows = Counter() if effect.emptied else Counter(table)
+    rows = Counter() if effect.is_emptied else Counter(table)
     for found, batch in effect.nets():
         if isinstance(found, CountedNet):
             for image, a, b in found.effects:

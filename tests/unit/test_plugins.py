@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pytest
 
 from sluice import extensions
-from sluice.apply.transform.plugin import RowByRow, Rows, plugged
+from sluice.apply.transform.plugin import RowByRow, Rows, load_plugin
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -74,15 +74,15 @@ def rows(of=GIVEN):
 
 
 def test_a_row_becomes_several_or_none():
-    shape = plugged(named(Split), LAYOUT)
-    made = shape.made(rows())
+    shape = load_plugin(named(Split), LAYOUT)
+    made = shape.transform(rows())
     assert (made.rows.to_pylist(), made.of.tolist()) == ([["1", "a"], ["1", "b"], ["3", "c"]], [0, 0, 2])
     assert (shape.columns[1].name, shape.layout.key, shape.layout.name) == ("tag", (0, 1), LAYOUT.name)
-    assert shape.made(rows([])).rows.to_pylist() == []
+    assert shape.transform(rows([])).rows.to_pylist() == []
 
 
 def test_a_batch_is_one_call():
-    made = plugged(named(Louder), LAYOUT).made(rows())
+    made = load_plugin(named(Louder), LAYOUT).transform(rows())
     assert (made.rows.to_pylist(), made.of.tolist()) == ([["1", "A,B"], ["2", None], ["3", "C"]], [0, 1, 2])
 
 
@@ -104,7 +104,7 @@ def test_a_plugin_that_fails_or_hangs_or_answers_nonsense_is_named(answer, why, 
     monkeypatch.setattr(extensions, "PATIENCE_S", 0.2 if why == "no answer for 0.2 s" else 60)
     monkeypatch.setattr(Wrong, "answer", staticmethod(answer))
     with pytest.raises(SluiceError, match=rf"SLC-162: the plugin .*:Wrong failed on 3 rows of shop.items: .*{why}"):
-        plugged(named(Wrong), LAYOUT).made(rows())
+        load_plugin(named(Wrong), LAYOUT).transform(rows())
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_a_plugin_that_fails_or_hangs_or_answers_nonsense_is_named(answer, why, 
 )
 def test_a_plugin_that_is_none_is_refused_before_any_row(plugin, why):
     with pytest.raises(ConfigError, match=rf"SLC-161: .*cannot be used for shop.items: .*({why})"):
-        plugged(plugin, LAYOUT)
+        load_plugin(plugin, LAYOUT)

@@ -10,8 +10,8 @@ from sluice.apply.transform.transform import (
     RowFilter,
     TransformChain,
     TransformedRows,
-    copied,
-    reshaped,
+    copy_column,
+    transform_changes,
 )
 from sluice.changelog.schema import CHANGES
 from sluice.expressions import parse
@@ -19,7 +19,9 @@ from sluice.model.layout import Column
 
 COLUMNS = (Column("id", "integer"), Column("n", "integer"))
 LARGE = RowFilter(COLUMNS, parse("n > 4").condition(COLUMNS))
-DOUBLED = ColumnTransform((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("n * 2").value(COLUMNS).texts))
+DOUBLED = ColumnTransform(
+    (COLUMNS[0], Column("twice", "bigint")), (copy_column(0), parse("n * 2").value(COLUMNS).texts)
+)
 
 
 def changes(*of):
@@ -29,7 +31,7 @@ def changes(*of):
 
 
 def seen(shape, *of):
-    found = reshaped(changes(*of), shape.made)
+    found = transform_changes(changes(*of), shape.transform)
     assert found.schema == CHANGES
     return [(row["repl_key"], row["action"], row["new"], row["old"]) for row in found.to_pylist()]
 
@@ -58,7 +60,7 @@ class Copies:
 
     columns = COLUMNS
 
-    def made(self, rows):
+    def transform(self, rows):
         given = [(place, row) for place, row in enumerate(rows.to_pylist()) for _ in range(int(row[1]))]
         return TransformedRows(
             pa.array([row for _, row in given], rows.type),

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pydantic import ValidationError
 
-from sluice.apply.mapping.table_view import shaped_lines, view
+from sluice.apply.mapping.table_view import shape_lines, view
 from sluice.config.mapper import Mapper
 from sluice.config.slave import Slave
 from sluice.config.slave_table import SlaveTable
@@ -36,7 +36,7 @@ def seen(**entry):
 
 
 def made(**entry):
-    return seen(**entry).shape(b"salt").made(pa.array(ROWS, pa.list_(pa.string()))).rows.to_pylist()
+    return seen(**entry).shape(b"salt").transform(pa.array(ROWS, pa.list_(pa.string()))).rows.to_pylist()
 
 
 def digest(text):
@@ -107,7 +107,7 @@ def test_lines_of_a_copy_are_read_and_written_alike():
     lines = lines_of(values)
     assert lines.splitlines()[0] == b"a\\tb\t\\N"
     assert columns_of(lines, 2) == values
-    assert shaped_lines(seen(where="id = 5"), seen(where="id = 5").shape(b""), b"1\ta\t2000-01-01\t\\N\n", ["id"]) == (
+    assert shape_lines(seen(where="id = 5"), seen(where="id = 5").shape(b""), b"1\ta\t2000-01-01\t\\N\n", ["id"]) == (
         b"",
         0,
     )

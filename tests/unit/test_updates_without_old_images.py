@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
-from sluice.apply.transform.transform import ColumnTransform, copied, reshaped
+from sluice.apply.transform.transform import ColumnTransform, copy_column, transform_changes
 from sluice.changelog.schema import CHANGES, SWEPT
 from sluice.config.configuration import Config
 from sluice.config.slave import Slave
@@ -30,9 +30,14 @@ def changes(*of):
 
 
 def test_a_row_that_is_made_otherwise_is_an_update_still_and_nobody_says_what_it_was():
-    doubled = ColumnTransform((COLUMNS[0], Column("twice", "bigint")), (copied(0), parse("b * 2").value(COLUMNS).texts))
+    doubled = ColumnTransform(
+        (COLUMNS[0], Column("twice", "bigint")), (copy_column(0), parse("b * 2").value(COLUMNS).texts)
+    )
     batch = changes(("I", ["0", "1", "x"], None), ("U", ["1", "2", "x"], None), ("U", ["2", "3", "x"], ["1", "2", "x"]))
-    found = [tuple(row[name] for name in ("action", "new", "old")) for row in reshaped(batch, doubled.made).to_pylist()]
+    found = [
+        tuple(row[name] for name in ("action", "new", "old"))
+        for row in transform_changes(batch, doubled.transform).to_pylist()
+    ]
     assert found == [("I", ["0", "2"], None), ("U", ["1", "4"], None), ("U", ["2", "6"], ["1", "4"])]
 
 

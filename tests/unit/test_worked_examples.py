@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from support.guides import example_of, guide
 
-from sluice.apply.transform.plugin import plugged
+from sluice.apply.transform.plugin import load_plugin
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 
@@ -30,12 +30,12 @@ def example():
 
 def test_the_example_makes_the_rows_of_its_table():
     given, wanted = example_of(PLUGINS)
-    assert plugged("guide:PerTag", ORDERS).made(given).rows.to_pylist() == wanted
+    assert load_plugin("guide:PerTag", ORDERS).transform(given).rows.to_pylist() == wanted
 
 
 def test_the_example_that_takes_batches_drops_rows_and_changes_others():
     people = pa.array([["1", "ann"], ["2", None], ["3", "bo"]], pa.list_(pa.string()))
-    made = plugged("guide:Louder", PEOPLE).made(people)
+    made = load_plugin("guide:Louder", PEOPLE).transform(people)
     assert (made.rows.to_pylist(), made.of.tolist()) == ([["1", "ANN"], ["3", "BO"]], [0, 2])
 
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice import extensions
-from sluice.apply.transform.build import sound
-from sluice.apply.transform.plugin import Row, answered, usable
+from sluice.apply.transform.build import read_setting
+from sluice.apply.transform.plugin import Row, call_extension, usable
 from sluice.config.slave_table import SlaveTable
 from sluice.expressions import Condition, Fault, parse
 from sluice.model.action import ROWS, Action
@@ -36,7 +36,7 @@ class ChangeFilter:
     veto: Veto | None = None
     called: str = ""
 
-    def filtered(self, changes: pa.Table) -> pa.Table:
+    def select(self, changes: pa.Table) -> pa.Table:
         """The changes that pass the filter. Columns as in `CHANGES`, in and out.
 
         Raises:
@@ -48,10 +48,10 @@ class ChangeFilter:
             changes = changes.filter(self.when.holds(changes["new"], new=changes["new"], old=changes["old"]))
         if self.veto is None or not len(changes):
             return changes
-        kept = answered(self.called, self.layout.name, len(changes), lambda: self._kept(changes))
+        kept = call_extension(self.called, self.layout.name, len(changes), lambda: self._ask_veto(changes))
         return changes.filter(pa.array(kept, pa.bool_()))
 
-    def _kept(self, changes: pa.Table) -> list[bool]:
+    def _ask_veto(self, changes: pa.Table) -> list[bool]:
         assert self.veto is not None
         kept = []
         for action, new, old in zip(*(changes[name].to_pylist() for name in ("action", "new", "old")), strict=True):
@@ -79,18 +79,18 @@ def choice(entry: SlaveTable, layout: Layout) -> ChangeFilter:
             raise Fault("a change has a row before and one after it: say `new.` or `old.` before each column")
         return expression.condition(layout.columns)
 
-    def found(named: str) -> Veto:
-        made = extensions.made(GROUP, named, layout)
-        if not callable(made):
+    def load_veto(named: str) -> Veto:
+        loaded = extensions.made(GROUP, named, layout)
+        if not callable(loaded):
             raise extensions.UnusableExtension("what it makes cannot be called")
-        return made
+        return loaded
 
     actions = frozenset(Action(letter) for letter in "IUD" if letter in entry.actions)
     if Action.DELETE in actions:
         # As many deletes.
         actions |= {Action.TRUNCATE}
-    when = None if entry.when is None else sound(layout.name, "when", lambda: condition(entry.when or ""))
+    when = None if entry.when is None else read_setting(layout.name, "when", lambda: condition(entry.when or ""))
     called = f"veto {entry.veto}"
     hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
-    veto = None if entry.veto is None else usable(called, layout.name, lambda: found(entry.veto or ""), hint)
+    veto = None if entry.veto is None else usable(called, layout.name, lambda: load_veto(entry.veto or ""), hint)
     return ChangeFilter(layout, actions, when, veto, called)

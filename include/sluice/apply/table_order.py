@@ -15,7 +15,9 @@ def parents_first(tables: Iterable[TableName], parents: Mapping[TableName, set[T
         parents: for a table the tables that its foreign keys refer to; a reference to itself does not count.
     """
     wanted = sorted(set(tables))
-    edges = {one: {other for other in parents.get(one, set()) if other != one and other in wanted} for one in wanted}
+    edges = {
+        table: {other for other in parents.get(table, set()) if other != table and other in wanted} for table in wanted
+    }
     while True:
         try:
             return list(TopologicalSorter(edges).static_order())
@@ -44,17 +46,17 @@ def cycles(
 ) -> tuple[tuple[TableName, ...], ...]:
     """The groups of tables that refer to each other in a circle; a table that refers to itself is none."""
     wanted = set(tables)
-    above = {one: _above(one, parents) & wanted for one in wanted}
-    groups = {frozenset({one, *(other for other in above[one] if one in above[other])}) for one in wanted}
+    above = {table: _above(table, parents) & wanted for table in wanted}
+    groups = {frozenset({table, *(other for other in above[table] if table in above[other])}) for table in wanted}
     return tuple(sorted(tuple(sorted(group)) for group in groups if len(group) > 1))
 
 
-def _above(one: TableName, parents: Mapping[TableName, set[TableName]]) -> set[TableName]:
+def _above(table: TableName, parents: Mapping[TableName, set[TableName]]) -> set[TableName]:
     """Everything that a table refers to, directly or by way of others."""
-    found: set[TableName] = set()
-    ahead = [one]
+    above: set[TableName] = set()
+    ahead = [table]
     while ahead:
-        for other in parents.get(ahead.pop(), set()) - found:
-            found.add(other)
+        for other in parents.get(ahead.pop(), set()) - above:
+            above.add(other)
             ahead.append(other)
-    return found
+    return above

@@ -134,7 +134,7 @@ def expect_kept(run: Run, others: Others) -> None:
         SluiceError: SLC-231, it would.
     """
     for effect in run:
-        if effect.emptied and (owners := others(effect.layout.name)):
+        if effect.is_emptied and (owners := others(effect.layout.name)):
             raise SluiceError(
                 231,
                 f"the master emptied a table (TRUNCATE) which is {effect.layout.name} here, and rows of others are in "

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Run
 from sluice.apply.net.net_effect import Net, Numbers, net
-from sluice.apply.net.partition import divided, essential
+from sluice.apply.net.partition import divide, essential
 from sluice.arrow_rows import kept
 from sluice.drain.plan import Shape, by_table, cuts
 from sluice.drain.spill import MOST_BYTES, Spill
@@ -33,7 +33,7 @@ class DeferredEffect:
     most: int
     _kept: Spill
     _label: tuple[int, TableName]
-    emptied: bool = False
+    is_emptied: bool = False
 
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
         """The net effect, of some of the keys at a time if there is much."""
@@ -60,7 +60,7 @@ class DeferredEffect:
                 for number in range(count):
                     parts.add(number, changes.slice(index, 1))
                 changes = changes.slice(index + 1)
-            for number, part in enumerate(divided(self.layout, changes, count)):
+            for number, part in enumerate(divide(self.layout, changes, count)):
                 parts.add(number, part)
         return parts
 
@@ -123,5 +123,5 @@ class DeferredChanges:
                 at_once = most.get(same[0], MOST_BYTES)
                 effect = run[name] = DeferredEffect(layouts[same[0]], at_once, self._kept, label)
             own = kept(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
-            effect.emptied = effect.emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
+            effect.is_emptied = effect.is_emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
             self._kept.add(label, own)

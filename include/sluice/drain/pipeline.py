@@ -161,7 +161,7 @@ class BatchPipeline:
             if isinstance(step, Command):
                 self.commanded = True
             else:
-                self.emptied |= {effect.layout.name for effect in step if effect.emptied}
+                self.emptied |= {effect.layout.name for effect in step if effect.is_emptied}
             yield step
 
 

@@ -129,8 +129,8 @@ class _TableSide:
     def rows(self, keys: Sequence[Key]) -> dict[Key, tuple[Row, str]]:
         """The rows of these keys at the point, by the source's names, with their versions."""
         rows: dict[Key, tuple[Row, str]] = {}
-        columns = (*self.view.read, self.version)
-        where = [self.view.read.index(name) for name in self.key]
+        columns = (*self.view.read_columns, self.version)
+        where = [self.view.read_columns.index(name) for name in self.key]
         for buffer in self.reading.keyed(self.view.master.name, columns, self.key, keys):
             texts = (column.to_pylist() for column in columns_of(buffer, len(columns)))
             for *values, version in zip(*texts, strict=True):
@@ -237,8 +237,8 @@ class BothSides:
             if comparisons.shape_of(there.layout) != table.layout:
                 raise outdated_error(self._pair, table.report, table.table, "it was altered")
             reverse_replication.expect_mirrored(self._pair, there, here)
-            kinds = {self._pair: (there, there.ours.key_names, there.read)}
-            kinds[back] = here, there.layout.key_names, here.written
+            kinds = {self._pair: (there, there.ours.key_names, there.read_columns)}
+            kinds[back] = here, there.layout.key_names, here.written_columns
             sides = []
             for pair, winner in order:
                 source = context.config.source(pair.source)
@@ -335,7 +335,7 @@ class _Round:
         theirs: Mapping[Key, tuple[Row, str]],
     ) -> None:
         """Say what a dry run would write."""
-        names = dict(zip(giver.named, giver.view.written, strict=True))
+        names = dict(zip(giver.named, giver.view.written_columns, strict=True))
         for key in keys:
             ours, other = (side[key][0] if key in side else None for side in (rows, theirs))
             kind = Conflict(key, ours, other).kind

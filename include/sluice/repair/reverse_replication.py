@@ -79,7 +79,7 @@ def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:
         SluiceError: SLC-626, it is not; SLC-467, equal keys may have several texts.
     """
     table, why = there.master.name, ""
-    if any(side.shaped or side.entry.plugin is not None or side.entry.chooses for side in (there, back)):
+    if any(side.is_shaped or side.entry.plugin is not None or side.entry.chooses for side in (there, back)):
         why = "one of the two changes rows, or leaves some out"
     elif back.layout.name != table:
         why = f"{back.master.name} becomes {back.layout.name} on the other way"

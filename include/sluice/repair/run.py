@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from sluice import shell
-from sluice.apply.mapping.table_view import TableView, shaped_lines, view
+from sluice.apply.mapping.table_view import TableView, shape_lines, view
 from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
 from sluice.connections import salt_of
@@ -297,9 +297,9 @@ def _round(
 def _copy(
     reading: Reading, rows: RowRepair, seen: TableView, key: Sequence[str], keys: Sequence[Key], salt: bytes
 ) -> None:
-    shape = seen.shape(salt) if seen.shaped else None
-    for buffer in reading.keyed(seen.master.name, seen.read, key, keys):
-        rows.write(shaped_lines(seen, shape, buffer, seen.written)[0] if shape else buffer)
+    shape = seen.shape(salt) if seen.is_shaped else None
+    for buffer in reading.keyed(seen.master.name, seen.read_columns, key, keys):
+        rows.write(shape_lines(seen, shape, buffer, seen.written_columns)[0] if shape else buffer)
 
 
 def _slave_view(context: Context, pair: Pair, planned: TablePlan, point: Point) -> TableView:

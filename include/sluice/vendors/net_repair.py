@@ -94,7 +94,7 @@ class NetRepair(ABC, Generic[T]):
 
     def write(self, buffer: bytes) -> None:
         """Write some rows: they are kept until the slave is at the point."""
-        columns = columns_of(buffer, len(self._view.written))
+        columns = columns_of(buffer, len(self._view.written_columns))
         self._images += [list(row) for row in zip(*(one.to_pylist() for one in columns), strict=True)]
 
     def end(self, keys: Sequence[Key], at: PointWait, expect_allowed: Callable[[], None]) -> RowsRepaired:

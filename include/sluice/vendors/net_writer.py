@@ -98,10 +98,10 @@ class NetWriter(ABC, Generic[T]):
         for effect in run:
             with self.translated(f"writing to {effect.layout.name}"):
                 table = self.table(effect.layout)
-                if effect.emptied:
+                if effect.is_emptied:
                     self.empty(table)
                 found = self._effect(table, effect)
-            tolerated += Tolerated() if effect.emptied else conflict_counts(table.name, missing=found)
+            tolerated += Tolerated() if effect.is_emptied else conflict_counts(table.name, missing=found)
         return tolerated
 
     def _effect(self, table: T, effect: Effect) -> int:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sluice.apply.mapping.definition_view import SeenColumn, seen
+from sluice.apply.mapping.definition_view import SeenColumn, slave_layout
 from sluice.config.mapper import Mapper
 from sluice.errors import SluiceError, UnfitTable
 from sluice.log import event
@@ -143,14 +143,14 @@ class Planner(ABC):
         """See `Plan`."""
         if change.before is None or change.after is None:
             return ()
-        becomes, columns = seen(change.after, self._mapper)
+        becomes, columns = slave_layout(change.after, self._mapper)
         return self.without_defaults(becomes, self._filled(change.before, change.after, columns))
 
     def _created(self, table: DefinedTable, policy: Existing) -> Plan | None:
         if table.unfilled:
             event("left to an initial update", table=table.name)
             return None
-        layout, _ = seen(table, self._mapper)
+        layout, _ = slave_layout(table, self._mapper)
         name, made = layout.name, self.made(layout)
         rows = self.rows(name)
         key = key_of(name)
@@ -179,7 +179,7 @@ class Planner(ABC):
         return Plan((self.dropped(name),), ({key_of(name): rows},), {key_of(name): None})
 
     def _altered(self, before: DefinedTable, after: DefinedTable, begun: State | None) -> Plan | None:
-        (was, old_columns), (becomes, columns) = seen(before, self._mapper), seen(after, self._mapper)
+        (was, old_columns), (becomes, columns) = slave_layout(before, self._mapper), slave_layout(after, self._mapper)
         old, new = was.name, becomes.name
         if begun is None:
             rows = self._expect_there(old, new)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.mapping.table_view import shaped_lines
+from sluice.apply.mapping.table_view import shape_lines
 from sluice.connections import open_sealed, salt_of
 from sluice.model.key_choice import KeyChoice
 from sluice.model.key_sample import SEED_BITS
@@ -69,11 +69,11 @@ def master_digests(job: Comparison) -> Iterator[DigestSide | None]:
     """The master's table, if its server can compute digests, and these rows come as they are, and all of them."""
     side, name = job.master, job.view.master.name
     open_digests = master(side.vendor).digests
-    if open_digests is None or not job.checksums or job.view.shaped or not job.sample.whole or job.keys:
+    if open_digests is None or not job.checksums or job.view.is_shaped or not job.sample.whole or job.keys:
         yield None
         return
     with open_digests(
-        open_sealed(job.sealed)[side.connection], side.snapshot_id, side.trusted, name, job.view.read
+        open_sealed(job.sealed)[side.connection], side.snapshot_id, side.trusted, name, job.view.read_columns
     ) as it:
         yield it
 
@@ -130,12 +130,12 @@ def added(alike: Difference, read: Difference) -> Difference:
 def _master(job: Comparison) -> Texts:
     connections = open_sealed(job.sealed)
     view = job.view
-    shape = view.shape(salt_of(connections, job.salt)) if view.shaped else None
+    shape = view.shape(salt_of(connections, job.salt)) if view.is_shaped else None
     info = connections[job.master.connection]
     with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as reading:
-        for buffer in reading.table(view.master.name, view.read):
-            lines = shaped_lines(view, shape, buffer, view.written)[0] if shape else buffer
-            yield columns_of(lines, len(view.written))
+        for buffer in reading.table(view.master.name, view.read_columns):
+            lines = shape_lines(view, shape, buffer, view.written_columns)[0] if shape else buffer
+            yield columns_of(lines, len(view.written_columns))
 
 
 def _rows(pieces: Texts, key: Sequence[int], choice: KeyChoice | None = None) -> Iterator[Row]:

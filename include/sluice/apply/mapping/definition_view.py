@@ -18,10 +18,12 @@ class SeenColumn:
     origin: DefinedColumn | None
 
 
-def seen(table: DefinedTable, mapper: Mapper) -> tuple[Layout, list[SeenColumn]]:
+def slave_layout(table: DefinedTable, mapper: Mapper) -> tuple[Layout, list[SeenColumn]]:
     """The slave's layout of a defined table, and its columns with their origins. Raises what `view` raises."""
-    columns = tuple(Column(one.name, one.type, one.not_null, one.generated is not None) for one in table.columns)
-    names = [one.name for one in table.columns]
+    columns = tuple(
+        Column(column.name, column.type, column.not_null, column.generated is not None) for column in table.columns
+    )
+    names = [column.name for column in table.columns]
     layout = view(mapper, Layout(0, table.name, columns, tuple(names.index(name) for name in table.key))).layout
-    named = {mapper.column(table.name, one.name): one for one in table.columns}
+    named = {mapper.column(table.name, column.name): column for column in table.columns}
     return layout, [SeenColumn(column, named.get(column.name)) for column in layout.columns]

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.change_filter import ChangeFilter, choice
-from sluice.apply.transform.build import shaped
-from sluice.apply.transform.transform import RowTransform, reshaped
+from sluice.apply.transform.build import build_transform
+from sluice.apply.transform.transform import RowTransform, transform_changes
 from sluice.changelog.schema import have_actions
 from sluice.config.mapper import Mapper
 from sluice.config.slave_table import SlaveTable
@@ -41,14 +41,14 @@ class TableView:
     style: Stylesheet | None = None
 
     @property
-    def shaped(self) -> bool:
+    def is_shaped(self) -> bool:
         """Whether the view has a transform, which changes rows or values."""
         return self.entry.shapes or self.style is not None
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether the images of changes stay as they are, apart from the names of columns."""
-        return not (self.entry.chooses or self.shaped) and self._all_picked
+        return not (self.entry.chooses or self.is_shaped) and self._all_picked
 
     @property
     def ours(self) -> Layout:
@@ -58,9 +58,9 @@ class TableView:
         )
 
     @property
-    def read(self) -> tuple[str, ...]:
+    def read_columns(self) -> tuple[str, ...]:
         """The columns to read on the master: those that are copied, or all of them for a transform."""
-        if self.shaped:
+        if self.is_shaped:
             return tuple(column.name for column in self.master.columns)
         return tuple(column.name for column in self.ours.columns if not column.generated)
 
@@ -72,20 +72,20 @@ class TableView:
     @property
     def needing_old(self) -> list[str]:
         """The features of the view that need old images of all updates, in words."""
-        found = list(self.entry.looking_back)
+        features = list(self.entry.looking_back)
         if self.style is not None:
-            found.append("a stylesheet")
+            features.append("a stylesheet")
         if not self.layout.tells_by_key:
-            found.append("that it has not the key there")
-        return found
+            features.append("that it has not the key there")
+        return features
 
     def reads_like(self, other: TableView) -> bool:
         """Whether a slave with the other view gets the same rows, apart from the names of columns."""
         # Each shaped one by itself: its expressions and plugins may fail, and not stop another.
-        return not (self.shaped or other.shaped) and self.read == other.read
+        return not (self.is_shaped or other.is_shaped) and self.read_columns == other.read_columns
 
     @property
-    def written(self) -> tuple[str, ...]:
+    def written_columns(self) -> tuple[str, ...]:
         """The columns of the slave that are not generated."""
         return tuple(column.name for column in self.layout.columns if not column.generated)
 
@@ -93,7 +93,7 @@ class TableView:
         """The transform of its rows, if it has one; `salt` is the key of hashes."""
         ours = (self.master.columns[index].name for index in self.picked)
         names = {name: self.entry.columns.get(name, name) for name in ours}
-        return shaped(self.entry, self.style, self.master, names, salt)[1]
+        return build_transform(self.entry, self.style, self.master, names, salt)[1]
 
     def choice(self) -> ChangeFilter:
         """The filter of the slave's changes."""
@@ -103,13 +103,13 @@ class TableView:
     def _all_picked(self) -> bool:
         return len(self.picked) == len(self.master.columns)
 
-    def seen(self, changes: pa.Table) -> pa.Table:
+    def pick(self, changes: pa.Table) -> pa.Table:
         """Changes of rows under the master's layout, with the columns that are picked; as in `CHANGES`, in and out."""
         if self._all_picked:
             return changes
         for side in ("new", "old"):
             index = changes.schema.get_field_index(side)
-            chunks = [_picked(chunk, self.picked, len(self.master.columns)) for chunk in changes[side].chunks]
+            chunks = [_pick(chunk, self.picked, len(self.master.columns)) for chunk in changes[side].chunks]
             rows = pa.chunked_array(chunks, changes.schema.field(index).type)
             changes = changes.set_column(index, changes.schema.field(index), rows)
         return changes
@@ -130,12 +130,12 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     seen = replace(layout, columns=columns, key=key)
     entry, style = mapper.entry(layout.name), mapper.style(layout.name)
     if entry.shapes or style:
-        seen, _ = shaped(entry, style, layout, names, b"")
+        seen, _ = build_transform(entry, style, layout, names, b"")
     searched = tuple(sorted(names.get(column, column) for column in entry.searchable))
     seen = replace(seen, name=mapper.table(layout.name), searched=searched)
-    found = TableView(layout, seen, picked, entry, style)
-    found.choice()
-    return found
+    table_view = TableView(layout, seen, picked, entry, style)
+    table_view.choice()
+    return table_view
 
 
 class BoundView:
@@ -152,7 +152,7 @@ class BoundView:
     def __init__(self, view: TableView, salt: bytes, *, lasting: bool = False) -> None:
         self.view = view
         self.needing_old = [*view.needing_old, *(["its history"] if lasting else [])]
-        self._shape = view.shape(salt) if view.shaped else None
+        self._shape = view.shape(salt) if view.is_shaped else None
         self._choice = view.choice()
 
     def expect_old(self, why_not: str) -> None:
@@ -175,7 +175,9 @@ class BoundView:
 
     def as_seen(self, changes: pa.Table) -> pa.Table:
         """The slave's view of changes of rows under the master's layout. Columns as in `CHANGES`, in and out."""
-        return self._choice.filtered(reshaped(changes, self._shape.made) if self._shape else self.view.seen(changes))
+        return self._choice.select(
+            transform_changes(changes, self._shape.transform) if self._shape else self.view.pick(changes)
+        )
 
 
 def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> pa.Table:
@@ -186,7 +188,7 @@ def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> p
             failed; SLC-226, an update has no old image, and the slave needs it.
     """
     _expect_old(changes, sights)
-    numbers = [number for number, one in sights.items() if not one.view.plain]
+    numbers = [number for number, sight in sights.items() if not sight.view.is_plain]
     if not numbers:
         return changes
     of_rows = have_actions(changes["action"], ROWS)
@@ -201,15 +203,15 @@ def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> p
 
 
 def _expect_old(changes: pa.Table, sights: Mapping[int, BoundView]) -> None:
-    needing = pa.array([number for number, one in sights.items() if one.needing_old], pa.int64())
+    needing = pa.array([number for number, sight in sights.items() if sight.needing_old], pa.int64())
     lacking = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null())
     index = pc.index(pc.and_(lacking, pc.is_in(changes["layout"], value_set=needing)), True).as_py()
     if index >= 0:
-        one = sights[changes["layout"][index].as_py()]
-        one.expect_old(f"the change {changes['repl_key'][index]} does not say it")
+        sight = sights[changes["layout"][index].as_py()]
+        sight.expect_old(f"the change {changes['repl_key'][index]} does not say it")
 
 
-def _picked(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListArray:
+def _pick(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListArray:
     """The rows with the values at these indices; a null row stays null."""
     present = rows.is_valid().to_numpy(zero_copy_only=False)
     starts = np.arange(np.count_nonzero(present)) * width
@@ -218,8 +220,8 @@ def _picked(rows: pa.ListArray, indices: Sequence[int], width: int) -> pa.ListAr
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(~present))
 
 
-def shaped_lines(view: TableView, shape: RowTransform, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
+def shape_lines(view: TableView, shape: RowTransform, buffer: bytes, columns: Collection[str]) -> tuple[bytes, int]:
     """Transform lines of COPY with the columns to read; returns lines with `columns` of the slave, and their number."""
-    made = shape.made(rows_of_lines(buffer, len(view.read)))
+    made = shape.transform(rows_of_lines(buffer, len(view.read_columns)))
     indices = [index for index, column in enumerate(view.layout.columns) if column.name in columns]
     return lines_of([pc.list_element(made.rows, index) for index in indices]), len(made.rows)

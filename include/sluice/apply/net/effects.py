@@ -21,7 +21,7 @@ class Effect(Protocol):
         """The layout of all changes."""
 
     @property
-    def emptied(self) -> bool:
+    def is_emptied(self) -> bool:
         """Whether the table is emptied first (TRUNCATE)."""
 
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
@@ -40,20 +40,20 @@ class Netted:
 
     @property
     def layout(self) -> Layout:
-        """See `Effect`."""
+        """The layout of all changes."""
         return self.net.layout
 
     @property
-    def emptied(self) -> bool:
-        """See `Effect`."""
+    def is_emptied(self) -> bool:
+        """Whether the table is emptied first (TRUNCATE)."""
         return self.net.emptied
 
     def nets(self) -> Iterator[tuple[Net, pa.Table]]:
-        """See `Effect`."""
+        """The net effect, in one part."""
         yield self.net, self.table
 
     def changes(self) -> Iterator[pa.Table]:
-        """See `Effect`."""
+        """The changes, in one table."""
         yield self.table
 
 

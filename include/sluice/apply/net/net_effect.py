@@ -65,7 +65,7 @@ def net(layout: Layout, changes: pa.Table) -> Net:
     """The net effect of changes of one table under one layout, in their order. Columns as in `CHANGES`."""
     if not layout.key:
         actions = changes["action"].to_pylist()
-        return _counted(layout, actions, _rows(layout, changes["new"]), _rows(layout, changes["old"]))
+        return _counted_net(layout, actions, _rows(layout, changes["new"]), _rows(layout, changes["old"]))
     if layout.deferrable:
         return _by_image(layout, changes, keys_of(changes["new"], layout.key), keys_of(changes["old"], layout.key))
     return _by_key(layout, changes)
@@ -90,7 +90,7 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
     inserts, updates, deletes, truncates = (
         pc.equal(changes["action"], action).to_numpy() for action in ("I", "U", "D", "T")
     )
-    new, old = numbered(changes, layout.key)
+    new, old = number_keys(changes, layout.key)
     # An update without its old image has left the key as it was.
     moves = updates & (new != old) & changes["old"].is_valid().to_numpy()
     emptied = bool(truncates.any())
@@ -113,17 +113,17 @@ def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:
     changed = known & (not emptied)
     indices = last // 2
 
-    def chosen(which: Flags) -> list[int]:
-        found: list[int] = np.sort(indices[which]).tolist()
-        return found
+    def select(which: Flags) -> list[int]:
+        places: list[int] = np.sort(indices[which]).tolist()
+        return places
 
     known_gone = 0 if emptied else int(np.count_nonzero(known & ~present))
     return KeyedNet(
-        layout, emptied, chosen(~present), chosen(present & changed), chosen(present & ~changed), known_gone
+        layout, emptied, select(~present), select(present & changed), select(present & ~changed), known_gone
     )
 
 
-def numbered(changes: pa.Table, key: Sequence[int]) -> tuple[Numbers, Numbers]:
+def number_keys(changes: pa.Table, key: Sequence[int]) -> tuple[Numbers, Numbers]:
     """The keys of the new and of the old images, as numbers that are equal where the keys are."""
     numbers = np.zeros(2 * len(changes), np.int64)
     for index in key:
@@ -147,18 +147,18 @@ def _by_image(layout: Layout, changes: pa.Table, new: list[Key], old: list[Key])
             last.clear()
             fresh.clear()
         rows.end(last, fresh)
-    return _keyed(layout, emptied, last, fresh)
+    return _keyed_net(layout, emptied, last, fresh)
 
 
-def transactions(changes: pa.Table, new: list[Key], old: list[Key]) -> Iterator[Transaction]:
+def transactions(changes: pa.Table, new: list[Key], old: list[Key]) -> Iterator[TransactionRows]:
     """Each transaction among changes of one table, as it is at its end, or as far as these go."""
     ordinals = changes["ordinal"].to_pylist()
     news, olds = (changes[side].combine_chunks() for side in ("new", "old"))
-    rows = Transaction(news, olds)
+    rows = TransactionRows(news, olds)
     for index, action in enumerate(changes["action"].to_pylist()):
         if index and ordinals[index] != ordinals[index - 1]:
             yield rows
-            rows = Transaction(news, olds)
+            rows = TransactionRows(news, olds)
         if action in "UD":
             rows.take(old[index], index)
         if action in "UI":
@@ -168,7 +168,7 @@ def transactions(changes: pa.Table, new: list[Key], old: list[Key]) -> Iterator[
     yield rows
 
 
-class Transaction:
+class TransactionRows:
     """Rows on their way within one transaction, at whose end no two bear one key any more.
 
     Attributes:
@@ -185,27 +185,27 @@ class Transaction:
         self.taken: dict[Key, int] = {}
 
     def empty(self, index: int) -> None:
-        """All rows go."""
+        """Remove all rows."""
         self.emptied = index
         self.put_there.clear()
         self.taken.clear()
 
     def put(self, key: Key, index: int) -> None:
-        """A row comes to a key, perhaps beside another."""
+        """Add a row under a key, perhaps beside another."""
         self.put_there.setdefault(key, []).append(index)
 
     def take(self, key: Key, index: int) -> None:
-        """A row goes: one that came before and looks like it, else the one that was there."""
+        """Remove a row: an equal one that was added before, else the row from before the transaction."""
         bearers = self.put_there.get(key, [])
         gone = self._olds[index] if bearers else None
-        twin = next((one for one in bearers if self._news[one].equals(gone)), None)
+        twin = next((bearer for bearer in bearers if self._news[bearer].equals(gone)), None)
         if twin is None:
             self.taken[key] = index
         else:
             bearers.remove(twin)
 
     def end(self, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> None:
-        """Say what became of each key. One whose row came and went, or took the place of its like, is as it was."""
+        """Record the last state of each key. Leave out keys whose row is as it was."""
         for key, index in self.taken.items():
             last[key] = (index, False)
         for key, bearers in self.put_there.items():
@@ -215,7 +215,7 @@ class Transaction:
                 last[key] = (bearers[-1], True)
 
 
-def _keyed(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:
+def _keyed_net(layout: Layout, emptied: bool, last: dict[Key, tuple[int, bool]], fresh: set[Key]) -> KeyedNet:
     gone, changed, new = [], [], []
     for key, (index, present) in last.items():
         if not present:
@@ -238,7 +238,7 @@ def _rows(layout: Layout, rows: pa.ChunkedArray) -> list[Row]:
     return images
 
 
-def _counted(layout: Layout, actions: list[str], news: list[Row], olds: list[Row]) -> CountedNet:
+def _counted_net(layout: Layout, actions: list[str], news: list[Row], olds: list[Row]) -> CountedNet:
     effects: dict[tuple[str | None, ...], tuple[int, int]] = {}
     emptied = False
     for index, action in enumerate(actions):

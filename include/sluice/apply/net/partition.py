@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.apply.net.net_effect import Numbers, keys_of, numbered, transactions
+from sluice.apply.net.net_effect import Numbers, keys_of, number_keys, transactions
 from sluice.arrow_rows import taken
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 
 
-def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]:
+def divide(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]:
     """Partition changes by the hash of their keys into `count` tables of inserts and deletes, each in the same order.
 
     Updates without an old image, which keep the key, stay updates. Without a key, all columns that are not generated
@@ -31,7 +31,7 @@ def divided(layout: Layout, changes: pa.Table, count: int) -> Iterator[pa.Table]
         present = changes[side].is_valid()
         some = changes.filter(present)
         keys = keys_of(some[side], key)
-        buckets.append(np.fromiter((hash(one) % count for one in keys), np.int64, len(some)))
+        buckets.append(np.fromiter((hash(row_key) % count for row_key in keys), np.int64, len(some)))
         moments.append(2 * np.flatnonzero(present.to_numpy()) + number)
         alone = pc.and_(pc.equal(some["action"], Action.UPDATE), some[other].is_null())
         some = _set(some, "action", pc.if_else(alone, some["action"], pa.scalar(action.value)))
@@ -52,7 +52,7 @@ def essential(layout: Layout, changes: pa.Table) -> pa.Table:
 
 def _by_key(layout: Layout, changes: pa.Table) -> Numbers:
     """Indices of the first and the last change of each key."""
-    new, old = numbered(changes, layout.key)
+    new, old = number_keys(changes, layout.key)
     keys = np.where(changes["new"].is_valid().to_numpy(), new, old)
     _, first = np.unique(keys, return_index=True)
     _, last = np.unique(keys[::-1], return_index=True)

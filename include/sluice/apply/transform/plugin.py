@@ -75,10 +75,12 @@ class RowByRow:
         raise NotImplementedError
 
     def rows(self, rows: pa.RecordBatch) -> Rows:
-        """See `Plugin.rows`."""
+        """Ask `row` about each row."""
         names = [column.name for column in self.columns]
         answers = map(self.row, rows.to_pylist())
-        return rows_of_each(names, ([one] if isinstance(one, Mapping) else list(one or ()) for one in answers))
+        return rows_of_each(
+            names, ([answer] if isinstance(answer, Mapping) else list(answer or ()) for answer in answers)
+        )
 
 
 def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows:
@@ -86,19 +88,19 @@ def rows_of_each(names: Sequence[str], answers: Iterable[Sequence[Row]]) -> Rows
     made: list[Row] = []
     of: list[int] = []
     for index, several in enumerate(answers):
-        for one in several:
-            if unknown := one.keys() - set(names):
+        for row in several:
+            if unknown := row.keys() - set(names):
                 raise ValueError(f"a row has a column {sorted(unknown)[0]}, which is none of {', '.join(names)}")
         made += several
         of += [index] * len(several)
     schema = pa.schema([(name, pa.string()) for name in names])
     columns = [[row.get(name) for row in made] for name in names]
-    return Rows(pa.Table.from_arrays([pa.array(one, pa.string()) for one in columns], schema=schema), of)
+    return Rows(pa.Table.from_arrays([pa.array(texts, pa.string()) for texts in columns], schema=schema), of)
 
 
 @dataclass(frozen=True)
 class PluginTransform:
-    """A row transform by a plugin. See `sluice.apply.transform.transform`.
+    """A row transform by a plugin.
 
     Attributes:
         called: its name in messages.
@@ -114,15 +116,15 @@ class PluginTransform:
     def columns(self) -> tuple[Column, ...]:
         return self.layout.columns
 
-    def made(self, rows: pa.ListArray) -> TransformedRows:
+    def transform(self, rows: pa.ListArray) -> TransformedRows:
         """Raises SluiceError SLC-162 if the plugin fails, does not end, or answers what makes no sense."""
         texts = [pc.list_element(rows, index) for index in range(len(self.given.columns))]
         batch = pa.RecordBatch.from_arrays(texts, [column.name for column in self.given.columns])
-        return answered(
-            self.called, self.given.name, len(rows), lambda: self._checked(self.plugin.rows(batch), len(rows))
+        return call_extension(
+            self.called, self.given.name, len(rows), lambda: self._check(self.plugin.rows(batch), len(rows))
         )
 
-    def _checked(self, answer: Rows, count: int) -> TransformedRows:
+    def _check(self, answer: Rows, count: int) -> TransformedRows:
         if not isinstance(answer, Rows):
             raise TypeError(f"it answered {type(answer).__name__}, not Rows")
         names = [column.name for column in self.columns]
@@ -138,18 +140,18 @@ class PluginTransform:
         return TransformedRows(rows_of(columns, made), of)
 
 
-def plugged(named: str, layout: Layout) -> PluginTransform:
-    """The plugin of that name, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
+def load_plugin(named: str, layout: Layout) -> PluginTransform:
+    """The plugin of that name, for a table as a slave would see it. Raises ConfigError SLC-161 as `fit_plugin`."""
     hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
-    return fitted(f"plugin {named}", layout, lambda given: extensions.made(GROUP, named, given), hint)
+    return fit_plugin(f"plugin {named}", layout, lambda given: extensions.made(GROUP, named, given), hint)
 
 
-def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> PluginTransform:
+def fit_plugin(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> PluginTransform:
     """Make a plugin for a table in the slave's view, and check it; arguments and errors as in `usable`."""
     # Columns that the master's database generates are ordinary ones here.
     given = replace(layout, columns=tuple(replace(column, generated=False) for column in layout.columns))
 
-    def found() -> PluginTransform:
+    def build() -> PluginTransform:
         plugin = make(given)
         if not isinstance(plugin, Plugin):
             raise extensions.UnusableExtension("what it makes lacks `columns`, `key` or `rows`")
@@ -160,7 +162,7 @@ def fitted(called: str, layout: Layout, make: Callable[[Layout], object], hint: 
         key = tuple(names.index(name) for name in plugin.key)
         return PluginTransform(plugin, called, given, replace(given, columns=columns, key=key))
 
-    return usable(called, layout.name, found, hint)
+    return usable(called, layout.name, build, hint)
 
 
 def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> _T:
@@ -181,7 +183,7 @@ def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> 
         raise ConfigError(161, fact, f"fix it, or {hint}; nothing was changed") from error
 
 
-def answered(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
+def call_extension(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
     """Call code of others for `count` rows. Raises SluiceError SLC-162 if it fails, or does not end."""
     try:
         return extensions.asked(call)
@@ -201,5 +203,5 @@ def _texts(name: str, column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
         raise TypeError(
             f"the column {name} is of the Arrow type {column.type}: values are texts, as the database prints them"
         )
-    one = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return one.cast(pa.string())
+    texts = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return texts.cast(pa.string())

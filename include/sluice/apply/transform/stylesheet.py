@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import pyarrow as pa
 
 from sluice import extensions, shell
-from sluice.apply.transform.plugin import PluginTransform, Rows, fitted, rows_of_each
+from sluice.apply.transform.plugin import PluginTransform, Rows, fit_plugin, rows_of_each
 from sluice.apply.transform.plugin import Row as Values
 from sluice.apply.transform.xslt_process import sandbox
 from sluice.expressions.value_types import Type, TypeFamily
@@ -27,47 +27,54 @@ from sluice.model.stylesheet import Stylesheet
 from sluice.model.table_definition import DefinedColumn, DefinedTable, TableChange
 
 
-def styled(sheet: Stylesheet, layout: Layout) -> PluginTransform:
-    """The stylesheet's shape, for a table as a slave would see it. Raises ConfigError SLC-161 as `fitted`."""
+def stylesheet_transform(sheet: Stylesheet, layout: Layout) -> PluginTransform:
+    """The stylesheet's shape, for a table as a slave would see it. Raises ConfigError SLC-161 as `fit_plugin`."""
     hint = f"take it out of `stylesheets`; {shell.check()} tells whether it can be used"
-    return fitted(
-        f"stylesheet {sheet.name}", layout, lambda given: extensions.usable(lambda: Styled(sheet, given)), hint
+    return fit_plugin(
+        f"stylesheet {sheet.name}",
+        layout,
+        lambda given: extensions.usable(lambda: StylesheetPlugin(sheet, given)),
+        hint,
     )
 
 
-class Styled:
-    """See `transform.plugin.Plugin`. Raises ValueError, and what `Sandbox.made` raises, if it makes no sense."""
+class StylesheetPlugin:
+    """A plugin that passes rows through a stylesheet. Raises ValueError, and what `Sandbox.transform` raises."""
 
     def __init__(self, sheet: Stylesheet, layout: Layout) -> None:
         self._sandbox = sandbox(sheet.text)
         self._names = [column.name for column in layout.columns]
         self._given = _booleans(layout.columns)
         self._attributes = {"schema": layout.name.schema, "tableName": layout.name.table}
-        (made,) = self._passed([Message(self._created(layout))])
+        (made,) = self._transform([Message(self._create_description(layout))])
         if made is None:
             raise ValueError("it leaves nothing of the CREATE, which tells the columns")
         self._expect(made.description.attributes, Action.CREATE)
-        self.columns = [_column(one.name, one.attributes) for one in made.description.columns]
+        self.columns = [_column(column.name, column.attributes) for column in made.description.columns]
         self._made = _booleans(self.columns)
-        self.key = [one.name for one in made.description.columns if one.attributes.get("pk") == "true"]
+        self.key = [column.name for column in made.description.columns if column.attributes.get("pk") == "true"]
 
     def rows(self, rows: pa.RecordBatch) -> Rows:
-        """See `sluice.apply.transform.plugin.Plugin.rows`."""
+        """Pass each row through the stylesheet."""
         attributes = {**self._attributes, "action": Action.INSERT.name}
         values = zip(*(column.to_pylist() for column in rows.columns), strict=True)
-        shown = (dict(zip(self._names, one, strict=True)) for one in values)
-        given = (Row(tuple(_spelled(row, self._given, BOOLEAN_WORDS).items()), attributes) for row in shown)
-        made = self._passed(Message(Description(), (row,)) for row in given)
-        return rows_of_each([column.name for column in self.columns], (list(self._values(one)) for one in made))
+        shown = (dict(zip(self._names, texts, strict=True)) for texts in values)
+        given = (Row(tuple(_spell_booleans(row, self._given, BOOLEAN_WORDS).items()), attributes) for row in shown)
+        made = self._transform(Message(Description(), (row,)) for row in given)
+        return rows_of_each([column.name for column in self.columns], (list(self._values(message)) for message in made))
 
-    def _created(self, layout: Layout) -> Description:
-        columns = (DefinedColumn(at, one.name, one.type, one.not_null) for at, one in enumerate(layout.columns, 1))
+    def _create_description(self, layout: Layout) -> Description:
+        columns = (
+            DefinedColumn(at, column.name, column.type, column.not_null) for at, column in enumerate(layout.columns, 1)
+        )
         table = DefinedTable(layout.name, tuple(columns), layout.key_names)
         attributes = {**self._attributes, "action": Action.CREATE.name}
         return Description(Action.CREATE.name, "", tuple(column_names(TableChange(after=table), table)), attributes)
 
-    def _passed(self, messages: Iterable[Message]) -> Iterator[Message | None]:
-        return (parse(text) if text else None for text in self._sandbox.made([render(one) for one in messages]))
+    def _transform(self, messages: Iterable[Message]) -> Iterator[Message | None]:
+        return (
+            parse(text) if text else None for text in self._sandbox.transform([render(message) for message in messages])
+        )
 
     def _values(self, message: Message | None) -> Iterator[Values]:
         for row in message.rows if message else ():
@@ -75,7 +82,7 @@ class Styled:
             if raw := [name for name, value in row.columns if isinstance(value, bytes)]:
                 raise ValueError(f"the column {raw[0]} is base64 without type='text': values are texts, bytea too")
             values = {name: value for name, value in row.columns if not isinstance(value, bytes)}
-            yield _spelled(values, self._made, BOOLEAN_LETTERS)
+            yield _spell_booleans(values, self._made, BOOLEAN_LETTERS)
 
     def _expect(self, attributes: Mapping[str, str | None], action: Action) -> None:
         """Check that the stylesheet changed no attribute that another setting determines."""
@@ -94,6 +101,6 @@ def _booleans(columns: Iterable[Column]) -> list[str]:
     return [column.name for column in columns if Type.from_name(column.type).kind is TypeFamily.BOOLEAN]
 
 
-def _spelled(row: Values, booleans: Iterable[str], spelling: Mapping[str, str]) -> Values:
+def _spell_booleans(row: Values, booleans: Iterable[str], spelling: Mapping[str, str]) -> Values:
     """A row with its booleans as words for a message, or as letters for a database."""
     return {**row, **{name: spelling.get(value, value) for name in booleans if (value := row.get(name))}}

@@ -26,9 +26,9 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
     directory = Path(wanted.directory)
     names = [wanted.name] if wanted.name else list(_names(wanted, pair.slave, prefix, version))
     try:
-        existing = {one.name for one in directory.iterdir()}
-        if found := next((name for name in names if wanted.name or name in existing), None):
-            return Stylesheet(found, (directory / found).read_bytes())
+        existing = {path.name for path in directory.iterdir()}
+        if file_name := next((name for name in names if wanted.name or name in existing), None):
+            return Stylesheet(file_name, (directory / file_name).read_bytes())
     except OSError as error:
         raise ConfigError(
             165,
@@ -45,9 +45,9 @@ def _names(wanted: Stylesheets, slave: str, prefix: str, version: str) -> Iterat
     parts = (wanted.session or slave).split("/")
     for several in (parts, parts[:-1]):
         if session := "".join(several):
-            yield _spelled(f"{versions}_{session}")
-    yield _spelled(versions)
+            yield _file_name(f"{versions}_{session}")
+    yield _file_name(versions)
 
 
-def _spelled(name: str) -> str:
+def _file_name(name: str) -> str:
     return re.sub(r"[.:\[\]\s]", "_", name.replace("/", "")) + ".xsl"

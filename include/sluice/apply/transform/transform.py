@@ -45,7 +45,7 @@ class RowTransform(Protocol):
     def columns(self) -> tuple[Column, ...]:
         """The columns of the rows that it makes."""
 
-    def made(self, rows: pa.ListArray) -> TransformedRows:
+    def transform(self, rows: pa.ListArray) -> TransformedRows:
         """Transform rows, none of which is null. Raises SluiceError if one cannot be transformed."""
 
 
@@ -56,7 +56,7 @@ class RowFilter:
     columns: tuple[Column, ...]
     condition: Condition
 
-    def made(self, rows: pa.ListArray) -> TransformedRows:
+    def transform(self, rows: pa.ListArray) -> TransformedRows:
         met = self.condition.holds(rows)
         return TransformedRows(rows.filter(met), np.flatnonzero(met.to_numpy(zero_copy_only=False)))
 
@@ -68,7 +68,7 @@ class ColumnTransform:
     columns: tuple[Column, ...]
     texts: tuple[Texts, ...]
 
-    def made(self, rows: pa.ListArray) -> TransformedRows:
+    def transform(self, rows: pa.ListArray) -> TransformedRows:
         return TransformedRows(rows_of([of(rows) for of in self.texts], len(rows)), np.arange(len(rows)))
 
 
@@ -82,20 +82,20 @@ class TransformChain:
     def columns(self) -> tuple[Column, ...]:
         return self.shapes[-1].columns
 
-    def made(self, rows: pa.ListArray) -> TransformedRows:
-        found = TransformedRows(rows, np.arange(len(rows)))
+    def transform(self, rows: pa.ListArray) -> TransformedRows:
+        result = TransformedRows(rows, np.arange(len(rows)))
         for shape in self.shapes:
-            more = shape.made(found.rows)
-            found = TransformedRows(more.rows, found.of[more.of])
-        return found
+            more = shape.transform(result.rows)
+            result = TransformedRows(more.rows, result.of[more.of])
+        return result
 
 
-def copied(index: int) -> Texts:
+def copy_column(index: int) -> Texts:
     """A column's texts as they are."""
     return lambda rows: pc.list_element(rows, index)
 
 
-def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows]) -> pa.Table:
+def transform_changes(changes: pa.Table, transform: Callable[[pa.ListArray], TransformedRows]) -> pa.Table:
     """Transform changes of rows of one layout. Columns as in `CHANGES`, in and out.
 
     A change deletes the results of its old row and inserts those of its new one, so a row that begins to meet a
@@ -105,8 +105,8 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows])
     """
     news, olds = changes["new"].combine_chunks(), changes["old"].combine_chunks()
     unknown = pc.and_(pc.equal(changes["action"], Action.UPDATE), changes["old"].is_null()).combine_chunks()
-    new, came = _made(news, made)
-    old, went = _made(pc.if_else(unknown, news, olds) if unknown.true_count else olds, made)
+    new, came = _transform(news, transform)
+    old, went = _transform(pc.if_else(unknown, news, olds) if unknown.true_count else olds, transform)
     count = len(changes)
     single = (np.bincount(came, minlength=count) == 1) & (np.bincount(went, minlength=count) == 1)
     deleted, inserted = np.flatnonzero(~single[went]), np.flatnonzero(~single[came])
@@ -129,20 +129,20 @@ def reshaped(changes: pa.Table, made: Callable[[pa.ListArray], TransformedRows])
         "new": _at(new, np.concatenate([indices for _, _, indices, _ in parts])[order]),
         "old": _at(old, np.concatenate([indices for _, _, _, indices in parts])[order]),
     }
-    found = changes.take(pa.array(of[order]))
+    result = changes.take(pa.array(of[order]))
     for name, column in columns.items():
-        index = found.schema.get_field_index(name)
-        found = found.set_column(index, changes.schema.field(index), column.cast(changes.schema.field(index).type))
-    return found
+        index = result.schema.get_field_index(name)
+        result = result.set_column(index, changes.schema.field(index), column.cast(changes.schema.field(index).type))
+    return result
 
 
-def _made(rows: pa.ListArray, made: Callable[[pa.ListArray], TransformedRows]) -> tuple[pa.ListArray, Places]:
+def _transform(rows: pa.ListArray, transform: Callable[[pa.ListArray], TransformedRows]) -> tuple[pa.ListArray, Places]:
     """The results for the rows that are not null, and for each the index of its change."""
     indices = np.flatnonzero(rows.is_valid().to_numpy(zero_copy_only=False))
     if not len(indices):
         return pa.array([], ROW), indices
-    found = made(rows.take(pa.array(indices)))
-    return found.rows, indices[found.of]
+    result = transform(rows.take(pa.array(indices)))
+    return result.rows, indices[result.of]
 
 
 def _at(rows: pa.ListArray, indices: Places) -> pa.ListArray:

@@ -40,7 +40,7 @@ class Sandbox:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
 
-    def made(self, documents: Sequence[str]) -> Iterator[str]:
+    def transform(self, documents: Sequence[str]) -> Iterator[str]:
         """Transform each document; the result is empty if the stylesheet outputs nothing.
 
         Raises:
@@ -53,13 +53,13 @@ class Sandbox:
             size += len(document)
             if size >= _PIECE or index == len(documents):
                 with self._lock:
-                    found = self._asked(documents[begin:index])
-                yield from found
+                    answers = self._ask(documents[begin:index])
+                yield from answers
                 begin, size = index, 0
 
-    def _asked(self, documents: Sequence[str]) -> list[str]:
+    def _ask(self, documents: Sequence[str]) -> list[str]:
         if self._process is None:
-            process = _started()
+            process = _start()
             try:
                 _answer(process, base64.b64encode(self._sheet).decode())
             except Exception:
@@ -79,7 +79,7 @@ def sandbox(sheet: bytes) -> Sandbox:
     return Sandbox(sheet)
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start() -> subprocess.Popen[bytes]:
     ours = str(Path(sluice.__file__).parents[1])
     return subprocess.Popen(
         [sys.executable, "-c", _BEGIN, ours, str(_MOST_MEMORY)],
@@ -103,14 +103,14 @@ def _answer(process: subprocess.Popen[bytes], request: object) -> list[str]:
         if process.wait() == -signal.SIGALRM:
             raise TimeoutError(f"no answer for {extensions.PATIENCE_S:g} s")
         raise MemoryError(f"its process is gone; it may have {_MOST_MEMORY >> 20} MB of memory")
-    found = json.loads(answer)
-    if isinstance(found, str):
-        raise ValueError(found)
-    return list(found)
+    content = json.loads(answer)
+    if isinstance(content, str):
+        raise ValueError(content)
+    return list(content)
 
 
 def serve(most_memory: int) -> None:
-    """The other end: a stylesheet first, then documents, line by line. Answers with a list, or with what is wrong."""
+    """Run in the process: read a stylesheet, then documents, line by line. Answer with a list, or with the fault."""
     import resource
 
     from lxml import etree
@@ -118,26 +118,26 @@ def serve(most_memory: int) -> None:
     parser = etree.XMLParser(resolve_entities=False, load_dtd=False, no_network=True, huge_tree=True)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
     resource.setrlimit(resource.RLIMIT_AS, (most_memory, most_memory))
-    # Whoever started us may have been told to ignore it, which would be handed on.
+    # The process that started this one may ignore the signal, and this one would inherit that.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
-    made: Callable[[Any], Any] | None = None
+    transform: Callable[[Any], Any] | None = None
     for line in sys.stdin.buffer:
         patience, request = json.loads(line)
         signal.setitimer(signal.ITIMER_REAL, patience)
         answer: object = []
         try:
-            if made is None:
+            if transform is None:
                 sheet = etree.fromstring(base64.b64decode(request), parser)
                 if calls := unrepeatable(sheet):
                     answer = f"it calls {', '.join(calls)}: what is made of a row has to be the same each time"
                 else:
-                    made = etree.XSLT(sheet, access_control=etree.XSLTAccessControl.DENY_ALL)
+                    transform = etree.XSLT(sheet, access_control=etree.XSLTAccessControl.DENY_ALL)
             else:
-                roots = [made(etree.fromstring(one.encode(), parser)).getroot() for one in request]
+                roots = [transform(etree.fromstring(document.encode(), parser)).getroot() for document in request]
                 answer = ["" if root is None else etree.tostring(root, encoding="unicode") for root in roots]
         except etree.LxmlError as error:
-            messages = dict.fromkeys([str(error), *(one.message for one in error.error_log)])
+            messages = dict.fromkeys([str(error), *(entry.message for entry in error.error_log)])
             answer = f"{type(error).__name__}: {'; '.join(list(messages)[:4])}"
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 
-from sluice.apply.mapping.table_view import shaped_lines, view
+from sluice.apply.mapping.table_view import shape_lines, view
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError, TransientError
 from sluice.library_errors import name_table
@@ -49,9 +49,9 @@ def _loaded(
             return BlockLoaded(receiver.end(None))
         # A table that was renamed is so on a slave at the point, too.
         within, seen = replace(within, table=layout.name), view(job.mapper, layout)
-        shape = seen.shape(salt_of(connections, job.slave.salt)) if seen.shaped else None
-        rows, last = reading.block(within, seen.read, job.rows)
+        shape = seen.shape(salt_of(connections, job.slave.salt)) if seen.is_shaped else None
+        rows, last = reading.block(within, seen.read_columns, job.rows)
         receiver.begin(within, seen)
         for buffer in rows:
-            receiver.write(shaped_lines(seen, shape, buffer, seen.written)[0] if shape else buffer)
+            receiver.write(shape_lines(seen, shape, buffer, seen.written_columns)[0] if shape else buffer)
         return BlockLoaded(receiver.end(last))

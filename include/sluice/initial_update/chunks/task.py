@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from typing import ParamSpec, TypeVar
 
-from sluice.apply.mapping.table_view import shaped_lines
+from sluice.apply.mapping.table_view import shape_lines
 from sluice.apply.transform.transform import RowTransform
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
@@ -68,14 +68,14 @@ def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave])
     """Bring a chunk to slaves that see the same of it."""
     table = chunk.leaf.table
     seen = slaves[0].plan.views[table]
-    form = TEXT if seen.shaped else chunk.stored or job.formats[table]
+    form = TEXT if seen.is_shaped else chunk.stored or job.formats[table]
     for slave in slaves:
         slave.table = table
         slave.attempt(slave.receiver.begin, table, form)
-    rows = reading.chunk(chunk, seen.read, form)
+    rows = reading.chunk(chunk, seen.read_columns, form)
     written = 0
     for buffer in rows:
-        if seen.shaped:
+        if seen.is_shaped:
             made = slaves[0].attempt(slaves[0].made, table, buffer)
             if made is None:
                 # Its end is waited for: the session that reads it is needed again.
@@ -84,7 +84,7 @@ def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave])
             written += count
         for slave in slaves:
             slave.attempt(slave.receiver.write, buffer)
-    written = written if seen.shaped else rows.rows
+    written = written if seen.is_shaped else rows.rows
     for slave in slaves:
         slave.attempt(slave.receiver.end, chunk.number, written)
         slave.rows += 0 if slave.error else written
@@ -118,7 +118,7 @@ class _Slave:
         view = self.plan.views[table]
         if table not in self._shapes:
             self._shapes[table] = view.shape(salt_of(self._connections, self.plan.salt))
-        return shaped_lines(view, self._shapes[table], buffer, view.written)
+        return shape_lines(view, self._shapes[table], buffer, view.written_columns)
 
     def attempt(self, step: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None:
         """Do the step unless an earlier one failed; keep the error, and end with what had not been committed."""

@@ -160,7 +160,11 @@ def _hash(seen: TableView) -> str:
     """Of what decides about the rows, and nothing that another version of Sluice would write otherwise."""
     settings = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
     style = seen.style.text.hex() if seen.style else None
-    text = json.dumps([str(seen.layout.name), seen.read, seen.written, settings, style], sort_keys=True, default=sorted)
+    text = json.dumps(
+        [str(seen.layout.name), seen.read_columns, seen.written_columns, settings, style],
+        sort_keys=True,
+        default=sorted,
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from sluice.apply.mapping.table_view import shaped_lines
+from sluice.apply.mapping.table_view import shape_lines
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
 from sluice.values.copy_text import columns_of
@@ -65,9 +65,9 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
 
 def _master(info: ConnectionInfo, job: Comparison, salt: bytes, table: Table) -> Rows:
     view = job.view
-    shape = view.shape(salt) if view.shaped else None
+    shape = view.shape(salt) if view.is_shaped else None
     with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as reading:
-        for buffer in reading.table(view.master.name, view.read):
-            lines = shaped_lines(view, shape, buffer, view.written)[0] if shape else buffer
-            texts = dict(zip(view.written, columns_of(lines, len(view.written)), strict=True))
+        for buffer in reading.table(view.master.name, view.read_columns):
+            lines = shape_lines(view, shape, buffer, view.written_columns)[0] if shape else buffer
+            texts = dict(zip(view.written_columns, columns_of(lines, len(view.written_columns)), strict=True))
             yield typed(table.kept, [texts[column.name] for column in table.kept]), 1

@@ -140,7 +140,7 @@ def key_choice(job: Comparison) -> KeyChoice:
     ours = job.view.ours
     if not ours.key:
         raise not_by_keys(job, NO_KEY)
-    if job.view.shaped:
+    if job.view.is_shaped:
         raise not_by_keys(job, SHAPED)
     if any(ours.columns[place].generated for place in ours.key):
         raise not_by_keys(job, "the server computes a column of its key")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sluice.apply.mapping.definition_view import seen
+from sluice.apply.mapping.definition_view import slave_layout
 from sluice.config.mapper import Mapper
 from sluice.model.names import TableName
 from sluice.model.table_definition import DefinedTable
@@ -32,7 +32,7 @@ class Alter:
     def __init__(self, before: DefinedTable, after: DefinedTable, mapper: Mapper) -> None:
         self._before, self._after = before, after
         self._mapper = mapper
-        self._was, self._becomes = (seen(side, mapper)[1] for side in (before, after))
+        self._was, self._becomes = (slave_layout(side, mapper)[1] for side in (before, after))
         self.called: TableName = mapper.table(before.name)
         self.table: TableName = mapper.table(after.name)
 
@@ -93,7 +93,7 @@ class Alter:
 
 def table_of(defined: DefinedTable, mapper: Mapper) -> Table:
     """A table of the master, as a slave keeps it that has nothing of it. Raises SluiceError SLC-156."""
-    columns = tuple(one.column for one in seen(defined, mapper)[1])
+    columns = tuple(one.column for one in slave_layout(defined, mapper)[1])
     name = mapper.table(defined.name)
     refuse_ours(name, columns)
     return Table(name, columns)

@@ -49,12 +49,12 @@ class RowsMode:
 
     def apply(self, effect: Effect, files: TableFiles) -> int:
         """Write the net effect."""
-        if effect.emptied:
+        if effect.is_emptied:
             files.empty()
         missing = 0
         for net, changes in effect.nets():
             missing += _keyed(net, changes, files) if isinstance(net, KeyedNet) else _counted(net, files)
-        return 0 if effect.emptied else missing
+        return 0 if effect.is_emptied else missing
 
     def schema(self, columns: Sequence[Column]) -> pa.Schema:
         """The row alone."""

@@ -233,7 +233,7 @@ class PostgresBlocks:
         layout = seen.layout
         parts: dict[str, sql.Composable] = {
             "table": identifier(layout.name),
-            "columns": listed(seen.written),
+            "columns": listed(seen.written_columns),
         }
         # Rows of the slave's own are not the master's of any time.
         own = self._job.mapper.filled(seen.master.name) is FilledRows.MERGE

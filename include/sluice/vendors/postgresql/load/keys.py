@@ -84,7 +84,7 @@ class PostgresRepair:
             # Rows of the slave's own are not the master's of any time.
             self._view, self._own = view, self._mapper.filled(view.master.name) is FilledRows.MERGE
             self._respell = respelling(self._session, view)
-            columns = listed(view.written)
+            columns = listed(view.written_columns)
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")
             stage = composed(
                 "load/stage", table=identifier(layout.name), columns=columns, kept=sql.SQL("PRESERVE ROWS")

@@ -44,7 +44,7 @@ def loader(info: ConnectionInfo, pair: Pair, schema: str, *, in_blocks: bool = F
 def merge(view: TableView, *, upserted: bool) -> sql.Composed:
     """Put what was staged beside the rows of a table that are there; `upserted`: these become the ones that come."""
     key = view.layout.key_names
-    others = [name for name in view.written if name not in key] if upserted else []
+    others = [name for name in view.written_columns if name not in key] if upserted else []
     then = sql.SQL(", ").join(sql.SQL("{0} = excluded.{0}").format(sql.Identifier(name)) for name in others)
     # By their bytes: not every type has an equality. One that is the same already is not written again.
     known, come = (sql.SQL(", ").join(sql.Identifier(side, name) for name in others) for side in ("there", "excluded"))
@@ -52,7 +52,7 @@ def merge(view: TableView, *, upserted: bool) -> sql.Composed:
     return composed(
         "load/merge",
         table=identifier(view.layout.name),
-        columns=listed(view.written),
+        columns=listed(view.written_columns),
         key=listed(key),
         then=sql.SQL("UPDATE SET {} {}").format(then, changed) if others else sql.SQL("NOTHING"),
     )
@@ -120,7 +120,7 @@ class PostgresReceiver:
         view = self._plan.views[table]
         parts = {
             "table": identifier(view.layout.name),
-            "columns": listed(view.written),
+            "columns": listed(view.written_columns),
         }
         silent = side_effects.is_silent(self._session)
         side_effects.hold(self._session, view.layout.name, self._plan.adopted, silent=silent)

@@ -42,7 +42,7 @@ class PostgresVersionedRepair(PostgresRepair):
                 restore(self._session)
                 while not self._arrived(at, "load/blocks/at"):
                     time.sleep(LOOK_S)
-                return self._found(view, view.written, keys, sql.SQL(""))
+                return self._found(view, view.written_columns, keys, sql.SQL(""))
 
     def end_unchanged(
         self, keys: Sequence[Key], versions: Mapping[Key, str], at: PointWait, expect_allowed: Callable[[], None]

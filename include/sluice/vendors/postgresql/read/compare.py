@@ -11,7 +11,7 @@ from typing import Any
 
 from psycopg import errors, sql
 
-from sluice.apply.mapping.table_view import shaped_lines
+from sluice.apply.mapping.table_view import shape_lines
 from sluice.changelog.points import PointWait
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import TransientError
@@ -115,10 +115,10 @@ def compare_table(job: Comparison) -> Difference:
         planned_code.expect_none_now(connections[job.master.connection], [job.view.master.name], job.master.trusted)
         if job.only:
             return compare_given(job, partial(_given, job, connections, master, replica), row_reader(job))
-        if job.view.shaped:
+        if job.view.is_shaped:
             out = composed(
                 "read/compare/unsorted",
-                columns=listed(job.view.read),
+                columns=listed(job.view.read_columns),
                 rows=relations.rows_of(master, job.view.master.name),
             )
             with _expected(job, connections, CopyOut(master, out, BUFFER_BYTES)) as expected:
@@ -161,9 +161,9 @@ def _given(
     assert job.only is not None
     layout, within = job.view.layout, among(job.only.columns, some)
     with ExitStack() as stack:
-        if job.view.shaped:
+        if job.view.is_shaped:
             rows = relations.rows_of(master, job.view.master.name)
-            out = composed("read/rows", columns=listed(job.view.read), rows=rows, within=within)
+            out = composed("read/rows", columns=listed(job.view.read_columns), rows=rows, within=within)
             session = stack.enter_context(_expected(job, connections, CopyOut(master, out, BUFFER_BYTES)))
             ours = _rows("read/compare/rows", session, replace(layout, name=_EXPECTED), KeySample())
         else:
@@ -243,14 +243,14 @@ def _compare_with_another(job: Comparison, connections: Mapping[str, ConnectionI
                 return added(alike, _compare_texts(job, connections, lines, replica, within))
         info = connections[job.master.connection]
         with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as rows:
-            everything = rows.table(job.view.master.name, job.view.read)
+            everything = rows.table(job.view.master.name, job.view.read_columns)
             if job.keys:
                 return _compare_texts(job, connections, _within_ranges(job, everything), replica, _ranges(job, replica))
             return _compare_texts(job, connections, everything, replica, _ALL)
 
 
 def _within_ranges(job: Comparison, rows: Iterable[bytes]) -> Iterator[bytes]:
-    names = job.view.read
+    names = job.view.read_columns
     pieces = (columns_of(buffer, len(names)) for buffer in rows)
     key = [names.index(name) for name in job.view.ours.key_names]
     return (lines_of(list(piece)) for piece in chosen(pieces, key, key_choice(job)))
@@ -300,8 +300,8 @@ def _expected(
 
     So they are sorted as its own are, and values are spelled as its types spell them.
     """
-    shape = job.view.shape(salt_of(connections, job.salt)) if job.view.shaped else None
-    names = [column.name for column in job.view.layout.columns] if shape else list(job.view.written)
+    shape = job.view.shape(salt_of(connections, job.salt)) if job.view.is_shaped else None
+    names = [column.name for column in job.view.layout.columns] if shape else list(job.view.written_columns)
     column_list = listed(names)
     with connect(connections[job.replica.connection], "verify", autocommit=True) as session:
         parts = {"expected": identifier(_EXPECTED), "table": identifier(job.view.layout.name), "columns": column_list}
@@ -310,7 +310,7 @@ def _expected(
         into = composed("load/copy_in", table=identifier(_EXPECTED), columns=column_list, format=sql.SQL("text"))
         with session.cursor().copy(into) as copy:
             for buffer in rows:
-                copy.write(shaped_lines(job.view, shape, buffer, names)[0] if shape else buffer)
+                copy.write(shape_lines(job.view, shape, buffer, names)[0] if shape else buffer)
         yield session
 
 

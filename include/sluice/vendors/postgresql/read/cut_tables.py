@@ -61,7 +61,7 @@ def cut(jobs: list[Comparison], most: int) -> list[Comparison]:
                 job = typed(job, ours, theirs)
             blocks = _blocks(ours, job)
             large = blocks >= _BLOCKS and job.checksums
-            if not job.view.layout.key or job.view.shaped or not (large or job.least):
+            if not job.view.layout.key or job.view.is_shaped or not (large or job.least):
                 yield job
                 return
             planned_code.expect_none_now(connections[origin.connection], [job.view.master.name], origin.trusted)

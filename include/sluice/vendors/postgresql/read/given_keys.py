@@ -22,7 +22,7 @@ BothSides = Callable[[Sequence[Key]], AbstractContextManager[tuple[Iterator[byte
 def tells_alike(job: Comparison, master: Connection, replica: Connection) -> bool:
     """Whether two values of the key are equal on one side where they are on the other: both find the same rows then."""
     sides = ((master, job.view.ours), (replica, job.view.layout))
-    if job.view.shaped:
+    if job.view.is_shaped:
         sides = ((master, job.view.master), (replica, job.view.layout))
     assert job.only is not None
     one, other = (

@@ -29,7 +29,7 @@ def typed(job: Comparison, master: Connection, replica: Connection) -> Compariso
     layout = job.view.layout
     if not layout.key:
         raise not_by_keys(job, NO_KEY)
-    if job.view.shaped:
+    if job.view.is_shaped:
         raise not_by_keys(job, SHAPED)
     bounds = [bound for one in job.keys for bound in (one.first, one.until) if bound]
     used = max(map(len, bounds), default=0)

@@ -133,14 +133,14 @@ class TableWriter:
             target, staged = part.target, part.staged
             if part.by_row:
                 continue
-            if part.effect.emptied:
+            if part.effect.is_emptied:
                 merge.empty(session, target)
             if target.key:
                 if anew or target.unchecked:
                     unexpected = merge.delete_all(session, target, staged)
                 else:
                     unexpected = merge.delete_gone(session, target, staged) + merge.delete_doubled(session, target)
-                tolerated += Tolerated() if part.effect.emptied else unexpected
+                tolerated += Tolerated() if part.effect.is_emptied else unexpected
         for part in order:
             target, staged = part.target, part.staged
             if part.by_row:
