@@ -78,7 +78,7 @@ def read_batches(
         in_parts: only transactions with more than `size` or `PART` changes come in parts; else every batch with more
             than `PART` changes does.
         whole: transactions with up to this many changes are not split, unless they exceed `most_bytes`.
-        until: the ordinal of the last transaction; by default that of the last segment.
+        until: the ordinal of the last transaction; by default the last one of the last segment.
     """
     part = min(size, PART)
     if until is None:

@@ -1,4 +1,4 @@
-"""Transactions that a slave has already: those that its first load has seen (R5), and what it took before a command."""
+"""Leave out transactions that a slave has already: its first load saw them (R5), or it took them before a command."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The steps of a batch from the change log to a slave, in their order. Each step has a module of its own.
 
     read           read_batches             whole transactions of the log, about as many changes as are wanted (R4)
-    skip           without_obsolete         those that the first load of the slave has seen (R5)
+    skip           without_obsolete         without what the slave's first load has seen (R5)
                    without_part             those that a slave whose DDL commits has beyond its position (R3)
     parse DDL      parsed_ddl               what commands say of their tables
     exclude        without_excluded_tables  tables that the slave does not get, or not for a time

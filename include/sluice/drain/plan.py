@@ -49,7 +49,7 @@ def _command(change: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) ->
 
 
 def cuts(numbers: Numbers, layouts: Mapping[int, Layout], shapes: dict[TableName, Shape]) -> list[int]:
-    """Where a table is another than it was before: a new run begins there.
+    """Cut where a table is another than it was before: a new run begins there.
 
     Args:
         numbers: layouts of changes, in their order.

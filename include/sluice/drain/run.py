@@ -92,7 +92,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class _Times:
-    """How long a run stays up, in seconds.
+    """The limits of a run, in seconds.
 
     Attributes:
         quiet_s: it ends when nothing came for so long.

@@ -24,7 +24,7 @@ class ViewsOfChanges:
 
     Attributes:
         given: of tables that the slave gets by its configuration.
-        excluded: layouts of those that it does not get.
+        excluded: layouts of tables that it does not get.
         left_out: those among the given that it gets no changes of for a time.
     """
 
@@ -46,7 +46,7 @@ class SlaveViews:
 
     Args:
         salt: the key of hashes.
-        skipped: tables of the master that are skipped, besides those that the mapper excludes.
+        skipped: tables of the master that are skipped, besides what the mapper excludes.
         lasting: the slave keeps the history of rows.
 
     Attributes:

@@ -110,7 +110,7 @@ def drain_of(
 
     Args:
         keep: keeps what the slave does not carry out.
-        left_out: tables of the master that it is not given, beside those that somebody had left out.
+        left_out: tables of the master that it is not given, beside what a person had left out.
     """
     settings, own = context.config.replication(pair.source, pair.slave), context.config.slave(pair.slave)
     return Drain(

@@ -1,7 +1,7 @@
 """Dates and times as the database prints them in the pinned settings (ISO, UTC), as numbers that keep their order.
 
-A date is the number of days since 2000-01-01, a timestamp that of microseconds, in the proleptic Gregorian calendar;
-the infinities are the ends of what fits 64 bits.
+A date is the number of days since 2000-01-01, a timestamp the number of microseconds, in the proleptic Gregorian
+calendar; the infinities are the ends of what fits 64 bits.
 """
 
 from __future__ import annotations

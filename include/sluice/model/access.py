@@ -25,7 +25,7 @@ class Role(StrEnum):
 
     @property
     def rights(self) -> frozenset[Right]:
-        """What it may do."""
+        """Its rights."""
         return _RIGHTS[self]
 
 

@@ -1,4 +1,4 @@
-"""How many parts of a table were compared at a point: a comparison that broke off goes on at another one."""
+"""The parts of a table by the point at which they were compared: a comparison that broke off goes on at another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a replication was at some time, for charts."""
+"""The history of a replication, for charts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class HistoryPoint:
-    """A replication at a time, in seconds since 1970; the ordinal is that of its position."""
+    """A replication at a time, in seconds since 1970; the ordinal is its position's."""
 
     at: float
     lag_s: float

@@ -1,4 +1,4 @@
-"""What a server keeps of its own log for the capture of a master."""
+"""The part of its own log that a server keeps for the capture of a master."""
 
 from __future__ import annotations
 

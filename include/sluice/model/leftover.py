@@ -1,4 +1,4 @@
-"""What is left of Sluice in a database, or in Airflow, after it removed what is its own."""
+"""Leftovers of Sluice in a database, or in Airflow, after a removal."""
 
 from __future__ import annotations
 

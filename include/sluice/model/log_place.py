@@ -14,7 +14,7 @@ _SEGMENT = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True)
 class LogPlace:
-    """Where the first of some changes is; one of three.
+    """The place of the first of some changes; one of three.
 
     Attributes:
         position: behind it.

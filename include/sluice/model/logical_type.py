@@ -117,7 +117,7 @@ _MOMENTS = {
 
 @cache
 def logical_type(name: str) -> LogicalType:
-    """The type that the log calls so; OTHER with its name if it is none of those that all vendors know."""
+    """The type of this name in the log; OTHER with the name if not all vendors know it."""
     if name in _PLAIN:
         return _PLAIN[name]
     if name.endswith("[]"):

@@ -52,8 +52,8 @@ def with_dropped(table: TableName, columns: Sequence[tuple[str, Column]], losses
     """The losses of a table's columns, with what the log does not have of their values.
 
     Args:
-        columns: those that a slave gets as they are: the master's names, and the columns as the slave calls them.
-        losses: those of the slave's own columns.
+        columns: what a slave gets as it is: the master's names, and the columns as the slave calls them.
+        losses: of the slave's own columns.
     """
     rest = {loss.column: loss for loss in losses}
     for name, column in columns:

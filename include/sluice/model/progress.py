@@ -40,7 +40,7 @@ class TableProgress:
 
     @property
     def part(self) -> str:
-        """How much of it is in, for people."""
+        """Say how much of it is in, for people."""
         if self.rows_planned is not None:
             return f"{self.rows:,} of about {max(self.rows, self.rows_planned):,} rows"
         sizes = ""
@@ -88,7 +88,7 @@ class LoadProgress:
 
     @property
     def tables(self) -> str:
-        """How many tables are loaded, and which ones are at work, for people; empty if unknown."""
+        """Say how many tables are loaded, and which are at work, for people; empty if unknown."""
         if not self.by_table:
             return ""
         running = self.in_state(TableState.RUNNING)

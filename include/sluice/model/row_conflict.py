@@ -1,4 +1,4 @@
-"""Row conflicts: rows of a slave that differ from those that the master's changes expect, and their actions."""
+"""Row conflicts: rows of a slave that differ from what the master's changes expect, and the actions."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _KEYS = re.compile(rf"{FIRST_KEYS}.*?(?=\n(?!  )|\Z)", re.DOTALL)
 
 
 def without_keys(text: str) -> str:
-    """What is said of a comparison, for who may not see keys of rows."""
+    """Leave out the keys of rows, for readers who may not see them."""
     return _KEYS.sub(f"{FIRST_KEYS}···", text)
 
 

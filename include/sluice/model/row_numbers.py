@@ -52,7 +52,7 @@ class RowNumbers:
         return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in self.spans)
 
     def without(self, others: RowNumbers) -> RowNumbers:
-        """Those that are not among `others`."""
+        """The numbers that are not among `others`."""
         left = []
         for first, last in self.spans:
             for low, high in others.spans:

@@ -105,7 +105,7 @@ def _upper(drawn: int, different: int, risk: float) -> float:
 
 
 def _at_most(different: int, drawn: int, probability: float) -> float:
-    """The probability that of independent draws so many, or fewer, are different: an incomplete beta function.
+    """The probability that at most so many independent draws are different: an incomplete beta function.
 
     By its continued fraction (Abramowitz and Stegun, 26.5.8), as Lentz evaluates one. It converges soon, since the
     probability is beyond the mean.

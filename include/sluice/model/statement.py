@@ -47,8 +47,8 @@ class Statement:
         schema: where names without a schema are looked up.
         reads: it only reads.
         max_rows: the number of rows of an answer that are kept.
-        layout: how the master had the one table of a portable statement, as `with_table` writes it; empty if nobody
-            looked whether it is portable.
+        layout: how the master had the one table of a portable statement, as `with_table` writes it; empty if it is
+            not known to be portable.
         token: tells it apart until the number of its transaction is known; empty if that is known before its commit.
     """
 
@@ -67,7 +67,7 @@ class Statement:
 
     @property
     def table(self) -> Layout | None:
-        """How the master had its table; None if nobody looked whether it is portable. Raises ValueError, it is none."""
+        """The table as the master had it; None if it is not known to be portable. Raises ValueError if it is not."""
         try:
             return Layout.from_json(json.loads(self.layout)) if self.layout else None
         except (AttributeError, KeyError, TypeError, RecursionError, ValueError) as error:

@@ -33,7 +33,7 @@ class Pattern:
 
 @dataclass(frozen=True)
 class Watch:
-    """How a table is captured. `old_images` `key` omits the old images of updates that did not change the key."""
+    """The capture of a table. `old_images` `key` omits the old images of updates that did not change the key."""
 
     actions: str
     trigger: str | None = None

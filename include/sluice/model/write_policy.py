@@ -12,7 +12,7 @@ from sluice.model.row_conflict import ConflictAction, RejectedChange, RowConflic
 
 @dataclass(frozen=True)
 class WritePolicy:
-    """How changes of one table are applied.
+    """The rules by which changes of one table are applied.
 
     Attributes:
         missing: the action if the row of an update or delete does not exist.

@@ -1,8 +1,8 @@
-"""Repairing rows that both sides write: a rule decides on rows at points of both streams, and each goes to its loser.
+"""Repair rows that both sides write: a rule decides at points of both streams, and the winner goes to the other side.
 
 Two points are held, one of each stream, and the second is made when the first is reached. So the first side's row that
-the second point's snapshot lacks cannot be: what is in it was delivered. A row is decided on only if nobody wrote it on
-the first side since its snapshot, and it is written only where it still is of the version that was decided on. So no
+the second point's snapshot lacks cannot be: what is in it was delivered. A row is decided on only if it was not written
+on the first side since its snapshot, and it is written only where it still is of the version that was decided on. So no
 change is on its way to a side that the decision did not know (R10, in both directions).
 """
 
@@ -43,7 +43,7 @@ _ROUNDS = 5
 
 @dataclass(frozen=True)
 class Directions:
-    """How a repair decides, and what it may do.
+    """The rule of a repair, and what it may do.
 
     Attributes:
         rule: says which side's row wins, of rows of these kinds.
@@ -60,7 +60,7 @@ class Directions:
 
 @dataclass
 class Settlement:
-    """What became of the rows.
+    """The outcome for the rows.
 
     Attributes:
         to_slave, to_source: how many were written there, or would be.
@@ -147,7 +147,7 @@ class BothSides:
 
     Args:
         pair: the replication whose report it is.
-        opposites: those that go the other way.
+        opposites: the replications that go the other way.
 
     Raises:
         SluiceError: SLC-625, there is no opposite direction; SLC-465 and SLC-468, its slave cannot be repaired.

@@ -58,13 +58,13 @@ class TablePlan:
         return list(dict.fromkeys(keys))
 
     def statements(self) -> Iterator[str]:
-        """What a repair does, as SQL; ``:column`` stands for the master's value of that time."""
+        """A repair as SQL; ``:column`` stands for the master's value of that time."""
         for row in self.rows:
             yield statement(self.report.on_slave, self.report.key, row)
 
 
 def statement(table: TableName, key: Sequence[str], row: RowDifference) -> str:
-    """What a repair of a row does, as SQL in one line that people may paste.
+    """Write the repair of a row as SQL in one line, which people may paste.
 
     It is a comment if a name or a value could be more there than it is here: by a line of its own, by a quote that
     follows a backslash, which not every server takes for the end, or because the text is cut off inside of it.
@@ -89,7 +89,7 @@ def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:
 
 
 def sift(tables: Iterable[T], repair: Callable[[T], U], left_out: LeftOut) -> list[U]:
-    """What `repair` gives for the tables that it does not refuse.
+    """Ask `repair` table by table, and leave out the tables that it refuses.
 
     Args:
         left_out: is given the reasons of the others; if it is None, the first of them is raised.
@@ -123,8 +123,8 @@ def expect_ready(context: Context, pair: Pair) -> ReplicationState:
     """The replication, if rows of its slave may be repaired.
 
     Raises:
-        SluiceError: SLC-468, its slave is of another kind; SLC-465, it is not NORMAL: it is being filled, or nobody
-            knows how its rows came to be.
+        SluiceError: SLC-468, its slave is of another kind; SLC-465, it is not NORMAL: it is being filled, or its
+            rows are of unknown origin.
     """
     if error := unfit(context, pair):
         raise error

@@ -320,7 +320,7 @@ def _slave_view(context: Context, pair: Pair, planned: TablePlan, point: Point) 
 def _differing_otherwise(
     context: Context, request: RepairRequest, planned: Collection[TablePlan], compare_all: CompareAll, patience_s: float
 ) -> int:
-    """Compare the tables again; the rows that differ, all of kinds that nobody asked for, or none of the chosen ones.
+    """Compare the tables again, and count rows that differ and were not to be repaired.
 
     Raises:
         SluiceError: SLC-469, rows of a kind that was asked for differ, or chosen ones.

@@ -1,8 +1,8 @@
 """The rule `plugin`: code of the slave's owner says which side's row wins.
 
 It is named by `repair_rule` of the table, as an entry point of the group `sluice.repair_rules` or as
-``module:attribute``; that is called with the source's table. It is part of the configuration, so nobody who begins a
-repair brings code.
+``module:attribute``; that is called with the source's table. It is part of the configuration: a person who begins a
+repair brings no code.
 """
 
 from __future__ import annotations

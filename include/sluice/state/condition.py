@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Condition(StrEnum):
-    """How a replication is, in the order in which it matters: of several that hold, the first one is told."""
+    """The conditions of a replication, the most important first: of several that hold, the first one is shown."""
 
     INCONSISTENT = "to be filled again"
     STOPPED = "stopped by an error"

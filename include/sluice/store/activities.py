@@ -23,7 +23,7 @@ _KINDS = ("inserts", "updates", "deletes")
 
 @dataclass(frozen=True)
 class Activity:
-    """What changed in a table since counting began, in the last 24 hours, and in the last hour."""
+    """Counts of a table's changes: since counting began, in the last 24 hours, and in the last hour."""
 
     ever: RowCounts = field(default_factory=RowCounts)
     day: RowCounts = field(default_factory=RowCounts)

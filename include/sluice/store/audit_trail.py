@@ -87,7 +87,7 @@ def note(store: Store, event: str, who: str, detail: str = "") -> None:
 
 
 def note_rarely(store: Store, event: str, who: str) -> None:
-    """Record what a person may have done again and again: once a minute, so that nobody fills the trail by it."""
+    """Record an act that may be repeated without end, once a minute at most, so that it does not fill the trail."""
     newest = select(func.max(audit.c.id)).scalar_subquery()
     # Along the primary key, and not through years of entries.
     lately = select(audit.c.id).where(

@@ -40,7 +40,7 @@ def remember(store: Store, pair: Pair, text: str, following: Pair | None, after:
 
 
 def next_pair(store: Store, pair: Pair) -> Pair | None:
-    """What is filled once this one is NORMAL, if there is something."""
+    """The replication that is filled once this one is NORMAL, if there is one."""
     with store.begin() as connection:
         row = connection.execute(select(cascade).where(for_pair(cascade, pair))).one_or_none()
     return Pair(row.next_source, row.next_slave) if row else None

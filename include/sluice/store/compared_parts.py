@@ -42,7 +42,7 @@ class TablePlan:
         token: another one for each cut.
         shape: a text that is another one when the comparison is of other rows, or of other values of them.
         parts: all of them, in order.
-        outcomes: of those that were compared, by their numbers.
+        outcomes: of the parts that were compared, by their numbers.
     """
 
     token: str
@@ -52,7 +52,7 @@ class TablePlan:
 
 
 def plans(store: Store, run: str, pair: Pair) -> dict[str, TablePlan]:
-    """The cuts that earlier tries of a run have made, by the names of tables; those that are there as a whole."""
+    """The whole cuts that earlier tries of a run have made, by the names of tables."""
     young = compared_part.c.at > func.clock_timestamp() - timedelta(days=DAYS)
     # An outcome that does not count need not be read.
     outcome = case((young, compared_part.c.found)).label("found")

@@ -22,7 +22,7 @@ class ComparisonTotals:
     """A comparison of a slave, all its tables together.
 
     Attributes:
-        report: its number, that of its point.
+        report: its number, which is also its point's.
         percent: the share of keys that was compared, of the table of which it was least.
         bound: of the rows that differ, by samples; of the table with a key of which they say least.
         unknown: sampled tables without a key, which have no bound.

@@ -39,7 +39,7 @@ class ChangedSince:
 
 @dataclass(frozen=True)
 class TableReport:
-    """What a comparison found of one table of a slave.
+    """The findings of a comparison in one table of a slave.
 
     Attributes:
         id: of the table in this comparison.
@@ -140,7 +140,7 @@ def record(
 
 
 def tables_of(store: Store, report: int, pair: Pair) -> list[TableReport]:
-    """What a comparison found of a slave, table by table."""
+    """The findings of a comparison of a slave, table by table."""
     chosen = select(comparison).where(
         comparison.c.point == report, comparison.c.source == pair.source, comparison.c.slave == pair.slave
     )

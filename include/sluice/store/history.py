@@ -1,5 +1,5 @@
-"""How replications were: a row a minute, written by the publisher of their source, rolled up to hours after a day, and
-trimmed after 30 days."""
+"""The history of replications: a row a minute, written by the publisher of their source, rolled up to hours after a
+day, and trimmed after 30 days."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def roll_up(store: Store, source: str) -> None:
 
 
 def series(store: Store, pair: Pair, *, seconds: float, step_s: int) -> list[HistoryPoint]:
-    """How a replication was in the last so many seconds: the most of each step."""
+    """The history of a replication in the last so many seconds: the maximum of each step."""
     values = {"source": pair.source, "slave": pair.slave, "seconds": seconds, "step": step_s}
     with store.begin() as connection:
         rows = connection.execute(text(statement("control", "history_series")), values).all()

@@ -1,4 +1,4 @@
-"""Values as JSON of the control store, which holds every text: also those that PostgreSQL does not take.
+"""Values as JSON of the control store, which holds every text, also one that PostgreSQL does not take.
 
 No JSONB has the character NUL (PostgreSQL manual, "JSON Types"), and texts of rows on MariaDB and Oracle may. It is
 written as a mark with a digit behind it; so is the mark itself, so that no two texts become the same one.

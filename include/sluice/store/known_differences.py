@@ -66,7 +66,7 @@ def record_removal(store: Store, pair: Pair, ordinal: int, touched: Iterable[Tou
 
 
 def doubt(store: Store, pair: Pair, ordinal: int, tables: Iterable[str]) -> None:
-    """Tables of the slave were emptied, rewritten or replaced there: how many rows differ nobody knows."""
+    """Mark tables that were emptied, rewritten or replaced on the slave: an unknown number of rows differs."""
     with store.begin() as connection:
         for table in tables:
             _put(connection, pair, table, _REPLACED, 0, ordinal)

@@ -45,7 +45,7 @@ class Lease:
 
     @property
     def configuration(self) -> str:
-        """The fingerprint of the configuration that it was taken by; empty if nobody said it."""
+        """The fingerprint of the configuration that it was taken by; empty if unknown."""
         return self.holder.partition(_WITH)[2]
 
     @property

@@ -1,6 +1,6 @@
 """A source that goes on as another server: its log goes on, and so do slaves that have nothing but what is in it.
 
-An initial update reads what nobody has published yet, and the old server may have lost that. So a slave goes on only if
+An initial update reads what is not published yet, and the old server may have lost that. So a slave goes on only if
 two sweeps are in the log that were listed after it was full. The second of them began when the first was over, and the
 new server has the record of it: so it has what was committed before that, and the slave was filled with no more.
 """

@@ -1,4 +1,4 @@
-"""How far the publisher of a source is: the one row that tells an idle source from one that nobody looks at."""
+"""The progress of a source's publisher: one row, which tells an idle source from one whose publisher does not run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def weigh(store: Store, source: str, log_bytes: int) -> None:
 
 
 def states(store: Store, sources: Iterable[str]) -> dict[str, PublisherState]:
-    """How far the publishers of these sources are."""
+    """The progress of these sources' publishers."""
     wanted = list(sources)
     with store.begin() as connection:
         rows = connection.execute(text(statement("control", "publishers")), {"named": wanted}).all()

@@ -75,7 +75,7 @@ def list_changes(store: Store, pair: Pair) -> list[KeptChange]:
 
 
 def counts(store: Store, pair: Pair | None = None) -> dict[Pair, int]:
-    """How many changes are kept for each replication that has any, or for this one."""
+    """Count the changes that are kept for each replication that has any, or for this one."""
     counted = select(rejected.c.source, rejected.c.slave, func.count()).group_by(rejected.c.source, rejected.c.slave)
     with store.begin() as connection:
         rows = connection.execute(counted.where(for_pair(rejected, pair)) if pair else counted).all()
@@ -128,7 +128,7 @@ def take(
 
     Args:
         numbers: which ones; all if none are named.
-        through: of all, those up to this number: later ones nobody has seen who chose.
+        through: with all, the changes up to this number: the person who chose has not seen later ones.
         who: wants it, if not this run or the person at the shell.
     """
     with store.begin() as connection:

@@ -38,7 +38,7 @@ class RemovedSource:
 
     @property
     def again(self) -> str:
-        """What to type to have it again."""
+        """The command that installs it again."""
         return f"type: {shell.trigger('bootstrap', source=self.name)}, and fill its slaves"
 
 
@@ -71,7 +71,7 @@ def list_pairs(store: Store, source: str) -> list[Pair]:
 
 
 def last(store: Store, pair: Pair) -> str | None:
-    """What the audit trail says of the last removal of a replication; None if all of its source was removed since."""
+    """The audit trail's entry of the last removal of a replication; None if its whole source was removed since."""
     removals = select(audit.c.slave, audit.c.detail).where(
         audit.c.source == pair.source,
         audit.c.event == "remove",
@@ -92,7 +92,7 @@ def forget_source(store: Store, source: str) -> None:
 
 
 def find_removed(store: Store, source: str) -> RemovedSource | None:
-    """Who removed a source, and when; None if nobody did, or if it was installed again.
+    """Find the removal of a source in the audit trail; None if there is none, or if it was installed again.
 
     It says what was wanted: while a removal is under way, or if it did not go through, the source is still installed.
     """

@@ -1,4 +1,4 @@
-"""Where replications stand, as the store has it: all of them by one query, whatever the length of the log."""
+"""The state of replications, as the store has it: all of them by one query, whatever the length of the log."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ReplicationOverview:
 
     @property
     def lag_s(self) -> float:
-        """How far the slave is behind its master; 0 if it has everything, also where nothing happens."""
+        """The seconds by which the slave is behind its master; 0 if it has everything, also where nothing happens."""
         return max(self.waiting_s, self.unpublished_s)
 
 
@@ -91,7 +91,7 @@ def overviews(
 
     Args:
         recent: with how they were in the last hour.
-        by_table: with the progress of each table of those that are being filled.
+        by_table: with the progress of each table that is being filled.
     """
     query = text(statement("control", "standings"))
     with store.begin() as connection:

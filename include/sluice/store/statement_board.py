@@ -23,9 +23,9 @@ class StatementRecord:
     """A statement as the control store has it.
 
     Attributes:
-        run: the run that is to execute it, as `dag/run`; empty if somebody issued it at a shell.
+        run: the run that is to execute it, as `dag/run`; empty if it was issued at a shell.
         begun: whether its execution has begun.
-        status: of each node; that of the master has no name.
+        status: of each node; the master's name is empty.
     """
 
     id: int

@@ -50,7 +50,7 @@ class Transfer:
 
 
 def begin(store: Store, waiting: Transfer) -> None:
-    """The data is stored: the slave waits for it from now on, unless it waits for that of a later update."""
+    """Record that the data is stored: the slave waits for it from now on, unless it waits for a later update's."""
     values = {
         "update_id": waiting.update,
         "url": waiting.url,
@@ -117,7 +117,7 @@ def end_in(connection: Connection, pair: Pair, update: int) -> None:
 
 
 def is_needed(store: Store, ended: Transfer) -> bool:
-    """Whether another slave waits for the same directory, or it is kept for those that ask for its version."""
+    """Whether another slave waits for the same directory, or it is kept for slaves that ask for its version."""
     waiting = select(transfer.c.name).where(transfer.c.name == ended.name, transfer.c.rows.is_(None))
     kept = select(kept_version.c.name).where(kept_version.c.name == ended.name)
     with store.begin() as connection:

@@ -32,7 +32,7 @@ def new(
     """The number of a new update, begun by the DAG run that this task belongs to.
 
     Args:
-        tables: those that it is for; all if none is named.
+        tables: what it is for; all if none is named.
         keys: the ranges of their keys that it is for, if these are not all.
     """
     values = {
@@ -94,7 +94,7 @@ def run_of(store: Store, number: int | None) -> str:
 
 
 def is_ours(store: Store, known: ReplicationState) -> bool:
-    """Whether the update of a replication was begun by the run that this task belongs to. Nobody else's is touched."""
+    """Whether the update of a replication was begun by the run that this task belongs to. No other is touched."""
     return known.update_id is not None and run_of(store, known.update_id) == own_run()
 
 

@@ -22,7 +22,7 @@ def record(store: Store, source: str, tables: Iterable[TableName]) -> None:
 
 
 def known_tables(store: Store, source: str) -> set[TableName]:
-    """The tables that a source has, or had: those that were recorded, and those that its change log speaks of."""
+    """The tables that a source has, or had: recorded ones, and the ones in its change log."""
     of_log = select(layout.c.body["schema"].astext, layout.c.body["table"].astext)
     known = select(watched.c.schema, watched.c.table).where(watched.c.source == source)
     with store.begin() as connection:

@@ -18,7 +18,7 @@ from sluice.vendors.protocol.compare import Comparison, GivenKeys, not_by_given_
 
 @dataclass
 class _Extent:
-    """How the tables of one slave were compared: so many keys, or as a whole, and why."""
+    """The extent to which the tables of one slave were compared: so many keys, or as a whole, and why."""
 
     keys: int = 0
     whole: dict[str, str] = field(default_factory=dict)

@@ -122,7 +122,7 @@ class Parts:
             event("not kept", slave=job.slave, table=table[1], why=error.fact)
 
     def merge(self, compared: Differences, late: Mapping[str, SluiceError]) -> Differences:
-        """What was compared, and the outcomes of parts that an earlier try has compared, in the order of the parts."""
+        """Put the outcomes of an earlier try beside these, in the order of the parts."""
         if self._run is None:
             return compared
         for slave in [slave for slave, error in late.items() if isinstance(error, SortedOtherwise)]:
@@ -135,7 +135,7 @@ class Parts:
         ]
 
     def points(self, job: Comparison) -> list[ComparedPoint]:
-        """Where the parts of a table were compared, the oldest first."""
+        """The points at which the parts of a table were compared, the oldest first."""
         counts: dict[Position, list[str]] = {}
         for compared_job, part in self._parts:
             if (compared_job.slave, _table(compared_job)) == (job.slave, _table(job)):
@@ -149,7 +149,7 @@ class Parts:
             compared_parts.forget(self._context.store, self._run, Pair(self._source, slave))
 
     def _shape(self, job: Comparison, update: int | None) -> str:
-        """What has to be the same for an outcome to be one of this comparison."""
+        """All that has to be the same for an outcome to belong to this comparison."""
         newest = self._context.manifest(self._source).tail()
         sides = [(side.vendor, side.connection, sorted(side.trusted)) for side in (job.master, job.replica)]
         infos = [self._context.connection(side.connection) for side in (job.master, job.replica)]

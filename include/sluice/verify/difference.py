@@ -106,7 +106,7 @@ class Difference:
 
     @property
     def master_rows(self) -> int:
-        """Rows that were compared, without those that may be on the slave alone: these say nothing of the master's."""
+        """Rows that were compared, without rows that may be on the slave alone: these say nothing of the master's."""
         return self.compared - self.own
 
     @property

@@ -1,4 +1,4 @@
-"""Comparing rows of given keys alone: those that a repair was to write."""
+"""Compare rows of given keys alone: the rows that a repair was to write."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from sluice.verify.difference import Difference
 
 
 def table_bound(job: Comparison, difference: Difference, confidence: float) -> SampleBound | None:
-    """How many rows of the whole table can differ; None if all were compared.
+    """The number of rows of the whole table that can differ; None if all were compared.
 
     Also if rows have no key: rows alike are drawn together then, and no bound is known that holds for these.
     """

@@ -26,7 +26,7 @@ _LOOK_S = 1.0
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a master is read.
+    """The speed at which a master is read.
 
     Attributes:
         at_once: comparisons of a round; None: there is one round of all.
