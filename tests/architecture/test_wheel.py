@@ -28,12 +28,7 @@ FOLDERS = {
 # Of the package, what the wheel has not.
 CHECKOUT = ("bench", "demo", "dev")
 # Files beside sluice.release, which has the version.
-NAME_THE_VERSION = (
-    "docker-compose.yaml",
-    "include/docs/install.md",
-    "include/docs/relay.md",
-    "plugins/sluice.dist-info/METADATA",
-)
+NAME_THE_VERSION = ("include/docs/install.md", "include/docs/relay.md", "plugins/sluice.dist-info/METADATA")
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 import yaml
 
-from sluice import paths, shell
+from sluice import paths, release, shell
 from sluice.config import configuration, pools
 from sluice.runtime import airflow
 from sluice.runtime.paths import RuntimePaths
@@ -107,8 +107,7 @@ def test_an_image_is_pinned_to_a_version(image):
 def test_the_image_we_build_is_made_from_a_pinned_one_and_has_the_projects_version():
     bases = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
     assert [base for base in bases if not re.search(r":\d+\.\d+\.\d+-", base)] == []
-    version = re.search(r'^version = "(.+)"', (PROJECT / "pyproject.toml").read_text(), re.MULTILINE)[1]
-    assert {entry["image"] for entry in SERVICES.values() if "build" in entry} == {f"sluice:{version}"}
+    assert {entry["image"] for entry in SERVICES.values() if "build" in entry} == {f"sluice:{release.VERSION}"}
 
 
 def test_the_image_has_packages_for_production_alone_and_is_not_run_by_root():
