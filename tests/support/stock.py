@@ -41,8 +41,8 @@ def installed(directory: Path, *, lowest: bool = False) -> Environment:
     """Make an environment with the wheel.
 
     Args:
-        lowest: with the oldest versions that the wheel allows of what it names itself; else with those of uv.lock,
-            Airflow first, as it is in a deployment before ours comes.
+        lowest: with the oldest versions that the wheel allows of what it names itself, in its extras as well; else
+            with those of uv.lock, Airflow first, as it is in a deployment before ours comes.
     """
     launcher = runpy.run_path(str(PROJECT / "sluice"))
     env = launcher["install_environment"]() | {"UV_LINK_MODE": "hardlink"}
@@ -64,7 +64,10 @@ def installed(directory: Path, *, lowest: bool = False) -> Environment:
     into = ["pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
     ours = f"sluice[postgresql] @ {built.as_uri()}"
     if lowest:
-        typed(*into, "--resolution", "lowest-direct", ours)
+        # Direct is what a command or a file names. The constraints of a checkout are none of the wheel.
+        named = ["--requirements", str(PROJECT / "pyproject.toml"), "--all-extras", str(built)]
+        typed(*into, "--no-config", "--resolution", "lowest-direct", *named)
+        typed(*into, "--no-config", "pytest", "pytest-xdist", "hypothesis", "moto[s3]", "flask", "flask-cors")
     else:
         constraints = directory / "constraints.txt"
         exported = ["--frozen", "--all-extras", "--all-groups", "--no-emit-project", "--no-hashes", "--no-annotate"]
