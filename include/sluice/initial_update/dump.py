@@ -220,7 +220,7 @@ def _copied(
     later = BlockPlan(context, source, snapshot, dumped.definitions) if asked.mode == ONLINE else None
     going_on: list[LoadTarget] = []
     if later:
-        targets, going_on = later.apart(targets, update, failed, resume=asked.resume)
+        targets, going_on = later.split(targets, update, failed, resume=asked.resume)
     before: Resumption | ProgramUpdate | SomeTables
     if at:
         before = SomeTables(context, snapshot, asked.stages, update, asked.only, at)

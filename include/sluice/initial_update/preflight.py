@@ -20,7 +20,7 @@ from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import column_losses
-from sluice.initial_update.blocks.plan import BlockPlan, planned
+from sluice.initial_update.blocks.plan import BlockPlan, plan_blocks
 from sluice.initial_update.chunks.copy import given
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key
@@ -137,7 +137,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
             later = None
             if choices.mode == ONLINE:
                 filled = () if choices.keys else master.columns
-                later, _ = stack.enter_context(planned(context, source, choices.keys, filled))
+                later, _ = stack.enter_context(plan_blocks(context, source, choices.keys, filled))
             elif choices.mode == EXTERNAL:
                 expect_exportable(context, source)
             kept = {pair: kept_for(context, pair, choices.version)[2] for pair in pairs if choices.version}
@@ -187,7 +187,7 @@ def look(
     if not choices.keys:
         warnings += slave.loadable(definitions, wiped, resume=choices.resume).warnings
     if later:
-        later.plan(pair)
+        later.expect_loadable(pair)
     if choices.mode == EXTERNAL:
         expect_importable(context, pair, mapper, master.definitions, slave.merging)
     return warnings

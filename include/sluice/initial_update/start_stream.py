@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from sluice.context import Context
 from sluice.errors import ConfigError
-from sluice.initial_update.blocks.plan import BlockPlan, seen
+from sluice.initial_update.blocks.plan import BlockPlan, fingerprint
 from sluice.initial_update.chunks.copy import LoadTarget
 from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.participants import Leased, restart
@@ -33,7 +33,7 @@ def join(
     going_on = restart(context, target.pairs, begins, update)
     target.tables.begin_stream(shown.position, shown.snapshot)
     if later and not files:
-        later.expect(target, update)
+        later.record(target, update)
     for pair in going_on:
         if files:
             transfers.begin(context.store, files.transfer(pair))
@@ -63,4 +63,4 @@ def apart(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[
 
 
 def _what(context: Context, pair: Pair, begins: Position) -> str:
-    return f"{begins} {seen(context, pair)}"
+    return f"{begins} {fingerprint(context, pair)}"

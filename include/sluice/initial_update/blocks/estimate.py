@@ -22,53 +22,61 @@ class RemainingEstimate:
         self._context = context
         self._source = source
         self._began = time.monotonic()
-        self._left: dict[int, Foreseen] = {}
+        self._remaining: dict[int, Foreseen] = {}
         self._asked: dict[int, Key | None] = {}
         self._first: Done | None = None
         self._planned = 0
 
     def look(self, ranges: Sequence[KeyRange], wanted: Set[int]) -> None:
-        """See how far they are; a master that does not answer leaves it at what is known.
+        """Estimate the rest of the ranges. Earlier estimates stay if the master does not answer.
 
         Args:
-            wanted: the numbers of those of which something is to come.
+            wanted: the numbers of the ranges that lack rows.
         """
-        moved = [one for one in ranges if one.number in wanted and self._asked.get(one.number, ()) != one.reached]
+        changed = [
+            key_range
+            for key_range in ranges
+            if key_range.number in wanted and self._asked.get(key_range.number, ()) != key_range.reached
+        ]
         settings = self._context.config.source(self._source)
         try:
             connection = self._context.connection(settings.connection)
-            found = master(settings.vendor).foresee(connection, moved, settings.trusted_code) if moved else []
+            estimates = master(settings.vendor).foresee(connection, changed, settings.trusted_code) if changed else []
         except SluiceError:
-            found = []
-        self._asked |= {one.number: one.reached for one, _ in zip(moved, found, strict=False)}
-        self._left |= {one.number: range_left for one, range_left in zip(moved, found, strict=False)}
-        self._left |= {number: Foreseen() for number in self._left.keys() - wanted}
-        if self._first is None and wanted <= self._left.keys():
-            bytes_left = sum(one.rows * self._left[one.number].width for one in ranges if one.number in self._left)
-            self._planned = bytes_left + self._bytes()
-            self._first = Done(bytes_left, *_counted(ranges))
+            estimates = []
+        self._asked |= {key_range.number: key_range.reached for key_range, _ in zip(changed, estimates, strict=False)}
+        self._remaining |= {key_range.number: estimate for key_range, estimate in zip(changed, estimates, strict=False)}
+        self._remaining |= {number: Foreseen() for number in self._remaining.keys() - wanted}
+        if self._first is None and wanted <= self._remaining.keys():
+            bytes_left = sum(
+                key_range.rows * self._remaining[key_range.number].width
+                for key_range in ranges
+                if key_range.number in self._remaining
+            )
+            self._planned = bytes_left + self._bytes_left()
+            self._first = Done(bytes_left, *_count_ended(ranges))
 
     def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
         """The progress at the last look."""
-        chunks, rows = _counted(ranges)
+        chunks, rows = _count_ended(ranges)
         tables = self._by_table(ranges, rests=bool(waits))
         if self._first is None:
             return LoadProgress(len(ranges), chunks, rows, waits=waits, by_table=tables)
         # What is expected changes as the master's statistics do.
-        now = Done(max(self._planned - self._bytes(), self._first.bytes), chunks, rows, tables)
+        now = Done(max(self._planned - self._bytes_left(), self._first.bytes), chunks, rows, tables)
         all_ = Done(self._planned, len(ranges))
         return replace(progress(all_, self._first, now, time.monotonic() - self._began), waits=waits)
 
     def _by_table(self, ranges: Sequence[KeyRange], *, rests: bool) -> list[TableProgress]:
-        found: dict[TableName, list[KeyRange]] = {}
-        for one in ranges:
-            found.setdefault(one.table, []).append(one)
-        return [self._of_table(str(table), ours, rests=rests) for table, ours in found.items()]
+        ranges_by_table: dict[TableName, list[KeyRange]] = {}
+        for key_range in ranges:
+            ranges_by_table.setdefault(key_range.table, []).append(key_range)
+        return [self._table_progress(str(table), ours, rests=rests) for table, ours in ranges_by_table.items()]
 
-    def _of_table(self, table: str, ranges: Sequence[KeyRange], *, rests: bool) -> TableProgress:
-        ended, rows = _counted(ranges)
-        left = [self._left.get(one.number) for one in ranges]
-        known = [one.rows for one in left if one is not None]
+    def _table_progress(self, table: str, ranges: Sequence[KeyRange], *, rests: bool) -> TableProgress:
+        ended, rows = _count_ended(ranges)
+        estimates = [self._remaining.get(key_range.number) for key_range in ranges]
+        rows_left = [estimate.rows for estimate in estimates if estimate is not None]
         state = TableState.WAITING if rests or not rows else TableState.RUNNING
         return TableProgress(
             table,
@@ -76,12 +84,12 @@ class RemainingEstimate:
             chunks=len(ranges),
             chunks_done=ended,
             rows=rows,
-            rows_planned=rows + sum(known) if len(known) == len(ranges) else None,
+            rows_planned=rows + sum(rows_left) if len(rows_left) == len(ranges) else None,
         )
 
-    def _bytes(self) -> int:
-        return sum(one.rows * one.width for one in self._left.values())
+    def _bytes_left(self) -> int:
+        return sum(estimate.rows * estimate.width for estimate in self._remaining.values())
 
 
-def _counted(ranges: Sequence[KeyRange]) -> tuple[int, int]:
-    return sum(one.ended for one in ranges), sum(one.rows for one in ranges)
+def _count_ended(ranges: Sequence[KeyRange]) -> tuple[int, int]:
+    return sum(key_range.ended for key_range in ranges), sum(key_range.rows for key_range in ranges)

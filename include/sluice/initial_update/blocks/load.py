@@ -16,7 +16,7 @@ from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.estimate import RemainingEstimate
-from sluice.initial_update.blocks.plan import ranges_of
+from sluice.initial_update.blocks.plan import open_ranges
 from sluice.initial_update.blocks.schedule import Schedule
 from sluice.initial_update.targets import plan_of
 from sluice.log import event
@@ -50,45 +50,47 @@ def load_online(context: Context, source: str, slaves: Sequence[str], load: Load
             the next run goes on.
     """
     with ExitStack() as stack:
-        courtesy = Throttle(context, source, context.config.source(source).blocks.max_active)
-        loads: list[_Loading] = []
+        throttle = Throttle(context, source, context.config.source(source).blocks.max_active)
+        loaders: list[_SlaveLoader] = []
         for slave in slaves:
-            loads.append(_Loading(context, Pair(source, slave), load, courtesy, lambda: _report(context, loads), stack))
-        while left := [one for one in loads if one.left]:
-            _report(context, loads)
-            loaded = [one.round() for one in left]
-            away = [one.away for one in left if one.left and one.away]
-            if away and len(away) == sum(one.left for one in left):
-                raise away[-1]
+            loaders.append(
+                _SlaveLoader(context, Pair(source, slave), load, throttle, lambda: _report(context, loaders), stack)
+            )
+        while unfinished := [loader for loader in loaders if loader.is_unfinished]:
+            _report(context, loaders)
+            loaded = [loader.round() for loader in unfinished]
+            unreachable = [loader.unreachable for loader in unfinished if loader.is_unfinished and loader.unreachable]
+            if unreachable and len(unreachable) == sum(loader.is_unfinished for loader in unfinished):
+                raise unreachable[-1]
             if not any(loaded):
                 time.sleep(_LOOK_S)
-        _report(context, loads)
-        for one in loads:
-            one.finish()
-        for number in {one.update for one in loads if one.ranges and not one.error}:
+        _report(context, loaders)
+        for loader in loaders:
+            loader.finish()
+        for number in {loader.update for loader in loaders if loader.ranges and not loader.error}:
             updates.finish(context.store, number, UpdateEvent.LOADED)
-        failed = [one.error for one in loads if one.error]
-        if failed and len(failed) == len(loads):
+        failed = [loader.error for loader in loaders if loader.error]
+        if failed and len(failed) == len(loaders):
             raise failed[-1]
-        rows = {one.pair.slave: sum(within.rows for within in one.ranges) for one in loads}
-        return {"rows": rows, "filled": {one.pair.slave: one.update for one in loads if one.is_ours}}
+        rows = {loader.pair.slave: sum(within.rows for within in loader.ranges) for loader in loaders}
+        return {"rows": rows, "filled": {loader.pair.slave: loader.update for loader in loaders if loader.is_ours}}
 
 
-def _report(context: Context, loads: Sequence[_Loading]) -> None:
+def _report(context: Context, loaders: Sequence[_SlaveLoader]) -> None:
     """Write down how far each update is where it is furthest behind."""
-    for number in {one.update for one in loads if one.going_on}:
-        ours = [one.progress for one in loads if one.update == number and one.going_on]
-        updates.report_blocks(context.store, number, min(ours, key=lambda found: found.rows))
+    for number in {loader.update for loader in loaders if loader.can_finish}:
+        reports = [loader.progress for loader in loaders if loader.update == number and loader.can_finish]
+        updates.report_blocks(context.store, number, min(reports, key=lambda report: report.rows))
 
 
-class _Loading:
+class _SlaveLoader:
     """One slave on its way to all rows.
 
     Attributes:
         update: the number of its update.
-        left: whether there is something to be done yet.
-        error: what it failed on.
-        away: why its slave cannot be asked how far it is.
+        is_unfinished: whether the slave lacks rows.
+        error: the error that ended its load.
+        unreachable: the error of a slave that cannot be reached.
     """
 
     def __init__(
@@ -96,56 +98,56 @@ class _Loading:
         context: Context,
         pair: Pair,
         load: LoadBlocks,
-        courtesy: Throttle,
+        throttle: Throttle,
         report: Callable[[], None],
         stack: ExitStack,
     ) -> None:
         self._context = context
         self.pair = pair
         self._load = load
-        self._courtesy = courtesy
+        self._throttle = throttle
         self._report = report
         self._waits = ""
         self._settings = context.config.source(pair.source).blocks
         self._excludes = context.config.slave(pair.slave).mapper.excludes
         self._switch = context.switch(pair)
-        known = replications.get(context.store, pair)
+        replication = replications.get(context.store, pair)
         # No other run's blocks are loaded by this one.
-        self.update = known.update_id or 0 if updates.is_ours(context.store, known) else 0
-        self._turns = Schedule()
-        self._ahead = RemainingEstimate(context, pair.source)
+        self.update = replication.update_id or 0 if updates.is_ours(context.store, replication) else 0
+        self._schedule = Schedule()
+        self._estimate = RemainingEstimate(context, pair.source)
         self.ranges: list[KeyRange] = []
         self.error: SluiceError | None = None
-        self.away: TransientError | None = None
-        self.left = self.is_ours
-        if self.left:
-            self._ranges = stack.enter_context(closing(ranges_of(context, pair)))
-            self._look()
+        self.unreachable: TransientError | None = None
+        self.is_unfinished = self.is_ours
+        if self.is_unfinished:
+            self._ranges = stack.enter_context(closing(open_ranges(context, pair)))
+            self._refresh()
 
     @property
     def is_ours(self) -> bool:
-        """Whether its slave is still in this update; who failed, or was given another one, is not."""
-        known = replications.get(self._context.store, self.pair)
-        return known.status is Status.TRANSITION and known.update_id == self.update
+        """Whether its slave is still in this update: it has not failed, and has no other update."""
+        replication = replications.get(self._context.store, self.pair)
+        return replication.status is Status.TRANSITION and replication.update_id == self.update
 
     @property
-    def going_on(self) -> bool:
-        """Whether it has all of it, or comes to it."""
-        return bool(self.ranges) and (self.left or not any(map(self._wanted, self.ranges)))
+    def can_finish(self) -> bool:
+        """Whether the slave has all rows, or can still get them."""
+        return bool(self.ranges) and (self.is_unfinished or not any(map(self._lacks_rows, self.ranges)))
 
     @property
     def progress(self) -> LoadProgress:
         """The progress; the rate is that of this run."""
-        return self._ahead.progress(self.ranges, self._waits or None)
+        return self._estimate.progress(self.ranges, self._waits or None)
 
     def round(self) -> bool:
         """Load the next blocks, as many at once as there may be tasks; False if that cannot be now."""
         if not self.is_ours:
             event("left alone", slave=self.pair.slave, why="its update was given up")
-            self.left = False
+            self.is_unfinished = False
             return True
-        most = self._context.config.bulk_tasks
-        if self._kept() or not (chosen := self._turns.next(filter(self._wanted, self.ranges), most)):
+        limit = self._context.config.bulk_tasks
+        if self._has_to_wait() or not (chosen := self._schedule.next(filter(self._lacks_rows, self.ranges), limit)):
             return False
         began = time.monotonic()
         with points.hold(
@@ -156,20 +158,22 @@ class _Loading:
             self._context.ask_publisher,
         ) as point:
             job = self._job(point, chosen)
-            done = self._load(job)
-        self._look()
-        for within, one in zip(job.ranges, done, strict=True):
-            if one.error:
-                self._failed(within, one.error)
+            results = self._load(job)
+        self._refresh()
+        for key_range, result in zip(job.ranges, results, strict=True):
+            if result.error:
+                self._handle_failure(key_range, result.error)
             else:
-                self._turns.done(within)
+                self._schedule.finish(key_range)
         busy = time.monotonic() - began
-        rows = sum(one.rows for one in done)
-        reached = "; ".join(f"{one.table} beyond {', '.join(one.reached)}" for one in self.ranges if one.reached)
+        rows = sum(result.rows for result in results)
+        reached = "; ".join(
+            f"{key_range.table} beyond {', '.join(key_range.reached)}" for key_range in self.ranges if key_range.reached
+        )
         far = {"rows_per_s": int(rows / busy), **self.progress.facts}
         event("blocks", slave=self.pair.slave, rows=rows, **far, reached=reached)
         time.sleep(busy / self._settings.duty_cycle - busy)
-        return any(not one.error for one in done)
+        return any(not result.error for result in results)
 
     def finish(self) -> None:
         """Finish a slave whose ranges are all loaded.
@@ -184,7 +188,7 @@ class _Loading:
         except TransientError:
             raise
         except SluiceError as error:
-            self._given_up(error)
+            self._give_up(error)
 
     def _job(self, point: points.Point, chosen: tuple[KeyRange, ...]) -> BlockJob:
         context, source = self._context, self._context.config.source(self.pair.source)
@@ -201,60 +205,60 @@ class _Loading:
             patience_s=self._settings.patience_s,
         )
 
-    def _kept(self) -> bool:
+    def _has_to_wait(self) -> bool:
         """Whether the slave has to wait with its next blocks; the reason is reported."""
-        if (why := self._waits_for()) != self._waits:
+        if (why := self._find_reason_to_wait()) != self._waits:
             if bool(why) != bool(self._waits):
                 event("waits" if why else "goes on", slave=self.pair.slave, **({"why": why} if why else {}))
             self._waits = why
             self._report()
         return bool(why)
 
-    def _waits_for(self) -> str:
+    def _find_reason_to_wait(self) -> str:
         """Why no block is to be begun; empty if it can be reached, its drain is at work, and near enough, and the
         master has time."""
         store = self._context.store
-        if self.away:
-            self._look()
-        if self.away:
-            return self.away.fact
+        if self.unreachable:
+            self._refresh()
+        if self.unreachable:
+            return self.unreachable.fact
         if self._switch.paused() or replications.holds(store, self.pair):
             return "its drain is paused, or stands"
         _, lag_s = read_holdback(store, self.pair)
         if lag_s > self._settings.max_lag_s:
             return f"it is {lag_s:.0f} s behind, more than {self._settings.max_lag_s:.0f} s (`max_lag_s`)"
-        return self._courtesy.why_not()
+        return self._throttle.why_not()
 
-    def _look(self) -> None:
+    def _refresh(self) -> None:
         """See how far it is; a table that it does not get, or is not given any more, is left out."""
         self._skipped = blocked.skipped_tables(self._context.store, self.pair)
         try:
-            self.ranges, self.away = self._ranges.found(self.update), None
+            self.ranges, self.unreachable = self._ranges.found(self.update), None
         except TransientError as error:
-            self.away = error
+            self.unreachable = error
             return
         except SluiceError as error:
-            self._given_up(error)
+            self._give_up(error)
             return
-        self.left = any(map(self._wanted, self.ranges))
-        self._ahead.look(self.ranges, {one.number for one in self.ranges if self._wanted(one)})
-        if replaced := {one.table for one in self.ranges if one.replaces}:
+        self.is_unfinished = any(map(self._lacks_rows, self.ranges))
+        self._estimate.look(self.ranges, {key_range.number for key_range in self.ranges if self._lacks_rows(key_range)})
+        if replaced := {key_range.table for key_range in self.ranges if key_range.replaces}:
             try:
                 updates.expect_exact(self._context.store, self.update, replaced, self.pair.slave)
             except SluiceError as error:
-                self._given_up(error)
+                self._give_up(error)
 
-    def _wanted(self, within: KeyRange) -> bool:
-        return not (within.ended or within.table in self._skipped or self._excludes(within.table))
+    def _lacks_rows(self, key_range: KeyRange) -> bool:
+        return not (key_range.ended or key_range.table in self._skipped or self._excludes(key_range.table))
 
-    def _failed(self, within: KeyRange, error: SluiceError) -> None:
+    def _handle_failure(self, key_range: KeyRange, error: SluiceError) -> None:
         if isinstance(error, TransientError):
-            self._turns.put_off(within)
-            event("block put off", slave=self.pair.slave, table=within.table, why=error.fact)
-        elif self.left:
-            self._given_up(error)
+            self._schedule.put_off(key_range)
+            event("block put off", slave=self.pair.slave, table=key_range.table, why=error.fact)
+        elif self.is_unfinished:
+            self._give_up(error)
 
-    def _given_up(self, error: SluiceError) -> None:
-        self.left, self.error = False, error
+    def _give_up(self, error: SluiceError) -> None:
+        self.is_unfinished, self.error = False, error
         event("failed", slave=self.pair.slave, error=error.message)
         replications.try_record(self._context.store, self.pair, Event.FAIL, error.message, update_id=self.update)

@@ -50,31 +50,38 @@ class BlockPlan:
         keys: Sequence[KeyInterval] = (),
     ) -> None:
         entries = context.config.source(source).patterns
-        dumped = {one.name for one in definitions}
+        dumped = {definition.name for definition in definitions}
         watched = {
             name: find_entry(entries, meant) for name, meant in context.present(source).items() if name in dumped
         }
         in_blocks = (name for name, entry in watched.items() if entry and entries[entry].load_in_blocks)
-        self.tables = frozenset((one.table for one in keys) if keys else in_blocks)
+        self.tables = frozenset((interval.table for interval in keys) if keys else in_blocks)
         self._context = context
         self._definitions = definitions
         self._keys = keys
         self._orders = {name: snapshot.order(name) for name in sorted(self.tables)}
         self._sorted = {name: snapshot.sorting(name) for name in self.tables} if keys else {}
         self._snapshot = snapshot
-        self._wanted = [
-            KeyRange(0, one.table, self._orders[one.table] or "", until=one.until, first=one.first, replaces=True)
-            for one in keys
+        self._whole_ranges = [
+            KeyRange(
+                0,
+                interval.table,
+                self._orders[interval.table] or "",
+                until=interval.until,
+                first=interval.first,
+                replaces=True,
+            )
+            for interval in keys
         ] or [KeyRange(0, name, order) for name, order in self._orders.items() if order]
-        for one in self._wanted:
-            if one.order:
-                snapshot.expect_bounds(one)
+        for key_range in self._whole_ranges:
+            if key_range.order:
+                snapshot.expect_bounds(key_range)
 
-    def plan(self, pair: Pair, *, build: bool = False) -> None:
-        """Look whether a slave can get them so.
+    def expect_loadable(self, pair: Pair, *, build: bool = False) -> None:
+        """Check that a slave can be loaded in blocks.
 
         Args:
-            build: indexes that an earlier load put off, which may take long; else nothing is changed.
+            build: builds indexes that an earlier load put off, which may take long; else nothing is changed.
 
         Raises:
             SluiceError: SLC-099, it cannot get one of them; SLC-088, none; SLC-230, rows of others would go.
@@ -82,7 +89,7 @@ class BlockPlan:
         mapper = self._context.config.slave(pair.slave).mapper
         tables = {name for name in self.tables if not mapper.excludes(name)}
         shared_tables.expect_kept(self._context, pair, self.tables)
-        with closing(ranges_of(self._context, pair)) as ranges:
+        with closing(open_ranges(self._context, pair)) as ranges:
             unfit = ranges.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
         if self._context.wanted(pair.source).drained_into:
             unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
@@ -101,61 +108,67 @@ class BlockPlan:
 
     @cached_property
     def _ranges(self) -> list[KeyRange]:
-        parts = [part for one in self._wanted if one.order for part in self._parts(one)]
+        parts = [part for key_range in self._whole_ranges if key_range.order for part in self._parts(key_range)]
         return [replace(part, number=number) for number, part in enumerate(parts)]
 
-    def _parts(self, wanted: KeyRange) -> Iterator[KeyRange]:
+    def _parts(self, key_range: KeyRange) -> Iterator[KeyRange]:
         """The parts of a range, so that as many blocks of it can be loaded at once as there may be tasks."""
-        cuts = self._snapshot.cuts(wanted, self._context.config.bulk_tasks)
-        for reached, until in pairwise([None, *cuts, wanted.until]):
-            yield replace(wanted, reached=reached, until=until)
+        cuts = self._snapshot.cuts(key_range, self._context.config.bulk_tasks)
+        for start, until in pairwise([None, *cuts, key_range.until]):
+            yield replace(key_range, reached=start, until=until)
 
-    def expect(self, target: LoadTarget, update: int) -> None:
-        """Write down on a slave what an update is to load."""
+    def record(self, target: LoadTarget, update: int) -> None:
+        """Record on a slave the key ranges that an update is to load."""
         (pair,) = target.pairs
-        seen = self._seen(pair)
-        with closing(ranges_of(self._context, pair)) as ranges:
-            ranges.expect(target.plan.epoch, update, [replace(one, seen=seen) for one in self._ranges])
+        fingerprint = self._fingerprint(pair)
+        with closing(open_ranges(self._context, pair)) as ranges:
+            ranges.expect(
+                target.plan.epoch, update, [replace(key_range, seen=fingerprint) for key_range in self._ranges]
+            )
 
-    def apart(
+    def split(
         self, targets: Sequence[LoadTarget], update: int, failed: dict[str, SluiceError], *, resume: bool
     ) -> tuple[list[LoadTarget], list[LoadTarget]]:
-        """Slaves that get all of it, and those that keep what an earlier update has loaded and get what is left.
+        """Split the targets: first slaves that get all rows, then slaves that resume an earlier update.
 
         Args:
-            failed: gets those that cannot get it so.
-            resume: what an earlier one has loaded may stay.
+            failed: gets the errors of slaves that cannot be loaded in blocks.
+            resume: rows of an earlier update may stay.
         """
-        going_on: set[str] = set()
+        resumed: set[str] = set()
 
         def look(target: LoadTarget) -> None:
-            self.plan(*target.pairs, build=True)
-            if resume and self._goes_on(target, update):
-                going_on.add(target.name)
+            self.expect_loadable(*target.pairs, build=True)
+            if resume and self._resume(target, update):
+                resumed.add(target.name)
 
         ready = each(targets, look, failed)
-        return [one for one in ready if one.name not in going_on], [one for one in ready if one.name in going_on]
+        fresh = [target for target in ready if target.name not in resumed]
+        return fresh, [target for target in ready if target.name in resumed]
 
-    def _goes_on(self, target: LoadTarget, update: int) -> bool:
+    def _resume(self, target: LoadTarget, update: int) -> bool:
         """Resume the ranges of an earlier update, if the slave has all changes since then."""
         (pair,) = target.pairs
         target.tables.begin()
-        seen = self._seen(pair)
-        with closing(ranges_of(self._context, pair)) as opened:
-            earlier, ranges, position = opened.left()
-            wanted = {(name, order, seen) for name, order in self._orders.items()}
-            if {(one.table, one.order, one.seen) for one in ranges} != wanted:
+        fingerprint = self._fingerprint(pair)
+        with closing(open_ranges(self._context, pair)) as slave_ranges:
+            earlier, ranges, position = slave_ranges.left()
+            wanted = {(name, order, fingerprint) for name, order in self._orders.items()}
+            if {(key_range.table, key_range.order, key_range.seen) for key_range in ranges} != wanted:
                 return False
-            if not self._followed(pair, earlier, position, update):
+            if not self._has_all_changes(pair, earlier, position, update):
                 return False
-            opened.adopt(target.plan.epoch, update)
+            slave_ranges.adopt(target.plan.epoch, update)
         updates.go_on(self._context.store, update, earlier)
         event(
-            "resumed", slave=pair.slave, rows=sum(one.rows for one in ranges), ranges=sum(one.ended for one in ranges)
+            "resumed",
+            slave=pair.slave,
+            rows=sum(key_range.rows for key_range in ranges),
+            ranges=sum(key_range.ended for key_range in ranges),
         )
         return True
 
-    def _followed(self, pair: Pair, earlier: int, position: Position, update: int) -> bool:
+    def _has_all_changes(self, pair: Pair, earlier: int, position: Position, update: int) -> bool:
         """Whether a slave has had every change since its stream began, or can have it yet: the log is kept for it."""
         store = self._context.store
         if (
@@ -172,13 +185,13 @@ class BlockPlan:
             return False
         return True
 
-    def _seen(self, pair: Pair) -> str:
-        return seen(self._context, pair, self._keys)
+    def _fingerprint(self, pair: Pair) -> str:
+        return fingerprint(self._context, pair, self._keys)
 
 
-def seen(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
-    """Another text if other keys are asked for, if the configuration has other tables, or if a slave is to have other
-    rows of them. What statements change of tables meanwhile it gets by the stream."""
+def fingerprint(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
+    """The fingerprint of a load. It changes with the keys, with the tables of the configuration, and with the rows that
+    a slave is to have. Statements that change tables do not change it: the stream brings them."""
     config, mapper = context.config, context.mapper(pair)
     source = config.source(pair.source).model_dump(include={"tables", "messages"})
     slave = config.slave(pair.slave).model_dump(
@@ -211,20 +224,20 @@ def replace_keys(
     with ExitStack() as stack:
         for target in targets:
             stack.callback(target.tables.close)
-        later, snapshot = stack.enter_context(planned(context, held[0][0].source, keys))
+        later, snapshot = stack.enter_context(plan_blocks(context, held[0][0].source, keys))
         updates.record_snapshot(context.store, update, snapshot.snapshot, snapshot.position)
-        anew, _ = later.apart(targets, update, failed, resume=resume)
+        anew, _ = later.split(targets, update, failed, resume=resume)
 
         def begin(target: LoadTarget) -> None:
             target.tables.begin()
-            later.expect(target, update)
+            later.record(target, update)
 
         each(anew, begin, failed)
     return failed
 
 
 @contextmanager
-def planned(
+def plan_blocks(
     context: Context, source: str, keys: Sequence[KeyInterval], tables: Collection[TableName] = ()
 ) -> Iterator[tuple[BlockPlan, DumpSnapshot]]:
     """Plan blocks of key ranges or of whole tables; yields the plan, and the snapshot that it is based on.
@@ -232,16 +245,16 @@ def planned(
     Raises:
         SluiceError: SLC-224, these are no keys.
     """
-    database, named = context.source(source), sorted({*(one.table for one in keys), *tables})
+    database, names = context.source(source), sorted({*(interval.table for interval in keys), *tables})
     try:
-        with database.master.dump_snapshot([named], context.manifest(source).end) as snapshot:
+        with database.master.dump_snapshot([names], context.manifest(source).end) as snapshot:
             yield BlockPlan(context, source, snapshot, snapshot.definitions(), keys), snapshot
     finally:
         database.close()
 
 
-def ranges_of(context: Context, pair: Pair) -> SlaveRanges:
-    """The ranges of a slave. Raises ConfigError SLC-088 if it cannot be loaded in blocks."""
+def open_ranges(context: Context, pair: Pair) -> SlaveRanges:
+    """Open the key ranges of a slave. Raises ConfigError SLC-088 if it cannot be loaded in blocks."""
     slave = context.config.slave(pair.slave)
     port = online(slave.vendor).ranges
     return port(context.connection(slave.connection), pair, slave.schema_, context.mapper(pair), context.unheard(pair))

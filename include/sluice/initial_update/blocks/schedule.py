@@ -22,15 +22,19 @@ class Schedule:
     def next(self, waiting: Iterable[KeyRange], most: int) -> tuple[KeyRange, ...]:
         """At most so many of these; none if all of them rest."""
         now = time.monotonic()
-        due = [(until, one) for one in waiting if (until := self._rests.get(one.number, (0.0, 0.0))[1]) <= now]
-        return tuple(one for _, one in sorted(due, key=lambda entry: entry[0])[:most])
+        due = [
+            (until, key_range)
+            for key_range in waiting
+            if (until := self._rests.get(key_range.number, (0.0, 0.0))[1]) <= now
+        ]
+        return tuple(key_range for _, key_range in sorted(due, key=lambda entry: entry[0])[:most])
 
-    def put_off(self, within: KeyRange) -> None:
-        """Its block is not in, and may be later."""
-        rested, _ = self._rests.get(within.number, (0.0, 0.0))
+    def put_off(self, key_range: KeyRange) -> None:
+        """Let the range rest; its block failed, and is tried again later."""
+        rested, _ = self._rests.get(key_range.number, (0.0, 0.0))
         rest = min(2 * rested or _FIRST_REST_S, _LONGEST_REST_S)
-        self._rests[within.number] = rest, time.monotonic() + rest
+        self._rests[key_range.number] = rest, time.monotonic() + rest
 
-    def done(self, within: KeyRange) -> None:
-        """Its block is in."""
-        self._rests.pop(within.number, None)
+    def finish(self, key_range: KeyRange) -> None:
+        """Let the range rest no more; its block is loaded."""
+        self._rests.pop(key_range.number, None)

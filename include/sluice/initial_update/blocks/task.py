@@ -25,17 +25,17 @@ def load_block(job: BlockJob, number: int) -> BlockLoaded:
             master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted) as reading,
         ):
             try:
-                return _loaded(job, within, reading, connections, at_once=True)
+                return _load(job, within, reading, connections, at_once=True)
             except TransientError:
                 raise
             except SluiceError:
                 # What makes or alters its table may be on its way to the slave; at the point it is there.
-                return _loaded(job, within, reading, connections, at_once=False)
+                return _load(job, within, reading, connections, at_once=False)
     except SluiceError as error:
         return BlockLoaded(0, error)
 
 
-def _loaded(
+def _load(
     job: BlockJob, within: KeyRange, reading: Reading, connections: Mapping[str, ConnectionInfo], *, at_once: bool
 ) -> BlockLoaded:
     """Bring the rows to the slave, `at_once` or when it is at the point; there put them in."""
@@ -48,10 +48,10 @@ def _loaded(
             receiver.begin(within, None)
             return BlockLoaded(receiver.end(None))
         # A table that was renamed is so on a slave at the point, too.
-        within, seen = replace(within, table=layout.name), view(job.mapper, layout)
-        shape = seen.shape(salt_of(connections, job.slave.salt)) if seen.is_shaped else None
-        rows, last = reading.block(within, seen.read_columns, job.rows)
-        receiver.begin(within, seen)
+        within, table_view = replace(within, table=layout.name), view(job.mapper, layout)
+        shape = table_view.shape(salt_of(connections, job.slave.salt)) if table_view.is_shaped else None
+        rows, last = reading.block(within, table_view.read_columns, job.rows)
+        receiver.begin(within, table_view)
         for buffer in rows:
-            receiver.write(shape_lines(seen, shape, buffer, seen.written_columns)[0] if shape else buffer)
+            receiver.write(shape_lines(table_view, shape, buffer, table_view.written_columns)[0] if shape else buffer)
         return BlockLoaded(receiver.end(last))
