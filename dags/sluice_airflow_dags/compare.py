@@ -16,7 +16,7 @@ DOC = """
 If rows differ, the run **fails** with SLC-090, and what you have for failed runs tells you. The page
 *Comparisons* shows the rows, and leads to their repair.
 
-A slave that is being filled, or that is INCONSISTENT, is not compared: the run fails with SLC-093, after the others
+A slave that is being filled, or that is INCONSISTENT, is not compared: the run fails with SLC-020, after the others
 were compared. The DAG `verify` does the same at once, for slaves and tables of your choice.
 """
 

@@ -82,14 +82,14 @@ def salt_of(connections: Mapping[str, ConnectionInfo], conn_id: str | None) -> b
     """The password of the connection that holds a slave's salt; none if the slave has none.
 
     Raises:
-        ConfigError: SLC-164, there is no such connection, or it has no password.
+        ConfigError: SLC-014, there is no such connection, or it has no password.
     """
     if conn_id is None:
         return b""
     info = connections.get(conn_id)
     if info is None or not info.password:
         raise ConfigError(
-            164,
+            14,
             f"the salt for hashes is to be the password of the Airflow connection {conn_id!r}, and there is none",
             f"type: {shell.connect(conn_id)}, with a password of your own, and keep that as long as the slave",
         )
@@ -101,7 +101,7 @@ def sealed_text() -> str:
     text = os.environ.get(SEALED_ENV, "")
     if not text:
         raise ConfigError(
-            11,
+            14,
             f"no connections were handed to this job ({SEALED_ENV} is not set)",
             "start jobs through their DAG, or `./sluice`; they hand the connections over",
         )
@@ -119,7 +119,7 @@ def _box() -> Fernet:
         return Fernet(path.read_bytes().strip())
     except (OSError, ValueError):
         raise ConfigError(
-            13,
+            12,
             f"the sealing key file {path} cannot be read or is no key",
             f"set {KEY_FILE_ENV} to the deployment's key file; `{shell.sluice('init')}` makes one",
         ) from None

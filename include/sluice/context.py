@@ -73,7 +73,7 @@ class Context:
         """The port of a source.
 
         Raises:
-            ConfigError: SLC-006 if another source of the same database would have a DbResource of the same name.
+            ConfigError: SLC-002 if another source of the same database would have a DbResource of the same name.
         """
         source = self.config.source(name)
         resources = self.resources(name)
@@ -81,7 +81,7 @@ class Context:
             same_database = other != name and settings.connection == source.connection
             if same_database and (same := resources.shared_name(self.resources(other))):
                 raise ConfigError(
-                    6,
+                    2,
                     f"sources {name} and {other} would both have a {resources.schema}.{same}",
                     f"choose another `prefix` for the one that is not installed yet; then {shell.check()}",
                 )
@@ -114,7 +114,7 @@ class Context:
         kind, info = vendor(slave.vendor), self.connection(slave.connection)
         port = kind.history if slave.keeps == "history" else kind.slave
         if port is None:
-            raise ConfigError(158, f"slave {pair.slave} cannot keep a history", "take `keeps` out of the configuration")
+            raise ConfigError(438, f"slave {pair.slave} cannot keep a history", "take `keeps` out of the configuration")
         return port(info, pair, slave.schema_, mapper or self.mapper(pair), self.unheard(pair))
 
     def mapper(self, pair: Pair) -> Mapper:
@@ -122,7 +122,7 @@ class Context:
         return replace(self.configured(pair), allowed=allowed_losses.allowed_casts(self.store, pair))
 
     def configured(self, pair: Pair) -> Mapper:
-        """The mapper by the configuration alone. Raises ConfigError SLC-165, its stylesheet cannot be read."""
+        """The mapper by the configuration alone. Raises ConfigError SLC-161, its stylesheet cannot be read."""
         source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
         masters = frozenset(map(self.resources, self.config.sources))
         mapper = replace(slave.mapper, ours=partial(vendor(slave.vendor).is_ours, masters))
@@ -144,13 +144,13 @@ class Context:
         return tuple({self.resources(name) for name in self.config.sources}) if here else ()
 
     def wiped(self, pair: Pair) -> WipeOut | None:
-        """The `wipe_out` settings of a slave, if there are any. Raises ConfigError SLC-217 if it is a master, too."""
+        """The `wipe_out` settings of a slave, if there are any. Raises ConfigError SLC-214 if it is a master, too."""
         slave = self.config.slave(pair.slave)
         here = self.database_id(slave.connection)
         fed = [name for name, one in self.config.sources.items() if self.database_id(one.connection) == here]
         if slave.wipe_out and fed:
             raise ConfigError(
-                217,
+                214,
                 f"nothing of slave {pair.slave} can be wiped out: its database is that of source {', '.join(fed)}, "
                 "whose slaves would lose what is dropped",
                 "nothing was changed; take `wipe_out` out of the configuration",

@@ -38,14 +38,14 @@ _REPORT = f"{VALUES_ENV}=1 shows its text, which may have values; report it"
 
 def _of_driver(what: str) -> SluiceError:
     hint = f"see the log of the database, then run this again. {_REPORT}"
-    error = SluiceError(662, f"the driver of a database fails: {what}", hint)
+    error = SluiceError(362, f"the driver of a database fails: {what}", hint)
     # All drivers name a lost session so.
     return _passing(error) if what.startswith(("OperationalError", "InterfaceError")) else error
 
 
 def _of_arrow(what: str) -> SluiceError:
     return SluiceError(
-        661,
+        362,
         f"Arrow does not take the data: {what}",
         "nothing of them was written. A column of one batch holds 2 GB at most: smaller batches (`max_batch`) hold "
         f"less; then run this again. {_REPORT}",
@@ -54,7 +54,7 @@ def _of_arrow(what: str) -> SluiceError:
 
 def _of_spark(what: str) -> SluiceError:
     hint = f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}"
-    return TransientError(663, f"Spark does not do the work: {what}", hint)
+    return TransientError(376, f"Spark does not do the work: {what}", hint)
 
 
 # What an error means by the package of its class.
@@ -71,7 +71,7 @@ def classify(error: BaseException) -> SluiceError | None:
         return error
     if isinstance(error, MemoryError):
         return TransientError(
-            657,
+            658,
             f"there is not enough memory: {str(error) or type(error).__name__}",
             f"nothing is lost, {AGAIN}. If it stays: let other programs of that machine need less, or raise the limit "
             "of the job's container; fewer tasks at once (`bulk_tasks`) and smaller batches (`max_batch`) need less",
@@ -125,7 +125,7 @@ def _of_system(error: OSError) -> SluiceError:
         return TransientError(658, f"a file cannot be written, since there is no room: {what}", hint)
     if isinstance(error, _NETWORK):
         hint = f"start it, or fix the way to it; nothing is lost, {AGAIN}"
-        return TransientError(660, f"another host or program does not answer: {what}", hint)
+        return TransientError(30, f"another host or program does not answer: {what}", hint)
     hint = "fix what the system says of it, then run this again; nothing is lost"
     refused = SluiceError(659, f"the system refuses something: {what} ({_place(error)})", hint)
     return refused if error.errno in _LASTING else _passing(refused)

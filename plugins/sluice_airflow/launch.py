@@ -56,7 +56,7 @@ def connect_environment(spark: Any) -> dict[str, str]:
         host = "localhost"
     elif spark.password and not tls:
         raise ConfigError(
-            16,
+            17,
             f"connection {spark.conn_id} has a token, but reaches {host} without TLS",
             "put the Connect server on the loopback of the machine that runs the tasks, or set use_ssl in the extra",
         )

@@ -183,7 +183,7 @@ class SluiceSparkOperator(BaseOperator):
             command = launch.submit_command(spark, name, file, self.command_line())
         else:
             raise ConfigError(
-                15,
+                17,
                 f"connection {settings.spark} is of type {spark.conn_type}; jobs run by spark_connect or spark",
                 f"change the type of the Airflow connection {settings.spark}",
             )
@@ -233,13 +233,13 @@ def _expect_choices(context: Context) -> None:
     """Airflow takes any name in a run's `conf`, and the form's default for what was meant: all slaves, perhaps.
 
     Raises:
-        ConfigError: SLC-246, the form has no such choice.
+        ConfigError: SLC-914, the form has no such choice.
     """
     # Those of the run have what is strange among them.
     run, known = context["dag_run"], context["dag"].params
     if strange := sorted(set(run.conf or {}) - set(known) - CONF_OF_RUNS):
         raise ConfigError(
-            246,
+            914,
             f"{run.dag_id} has no choice called {', '.join(strange)}",
             f"nothing was changed; trigger it again with these: {', '.join(known)}",
         )

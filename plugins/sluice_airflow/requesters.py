@@ -84,14 +84,14 @@ def answer(context: Context, task: str) -> Answer:
     """The answer to the question that a task of this run asked.
 
     Raises:
-        ConfigError: SLC-381, nobody answered.
+        ConfigError: SLC-380, nobody answered.
         TransientError: SLC-302, Airflow's REST API does not say it.
     """
     found = _ask(f"{_path(context)}/taskInstances/{task}/-1/hitlDetails") or {}
     chosen, user = found.get("chosen_options"), found.get("responded_by_user")
     if not (chosen and user):
         raise ConfigError(
-            381,
+            380,
             f"nobody has answered what the task {task} of this run asks: somebody marked it as done",
             f"nothing was changed; to ask again, clear {task} in Airflow, with all downstream of it",
         )

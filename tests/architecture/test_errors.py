@@ -1,4 +1,4 @@
-"""Errors for operators: one code has one meaning, a fact and a hint."""
+"""Errors for operators: one code has one class, one safety and one remedy; a fact and a hint."""
 
 from __future__ import annotations
 
@@ -21,39 +21,8 @@ from sluice.vendors.postgresql.errors import _STATES
 PROJECT = Path(__file__).resolve().parents[2]
 PLACES = ("include", "plugins", "dags", "spark_jobs")
 ERRORS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, SluiceError)}
-# Codes that are raised in several places, and the words that all of these have in common.
-SHARED = {
-    3: "no ",
-    14: "connection",
-    39: r"source exported no snapshot|SQLSTATE|\[error",
-    40: "watched table",
-    41: "trigger",
-    46: "cannot be written",
-    49: "of them are in ITEMS; nothing was purged",
-    50: "took over|taken over|with an epoch above",
-    59: "and this Sluice knows",
-    68: "not one that Sluice wrote",
-    83: "the snapshot that is read is lost",
-    88: "in blocks",
-    95: "was rewritten or",
-    74: "would act a second time",
-    121: "cannot be written row by row",
-    224: "keys of|of keys",
-    291: "the DbResources",
-    299: "captured for another control store",
-    310: "settings",
-    397: "could not be made",
-    401: "of which the server's log does not tell",
-    402: "a drain with `block_loop` writes",
-    403: "is captured by its log",
-    421: "the decoded stream",
-    424: "of logical decoding excludes",
-    426: "a source of this vendor",
-    445: "cannot be read",
-    459: "of the decoded log",
-    461: "master cannot be captured by",
-    914: "no choice of",
-}
+# The most codes that there are. Faults of one class, safety and remedy share a code: the fact tells them apart.
+MOST = 200
 
 
 @dataclass(frozen=True)
@@ -115,15 +84,8 @@ def test_errors_are_found():
     assert len(ALL) > 40
 
 
-def test_a_code_has_one_meaning():
-    by_code: dict[int, list[Raised]] = {}
-    for one in ALL:
-        by_code.setdefault(one.code, []).append(one)
-    for code, places in by_code.items():
-        if len(places) > 1:
-            assert code in SHARED, f"SLC-{code:03d} is raised in several places: {[one.place for one in places]}"
-            strange = [one for one in places if not re.search(SHARED[code], one.fact)]
-            assert not strange, f"SLC-{code:03d} means something else there"
+def test_there_are_few_codes():
+    assert len(ROWS) <= MOST
 
 
 @pytest.mark.parametrize("word", ["SLC-041", "slc-41", " 41", "041"])
@@ -138,7 +100,7 @@ def test_a_code_is_explained_however_it_is_typed(word, capsys):
 @pytest.mark.parametrize("word", ["SLC-999", "x", "", "-1"])
 def test_a_code_that_is_none_is_refused(word, capsys):
     assert parser.main(["explain", "--", word]) == 1
-    assert "SLC-343" in capsys.readouterr().err
+    assert "SLC-003" in capsys.readouterr().err
 
 
 def test_nothing_is_decided_by_the_number_of_an_error():
@@ -185,7 +147,7 @@ def test_every_error_has_a_hint_that_says_what_to_do():
 
 def test_no_error_is_made_without_a_hint():
     with pytest.raises(TypeError):
-        SluiceError(1, "a fact")
+        SluiceError(2, "a fact")
 
 
 def test_the_page_of_errors_says_of_each_error_whether_it_is_tried_again():

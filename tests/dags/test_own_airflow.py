@@ -88,7 +88,7 @@ def test_pools_that_are_larger_stay_so(no_pools, context, tmp_path, monkeypatch)
     wanted = pools.slots(context.config)[pools.DRAIN]
     for name, slots in ((pools.BULK, 1), (pools.DRAIN, wanted - 1)):
         Pool.create_or_update_pool(name, slots, "", include_deferred=False)
-    few = f"SLC-648: .*sluice_drain has {wanted - 1} slots, and {wanted} tasks may want one; sluice_bulk has 1 slots"
+    few = f"SLC-398: .*sluice_drain has {wanted - 1} slots, and {wanted} tasks may want one; sluice_bulk has 1 slots"
     with pytest.raises(SluiceError, match=few) as told:
         check._airflow(context)
     assert re.search(rf"pools set sluice_drain {wanted} Sluice$", told.value.hint)

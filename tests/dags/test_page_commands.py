@@ -35,10 +35,10 @@ def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, vi
     def removed(ordinal):
         return client.post(f"/api/v1{ZURICH}/remove-first", headers=headers, json={"ordinal": ordinal}).json()
 
-    assert removed(3)["code"] == 394
+    assert removed(3)["code"] == 172
     blocked.record(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     assert 'data-ordinal="3"' in client.get(ZURICH).text
-    assert removed(2)["code"] == 399, "another person removed that"
+    assert removed(2)["code"] == 172, "another person removed that"
     dag, _, run = removed(3)["run"].partition("/")
     begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
     assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
@@ -51,7 +51,7 @@ def test_a_queue_is_cleared_by_a_run_of_an_administrator(world, visit, address, 
     def cleared():
         return client.post(f"/api/v1{ZURICH}/clear-queue", headers=headers)
 
-    assert (cleared().status_code, cleared().json()["code"]) == (409, 386)
+    assert (cleared().status_code, cleared().json()["code"]) == (409, 20)
     world.master.execute("INSERT INTO t VALUES (1)")
     world.publish()
     assert "Discard the 1 transaction that waits for zurich" in client.get(ZURICH).text
@@ -79,7 +79,7 @@ def test_a_replication_is_removed_by_a_run_of_an_administrator(world, visit, add
 def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):
     client, pair = visit("admin"), world.pair("zurich")
     headers = ours(client, address)
-    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()["code"] == 395
+    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()["code"] == 172
     begun = "INSERT INTO initial_update (source, state, run) VALUES ('flights', 'DUMPING', 'eva') RETURNING id"
     (number,) = world.session("control").execute(begun).fetchone()
     replications.request(world.context.store, [pair], number)
@@ -131,7 +131,7 @@ def test_a_slave_and_all_of_a_source_are_filled_again_as_the_last_time(world, vi
     assert confs(ZURICH) == [mine]
     assert confs(f"/sources/{SOURCE}") == [mine, ("otto", {"source": SOURCE, "slaves": ["geneva"]})]
     replications.request(store, [world.pair("geneva")], 7)
-    assert confs(f"/sources/{SOURCE}") == 389
+    assert confs(f"/sources/{SOURCE}") == 20
     assert confs("/sources/nowhere") == 3
 
 
@@ -158,7 +158,7 @@ def test_all_slaves_of_a_source_are_switched_but_those_that_are_being_filled(wor
     answer = client.post(f"/api/v1/sources/{SOURCE}/standby", headers=headers)
     assert answer.json()["done"].startswith("on standby: zurich; left alone: geneva (flights->geneva is INITIAL")
     told = [(one["slave"], one["done"], (one["why"] or {}).get("code")) for one in answer.json()["slaves"]]
-    assert told == [("zurich", True, None), ("geneva", False, 390)]
+    assert told == [("zurich", True, None), ("geneva", False, 20)]
     assert [world.standing(one).dispatcher for one in world.slaves] == ["STANDBY (ADMIN)", "STANDBY (INITIAL)"]
     assert client.post(f"/api/v1/sources/{SOURCE}/activate", headers=headers).status_code == 200
     assert [world.standing(one).dispatcher for one in world.slaves] == ["ACTIVE", "STANDBY (INITIAL)"]
@@ -175,7 +175,7 @@ def test_what_is_filled_next_is_passed_on(world, visit, address, people):
     dag, _, run = begun(f"{SOURCE}/geneva")["run"].partition("/")
     assert people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")["conf"]["cascade"] == f"{SOURCE}/geneva"
     assert begun("none")["run"]
-    assert (begun(f"{SOURCE}/nobody")["code"], begun("nonsense")["code"]) == (3, 209)
+    assert (begun(f"{SOURCE}/nobody")["code"], begun("nonsense")["code"]) == (3, 914)
 
 
 def test_what_airflow_refuses_leaves_the_gate_as_it_was(world, visit, address):
@@ -192,7 +192,7 @@ def test_pages_say_of_a_source_that_it_was_removed_and_airflow_what_it_still_has
         people["admin"].ask("/api/v2/dags/publish__flights", "PATCH", {"is_paused": paused})
 
     pause(False)
-    with pytest.raises(SluiceError, match=r"(?s)SLC-651.*pause flights --publish"):
+    with pytest.raises(SluiceError, match=r"(?s)SLC-387.*pause flights --publish"):
         list(remove_source(world.context, SOURCE))
     pause(True)
     assert world.context.publish_switch(SOURCE).paused()

@@ -146,7 +146,7 @@ FORGED = {"chosen_options": ["Approve"], "responded_by_user": {"id": "otto", "na
         pytest.param(
             "eva", "otto", "question", "decide: SLC-300: eva has the role user", id="and marks the check as done"
         ),
-        pytest.param("otto", "", "answer", "decide: SLC-381: nobody has answered", id="she marks the question as done"),
+        pytest.param("otto", "", "answer", "decide: SLC-380: nobody has answered", id="she marks the question as done"),
     ],
 )
 def test_nothing_is_decided_by_who_has_no_role(world, people, go_on, who, answers, done, why):

@@ -131,14 +131,14 @@ def test_pausing_names_the_way_back(sluice, store):
     assert sluice("unpause", "flights", "zurich") == (0, "unpaused: drain__flights__zurich\n")
     assert store.execute("SELECT slave FROM hold").fetchall() == [("geneva",)]
     store.execute("INSERT INTO replication VALUES ('flights', 'zurich', 'INITIAL')")
-    assert "SLC-390" in sluice("pause", "flights", "zurich")[1]
+    assert "SLC-020" in sluice("pause", "flights", "zurich")[1]
 
 
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (["pause", "flights"], "SLC-252: it is not said which DAG is meant"),
-        (["pause", "flights", "zurich", "--all"], "SLC-252: it is not said which DAG is meant, or"),
+        (["pause", "flights"], "SLC-914: it is not said which DAG is meant"),
+        (["pause", "flights", "zurich", "--all"], "SLC-914: it is not said which DAG is meant, or"),
         (["pause", "flights", "bern"], "SLC-003: no replication of source flights to slave bern"),
         (["pause", "flights", "zurch"], "HINT: did you mean zurich?"),
         (["pause", "fligths", "zurich"], "HINT: did you mean flights?"),
@@ -154,7 +154,7 @@ def test_pausing_names_the_way_back(sluice, store):
         (["trigger", "verify", "sample=" + "[" * 100_000], "SLC-914: 'sample=[[["),
         (["trigger", "verify", "--conf", "[" * 100_000], "SLC-914: no choice of verify can be read in '[[["),
         (["trigger", "verify", "--conf", "[1]"], "SLC-914: no choice of verify can be read in '[1]'"),
-        (["trigger", "verfy"], "SLC-913: Airflow knows no DAG verfy\nHINT: name one of these: administer, "),
+        (["trigger", "verfy"], "SLC-003: Airflow knows no DAG verfy\nHINT: name one of these: administer, "),
         (["trigger", "drain__flights__zurich"], "SLC-919: drain__flights__zurich is paused: its runs would wait"),
     ],
     ids=[
@@ -251,7 +251,7 @@ def test_a_dag_file_that_cannot_be_read_is_named_by_its_error(sluice):
         }
         session.add(ParseImportError(**broken, stacktrace=trace))
     said = sluice("trigger", "verfy")[1]
-    assert "SLC-913: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said
+    assert "SLC-003: Airflow knows no DAG verfy. A DAG file cannot be read: SLC-002: the file is broken" in said
 
 
 @pytest.mark.full
@@ -279,7 +279,7 @@ def test_a_connection_says_whether_it_answers(sluice, monkeypatch):
 )
 def test_an_address_that_is_none_is_refused(sluice, address, fault):
     code, said = sluice("connect", "shop", address)
-    assert (code, "SLC-917: " in said, fault in said) == (1, True, True), said
+    assert (code, "SLC-017: " in said, fault in said) == (1, True, True), said
     assert "secret" not in said
 
 

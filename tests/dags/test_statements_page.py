@@ -109,7 +109,7 @@ def test_what_cannot_be_executed_is_refused_and_what_waits_is_withdrawn(world, v
         (100, {"sql": f"SELECT 1; {HOSTILE}"}),
         (100, {"sql": "COPY t TO PROGRAM 'true'"}),
         (101, {"sql": "VACUUM t"}),
-        (364, {"sql": "SELECT 1", "max_entries": 11}),
+        (914, {"sql": "SELECT 1", "max_entries": 11}),
         (422, {"sql": "SELECT '\x00'"}),
         (422, {"sql": "SELECT 1", "schema": ""}),
         (422, {"sql": "SELECT 1", "prio": "<b>"}),
@@ -136,7 +136,7 @@ def test_what_cannot_be_executed_is_refused_and_what_waits_is_withdrawn(world, v
     path = f"/api/v1/statements/{SOURCE}/{number}/withdraw"
     assert visit("otto").post(path, headers=ours(visit("otto"), address)).status_code == 403
     assert client.post(path, headers=headers).json()["done"] == f"statement {number} is withdrawn"
-    assert client.post(path, headers=headers).json()["code"] == 365
+    assert client.post(path, headers=headers).json()["code"] == 363
     assert "SLC-363" in world.job("statement", f"--statement={number}").stderr
     assert "admin withdrew it" in client.get(f"/statements/{SOURCE}/{number}").text
     events = "SELECT event FROM audit WHERE actor IN ('admin', 'otto') ORDER BY id"

@@ -56,11 +56,11 @@ FORMS: dict[str, tuple[Fill, str, str]] = {
     "repair": (some_kinds, "Success", "geneva: nothing differs"),
     "bootstrap": (lambda form: form.switch("recreate_triggers"), "Success", ""),
     "cancel_update": (lambda form: form.pick("slaves", "geneva"), "Success", ""),
-    "administer": (a_transaction, "Failed", "SLC-170: "),
+    "administer": (a_transaction, "Failed", "SLC-172: "),
     "decide": (a_command, "Failed", "question: SLC-172: "),
     "approve_losses": (lambda form: form.pick("slave", "geneva"), "Failed", "losses: SLC-221: "),
-    "receive_initial_files": (lambda form: form.pick("slave", "geneva"), "Failed", "expected: SLC-181: "),
-    "statement": (lambda form: form.write("statement", "7"), "Failed", "SLC-111: "),
+    "receive_initial_files": (lambda form: form.pick("slave", "geneva"), "Failed", "expected: SLC-172: "),
+    "statement": (lambda form: form.write("statement", "7"), "Failed", "SLC-003: "),
     "housekeeping": (lambda form: None, "Success", "deleted 0 runs"),
 }
 
@@ -192,10 +192,10 @@ def test_an_error_stops_a_drain_visibly_and_a_click_lets_it_go_on(page, runtime,
         run = str(newest(api, "geneva")[0]["dag_run_id"])
         ended = outcome(page, dag, run)
         assert ended.badge == "Failed"
-        assert ended.note.startswith("SLC-071: the slave's table branch.planes lacks the column seats")
+        assert ended.note.startswith("SLC-073: the slave's table branch.planes lacks the column seats")
         assert paused(page, "geneva")
         page.goto(f"/dags/{dag}/runs/{run}/tasks/drain")
-        expect(page.get_by_text("SLC-071: ").first).to_be_visible()
+        expect(page.get_by_text("SLC-073: ").first).to_be_visible()
         lines = page.locator("[data-testid^=virtualized-item]").all_inner_texts()
         assert not [line for line in lines if "Traceback" in line or 'File "' in line]
         slave.execute("ALTER TABLE branch.planes RENAME COLUMN places TO seats")

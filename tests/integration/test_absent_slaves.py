@@ -123,7 +123,7 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
     with off_line(world, "zurich"):
         log = world.settings["change_log"]
         world.configure(lambda settings: settings.update(change_log="/not/mounted/log"))
-        with pytest.raises(SluiceError, match=r"SLC-254: there is no /not/mounted") as refused:
+        with pytest.raises(SluiceError, match=r"SLC-659: there is no /not/mounted") as refused:
             world.inhibit()
         assert "nothing was changed" in refused.value.hint
         assert [world.status(slave) for slave in world.slaves] == [Status.NORMAL] * 2

@@ -61,7 +61,7 @@ def test_what_is_to_be_installed_waits_for_a_while_and_tells_who_holds_the_lock(
         bootstrap(world.context, SOURCE) if name == "master" else world.drain()
 
     session = stranger[name == "zurich"]
-    with pytest.raises(TransientError, match=r"SLC-374: .* held its lock for 200ms") as found:
+    with pytest.raises(TransientError, match=r"SLC-036: .* held its lock for 200ms") as found:
         install()
     assert f"process {session.info.backend_pid} of {world.infos[name].login}" in found.value.fact
     session.execute("SELECT pg_advisory_unlock_all()")
@@ -72,7 +72,7 @@ def test_a_session_of_ours_that_is_at_it_is_waited_for(world, monkeypatch):
     monkeypatch.setattr(install_lock, "_PATIENCE", "200ms")
     with world.session().transaction() as other:
         other.connection.execute("LOCK TABLE repl.repl_state IN SHARE UPDATE EXCLUSIVE MODE")
-        with pytest.raises(TransientError, match="SLC-374") as found:
+        with pytest.raises(TransientError, match=r"SLC-036: .*held its lock") as found:
             bootstrap(world.context, SOURCE)
         assert f"process {other.connection.info.backend_pid} of" in found.value.fact
         world.publish()

@@ -184,7 +184,7 @@ def test_what_was_lost_in_its_commit_is_found_out_and_what_nobody_issued_is_refu
     assert world.verify() == {"zurich": 0}
     assert standings(world, done) == everywhere(world)
     # A record alone, or with the text of an earlier one, hides no rows.
-    for content, match in (("", "SLC-448.*has no text"), (text, "SLC-068.*nobody issued it")):
+    for content, match in (("", "SLC-405.*has no text"), (text, "SLC-068.*nobody issued it")):
         bootstrap(world.context, SOURCE, rebase=True)
         records = f"INSERT INTO repl_statement VALUES ({done.id}, '')", "DELETE FROM t WHERE id = 5"
         with closing(master.server.session()) as session, session.cursor() as cursor:

@@ -215,16 +215,16 @@ def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_
     assert "SLC-099: slave zurich cannot get in blocks: " in refused.value.fact
     assert "public.keyed (`searchable`, `on_missing`" in refused.value.fact
     assert "public.heap (it has no primary key" in refused.value.fact
-    assert "SLC-088" in refused.value.fact
+    assert re.search(r"SLC-099: .*in blocks", refused.value.fact)
     assert world.rows("zurich", "public.keyed").total() == 3000
-    with pytest.raises(SluiceError, match=r"SLC-207(.|\n)*no table was touched"):
+    with pytest.raises(SluiceError, match=r"SLC-914(.|\n)*no table was touched"):
         world.inhibit(mode="online", store=True)
 
 
 def test_a_key_that_is_altered_meanwhile_ends_the_load(world):
     begun(world, "zurich")
     world.master.execute('ALTER TABLE named ALTER code TYPE varchar(40) COLLATE "POSIX"')
-    with world.running("zurich"), pytest.raises(SluiceError, match=r"SLC-086: .*public\.named"):
+    with world.running("zurich"), pytest.raises(SluiceError, match=r"SLC-079: .*public\.named"):
         loaded(world, "zurich")
     assert world.status("zurich") is Status.INCONSISTENT
 

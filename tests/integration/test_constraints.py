@@ -144,7 +144,7 @@ def test_a_slave_of_an_older_version_is_refused_keys_of_periods_before_it_is_tou
     world.master.execute(
         "CREATE TABLE room (id int4range, during daterange, PRIMARY KEY (id, during WITHOUT OVERLAPS))"
     )
-    with pytest.raises(SluiceError, match=r"SLC-244: .*public.room"):
+    with pytest.raises(SluiceError, match=r"SLC-432: .*public.room"):
         world.inhibit()
     assert world.reader("zurich").execute("SELECT to_regclass('p')").fetchone() == (None,)
     world.reader("zurich").execute(

@@ -114,7 +114,7 @@ def test_a_foreign_table_is_refused_as_a_partition(build):
     world = build("CREATE TABLE t (id int) PARTITION BY RANGE (id)", ["public.t"], source=BY_LOG)
     world.master.execute("CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing")
     world.master.execute("CREATE FOREIGN TABLE far PARTITION OF t FOR VALUES FROM (300) TO (400) SERVER nowhere")
-    with pytest.raises(Unwatchable, match=r"SLC-130: .*far is a foreign table"):
+    with pytest.raises(Unwatchable, match=r"SLC-477: .*far is a foreign table"):
         bootstrap(world.context, SOURCE)
     world.publish()
     assert world.left_out() == {"public.t"}

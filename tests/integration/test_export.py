@@ -232,7 +232,7 @@ def test_a_file_is_whole_or_not_there(world, capsysbinary):
     assert exported(capsysbinary, "--output", str(file)) == b""
     assert ordinals(file.read_bytes()) == [[1, 1], [2, 2]]
     assert parser.main(["export", SOURCE, "--output", str(world.path / "nowhere" / "changes.xml")]) == 1
-    assert b"SLC-057" in capsysbinary.readouterr().err
+    assert b"SLC-659" in capsysbinary.readouterr().err
     next((world.path / "log").glob("*.parquet")).write_bytes(b"spoilt")
     before = sorted(world.path.iterdir())
     assert parser.main(["export", SOURCE, "--output", str(world.path / "other.xml")]) == 1

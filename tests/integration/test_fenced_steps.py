@@ -78,7 +78,7 @@ def test_a_step_whose_driver_was_replaced_changes_nothing(world):
 
 def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
     def failing(_):
-        raise SluiceError(1, "it fails", "type: nothing")
+        raise SluiceError(2, "it fails", "type: nothing")
 
     def lost():
         raise FencedError(50, "taken over")

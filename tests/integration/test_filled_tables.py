@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 
 import pytest
 from support.sizes import BLOCK_BYTES
@@ -73,7 +74,7 @@ def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_say
         return [loaded]
 
     with background(lambda: world.session().execute(WRITES), pause_s=0.1), world.running("zurich"):
-        with pytest.raises(SluiceError, match="SLC-082"):
+        with pytest.raises(SluiceError, match=r"SLC-080: .*chunks were loaded"):
             world.dump("zurich", load=broken)
         world.inhibit("zurich", resume=True)
         # What the load has left is not in the way, and is gone on with, among the slave's own rows.
@@ -127,9 +128,9 @@ def test_rows_stay_only_where_the_masters_key_alone_tells_them_apart(updating, t
     world.configure(lambda settings: settings["slaves"]["zurich"].update(on_existing_rows="merge"))
     for columns in TOLD_APART_BY_MORE:
         world.reader("zurich").execute(f"DROP TABLE IF EXISTS gone; CREATE TABLE gone {columns}".encode())
-        with pytest.raises(SluiceError, match=r"SLC-211: .*public.gone"):
+        with pytest.raises(SluiceError, match=r"SLC-210: .*public.gone"):
             world.inhibit("zurich")
-    with pytest.raises(SluiceError, match="SLC-211"):
+    with pytest.raises(SluiceError, match=r"SLC-210: .*nothing tells which"):
         world.inhibit("zurich", mode=ONLINE)
     world.reader("zurich").execute("DROP TABLE gone")
     with pytest.raises(SluiceError, match=r"SLC-204: .*are the slave's own: public.gone"):
@@ -140,7 +141,7 @@ def test_rows_stay_only_where_the_masters_key_alone_tells_them_apart(updating, t
         settings["replications"][0]["statements"] = False
 
     world.configure(into_files)
-    with pytest.raises(SluiceError, match=r"SLC-212: .*public.gone"):
+    with pytest.raises(SluiceError, match=r"SLC-438: .*public.gone"):
         world.inhibit("zurich")
 
 
@@ -183,7 +184,7 @@ def test_a_schema_is_wiped_out_before_the_tables_are_made_if_nothing_else_depend
         assert zurich.execute("SELECT count(*) FROM pg_class WHERE relname = 'on_top'").fetchone() == (1,)
 
     refused(r"SLC-215: .*others are connected .*\(unnamed\)", if_connected="refuse")
-    refused("SLC-216: .*depends on table .*view elsewhere.looks depends on table public.hen")
+    refused("SLC-215: .*depends on table .*view elsewhere.looks depends on table public.hen")
     zurich.execute("DROP SCHEMA elsewhere CASCADE")
     (said,) = (one.text for one in check.findings(world.context) if one.subject == "slave zurich")
     assert "an initial update drops 13 objects of public: " in said
@@ -231,12 +232,20 @@ def test_what_is_the_servers_or_a_masters_is_not_wiped_out(updating, tmp_path):
     world = updating(DDL, ["public.gone"])
     world.infos["lake"] = ConnectionInfo("fs", extra={"path": str(tmp_path)})
     for error, entry in {
-        "SLC-214": {"connection": "zurich", "wipe_out": {"schema": "pg_catalog"}},
-        "SLC-213": {"connection": "lake", "vendor": "parquet", "wipe_out": {"schema": "public"}},
-        "SLC-217": {"connection": "master", "schemas": {"public": "copy"}, "wipe_out": {"schema": "copy"}},
+        "SLC-214: .* the server's own": {"connection": "zurich", "wipe_out": {"schema": "pg_catalog"}},
+        "SLC-438: .* is a directory of files": {
+            "connection": "lake",
+            "vendor": "parquet",
+            "wipe_out": {"schema": "public"},
+        },
+        "SLC-214: .* its database is that of": {
+            "connection": "master",
+            "schemas": {"public": "copy"},
+            "wipe_out": {"schema": "copy"},
+        },
     }.items():
         world.configure(lambda settings, entry=entry: settings["slaves"].update(zurich=entry))
         world.configure(lambda settings: settings["replications"][0].update(statements=False))
         found = {one.subject: one for one in check.findings(world.context)}["slave zurich"]
         assert not found.good
-        assert found.text.startswith(error)
+        assert re.match(error, found.text)

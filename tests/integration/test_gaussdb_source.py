@@ -113,7 +113,7 @@ def test_long_transactions_and_many_short_ones_are_published_in_bounded_pieces(g
 def test_a_table_that_is_altered_stops_its_slaves(gauss):
     world = gauss()
     world.master.execute("INSERT INTO t VALUES (1, 'a'); ALTER TABLE t ADD n int")
-    with pytest.raises(StrangeSource, match="SLC-427"):
+    with pytest.raises(StrangeSource, match="SLC-404"):
         world.publish()
     assert world.status("zurich") is Status.INCONSISTENT
 
@@ -150,7 +150,7 @@ def test_bootstrap_does_not_hide_that_rows_were_written_anew(gauss):
     world.master.execute("ALTER TABLE t ALTER id TYPE int USING id * 100")
     world.configure(fewer)
     bootstrap(world.context, SOURCE)
-    with pytest.raises(StrangeSource, match="SLC-427"):
+    with pytest.raises(StrangeSource, match="SLC-404"):
         world.publish()
 
 
@@ -172,20 +172,24 @@ def test_a_source_is_left_as_it_was(gauss):
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("harm", "code"),
+    ("harm", "code", "why"),
     [
-        ("SELECT pg_drop_replication_slot(slot) FROM repl.repl_state", 457),
-        ("SELECT pg_replication_slot_advance(slot, pg_current_wal_lsn()) FROM repl.repl_state", 457),
-        ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v text)", 427),
-        ("ALTER TABLE t DISABLE TRIGGER ALL; TRUNCATE t; ALTER TABLE t ENABLE TRIGGER ALL", 427),
+        ("SELECT pg_drop_replication_slot(slot) FROM repl.repl_state", 404, "does not lead on"),
+        (
+            "SELECT pg_replication_slot_advance(slot, pg_current_wal_lsn()) FROM repl.repl_state",
+            404,
+            "does not lead on",
+        ),
+        ("DROP TABLE t; CREATE TABLE t (id int PRIMARY KEY, v text)", 404, ""),
+        ("ALTER TABLE t DISABLE TRIGGER ALL; TRUNCATE t; ALTER TABLE t ENABLE TRIGGER ALL", 404, ""),
     ],
     ids=["dropped", "advanced", "made anew", "emptied unseen"],
 )
-def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(gauss, harm, code):
+def test_a_log_that_does_not_lead_on_makes_the_slaves_inconsistent_until_rebase(gauss, harm, code, why):
     world = gauss()
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.master.execute(harm)
-    with pytest.raises(StrangeSource, match=f"SLC-{code}"):
+    with pytest.raises(StrangeSource, match=f"SLC-{code}.*{why}"):
         world.publish()
     assert world.status("zurich") is Status.INCONSISTENT
     bootstrap(world.context, SOURCE, rebase=True)
@@ -233,11 +237,11 @@ def test_columns_that_the_decoding_may_round_are_refused_unless_they_are_allowed
     world.configure(watch)
     allowed = ["b", "c", "r", "p"]
     named = ", ".join(f"public.f.{column}" for column in ["a.b", *allowed])
-    with pytest.raises(ConfigError, match=f"SLC-500: .*digits of {named}, which.*\n.*rounded_floats"):
+    with pytest.raises(ConfigError, match=f"SLC-477: .*digits of {named}, which.*\n.*rounded_floats"):
         bootstrap(world.context, SOURCE)
     assert not source_found().good
     world.configure(allow)
-    with pytest.raises(ConfigError, match=r"SLC-500: .*digits of public\.f\.a\.b, which"):
+    with pytest.raises(ConfigError, match=r"SLC-477: .*digits of public\.f\.a\.b, which"):
         bootstrap(world.context, SOURCE)
     allowed.append("a.b")
     world.configure(allow)
@@ -249,7 +253,7 @@ def test_columns_that_the_decoding_may_round_are_refused_unless_they_are_allowed
 def test_a_slot_of_somebody_else_is_left_alone(gauss, standing_in):
     with standing_in.cluster.admin() as admin:
         admin.execute("SELECT pg_create_physical_replication_slot('taken')")
-    with pytest.raises(ConfigError, match="SLC-456"):
+    with pytest.raises(ConfigError, match=r"SLC-594: .*somebody else"):
         gauss(source={"decoding": {"slot": "Taken"}})
     with standing_in.cluster.admin() as admin:
         admin.execute("SELECT pg_drop_replication_slot('taken')")
@@ -271,5 +275,5 @@ def test_a_role_that_may_not_is_told_what_to_type(gauss, standing_in):
     weak = SimpleNamespace(
         create_database=partial(standing_in.create_database, superuser=False), connect=standing_in.connect
     )
-    with pytest.raises(ConfigError, match=r"SLC-429.*REPLICATION"):
+    with pytest.raises(ConfigError, match=r"SLC-400.*REPLICATION"):
         gauss(elsewhere={"master": weak})

@@ -199,7 +199,7 @@ def test_files_with_other_columns_begin_a_table_anew_unless_some_stay(place):
         "map<string, string>",
     ]
     other = (Column("id", "text"), Column("v", "text"))
-    with pytest.raises(SluiceError, match=r"SLC-198: Iceberg cannot keep public\.t .*id: long -> string"):
+    with pytest.raises(SluiceError, match=r"SLC-432: Iceberg cannot keep public\.t .*id: long -> string"):
         tables.commit(then(place, second, [("x", "c")], columns=other))
     tables.commit(then(place, second, [("x", "c")], columns=other, without=second.tables[NAME].files))
     assert values(place) == ["c"]
@@ -220,7 +220,7 @@ def test_no_column_of_a_history_takes_values_that_it_does_not_hold(place, before
     tables = IcebergTables(place)
     version = replace(EMPTY, keeps="history", tables={NAME: Table(NAME, (Column("a", before),))})
     tables.commit(version)
-    with pytest.raises(SluiceError, match=r"SLC-198: .*\ba\b"):
+    with pytest.raises(SluiceError, match=r"SLC-432: .*\ba\b"):
         tables.admit(NAME, schema(after), beside=NAME)
     tables.admit(NAME, schema(after), beside=None)
 

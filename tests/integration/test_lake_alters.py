@@ -111,7 +111,7 @@ def test_a_history_of_iceberg_that_cannot_have_the_columns_stops_until_it_is_one
     for table, alter in tables.items():
         there.world.master.execute(f"{of(FIRST, table)}; ALTER TABLE {table} {alter}")
     there.world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-198: Iceberg cannot keep public\.t"):
+    with pytest.raises(SluiceError, match=r"SLC-432: Iceberg cannot keep public\.t"):
         there.world.drain("geneva")
     there.world.configure(lambda settings: settings["slaves"]["geneva"].update(vendor="parquet"))
     assert_same(there)

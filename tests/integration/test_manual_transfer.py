@@ -70,10 +70,10 @@ def test_a_slave_that_waits_keeps_its_data_its_gate_shut_and_its_place_in_the_lo
     assert str(carried.arrived["zurich"]) in zurich.why
     assert world.drain("zurich")["changes"] == 0
     assert world.rows("zurich", "public.rows").total() == 1
-    with pytest.raises(SluiceError, match="SLC-189"):
+    with pytest.raises(SluiceError, match=r"SLC-020: .*by hand"):
         carried.store("zurich")
     assert world.verify("zurich", initial=True) == {}, "there is nothing to compare yet"
-    with pytest.raises(SluiceError, match="SLC-093"):
+    with pytest.raises(SluiceError, match=r"SLC-020: .*not every slave could be verified"):
         world.verify("zurich")
     for slave in world.slaves:
         carried.carry(slave)
@@ -178,7 +178,7 @@ def test_a_copy_that_is_not_what_was_stored_is_named_and_touches_nothing(carried
     carried.carry("zurich")
     carried.receive("zurich")
     assert world.rows("zurich", "public.rows") == world.rows("master", "public.rows")
-    with pytest.raises(SluiceError, match="SLC-181"):
+    with pytest.raises(SluiceError, match=r"SLC-172: .*waits for no files"):
         carried.receive("zurich")
 
 
@@ -198,16 +198,16 @@ def harms(old: str, name: str) -> Iterator[tuple[int, str, Callable[[Path], obje
         manifest = copy / "manifest.json"
         manifest.write_text(manifest.read_text().replace('"rows"', '"rowz"', 1))
 
-    yield 182, "manifest.json", shutil.rmtree
-    yield 182, "manifest.json", lambda copy: (copy / "manifest.json").unlink()
-    yield 182, first, lambda copy: file(copy).unlink()
+    yield 183, "manifest.json", shutil.rmtree
+    yield 183, "manifest.json", lambda copy: (copy / "manifest.json").unlink()
+    yield 183, first, lambda copy: file(copy).unlink()
     yield 183, first, lambda copy: file(copy).write_bytes(file(copy).read_bytes()[:-1])
     yield 183, first, altered
     yield 183, "manifest.json", other_manifest
     yield 183, "manifest.json", lambda copy: (copy / "manifest.json").write_text("{")
-    yield 184, "waits for update", lambda copy: shutil.copytree(old, copy, dirs_exist_ok=True)
-    yield 185, "copy of", lambda copy: shutil.copy(file(copy), copy / f"copy of {file(copy).name}")
-    yield 185, name, lambda copy: shutil.copytree(old, copy / name)
+    yield 183, "waits for update", lambda copy: shutil.copytree(old, copy, dirs_exist_ok=True)
+    yield 183, "copy of", lambda copy: shutil.copy(file(copy), copy / f"copy of {file(copy).name}")
+    yield 183, name, lambda copy: shutil.copytree(old, copy / name)
 
 
 def counted():

@@ -148,7 +148,7 @@ def test_a_column_computed_from_one_that_is_left_out_is_refused_before_anything_
     )
     see = world.configure
     see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"exclude_columns": ["n"]}}))
-    with pytest.raises(SluiceError, match=r"SLC-078: .*does not get the column n of public\.t, but another is"):
+    with pytest.raises(SluiceError, match=r"SLC-432: .*does not get the column n of public\.t, but another is"):
         world.update("geneva")
     see(lambda settings: settings["slaves"]["geneva"].update(tables={"public.t": {"exclude_columns": ["n", "m"]}}))
     world.update("geneva")

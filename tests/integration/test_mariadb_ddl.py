@@ -58,7 +58,7 @@ HELD = (
         "SLC-141",
         "DELETE FROM {}.n",
     ),
-    ("CREATE TABLE {}.n2 (o int)", "CREATE TABLE n2 (id int)", "SLC-433", ("SELECT 1", {"recreate_tables": True})),
+    ("CREATE TABLE {}.n2 (o int)", "CREATE TABLE n2 (id int)", "SLC-073", ("SELECT 1", {"recreate_tables": True})),
     (
         "CREATE TABLE {}.n3 (id int); INSERT INTO {}.n3 VALUES (7)",
         "CREATE TABLE n3 (id int)",
@@ -70,7 +70,7 @@ HELD = (
     (
         "",
         "ALTER TABLE t DROP n, ADD n numeric(6,2)",
-        "SLC-566: .*n goes and comes again",
+        "SLC-140: .*n goes and comes again",
         ("ALTER TABLE {}.t DROP n, ADD n decimal(6,2)", {"alters": "ignore"}),
     ),
     (
@@ -249,7 +249,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
         hanging.ping(reconnect=False)
     monkeypatch.setattr(commands, "_ENDED_S", 0)
     execute(tenant, held, {"lock": command_lock(pair, word)})
-    with pytest.raises(TransientError, match=rf"SLC-569: session {tenant.thread_id()} "):
+    with pytest.raises(TransientError, match=rf"SLC-036: session {tenant.thread_id()} "):
         world.drainer()
     tenant.close()
     world.let_leases_expire()

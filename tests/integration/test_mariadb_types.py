@@ -148,19 +148,19 @@ OBSTACLES = {
     "a key of text": ("id text PRIMARY KEY", "", "SLC-432.*id is in the primary key"),
     "computed": ("id int PRIMARY KEY, twice int GENERATED ALWAYS AS (id * 2) STORED", "", "SLC-432.*computes twice"),
     "case": ('id int PRIMARY KEY, a int, "A" int', "", "SLC-432.*differ by their case"),
-    "narrow": ("id bigint PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY)", r"SLC-433.*id is a int"),
+    "narrow": ("id bigint PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY)", r"SLC-073.*id is a int"),
     "collation": (
         "id int PRIMARY KEY, a text",
         "CREATE TABLE {}.t (id int PRIMARY KEY, a longtext) CHARACTER SET utf8mb4",
-        "SLC-433.*a is a longtext",
+        "SLC-073.*a is a longtext",
     ),
-    "engine": ("id int PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY) ENGINE = MyISAM", "SLC-433.*MyISAM"),
+    "engine": ("id int PRIMARY KEY", "CREATE TABLE {}.t (id int PRIMARY KEY) ENGINE = MyISAM", "SLC-073.*MyISAM"),
     "part of a key": (
         "name varchar(9) PRIMARY KEY",
         "CREATE TABLE {}.t (name varchar(9) COLLATE {collation}, PRIMARY KEY (name(3)))",
-        "SLC-433.*the primary key of the first 3 characters of name",
+        "SLC-073.*the primary key of the first 3 characters of name",
     ),
-    "unique": ("id int PRIMARY KEY, a int", "CREATE TABLE {}.t (id int PRIMARY KEY, a int UNIQUE)", "SLC-433.*UNIQUE"),
+    "unique": ("id int PRIMARY KEY, a int", "CREATE TABLE {}.t (id int PRIMARY KEY, a int UNIQUE)", "SLC-073.*UNIQUE"),
 }
 
 
@@ -202,7 +202,7 @@ INSERT INTO T VALUES (1, 2), (1, 3)"""
     database = world.infos["zurich"].database
     # What refers to the one table is in the way of that one alone.
     master.server.execute(f"CREATE TABLE {database}.child (id int PRIMARY KEY, u int REFERENCES {database}.T (b))")
-    with pytest.raises(SluiceError, match=rf"SLC-433: .*the slave's {database}\.T .*foreign key .* of child"):
+    with pytest.raises(SluiceError, match=rf"SLC-073: .*the slave's {database}\.T .*foreign key .* of child"):
         world.inhibit()
     master.server.execute(f"DROP TABLE {database}.child")
     master.execute("INSERT INTO t VALUES (2, 2)", "UPDATE T SET id = 7 WHERE b = 3", "DELETE FROM t WHERE id = 1")

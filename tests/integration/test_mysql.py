@@ -20,7 +20,7 @@ def test_a_server_that_demands_a_key_or_adds_one_is_refused(mysql_server):
     info = mysql_server.create_account()
     for name in ("sql_require_primary_key", "sql_generate_invisible_primary_key"):
         mysql_server.execute(f"SET GLOBAL {name} = 1")
-        with pytest.raises(SluiceError, match=rf"(?s)SLC-616: .* has {name} on.*SET PERSIST {name} = 0"):
+        with pytest.raises(SluiceError, match=rf"(?s)SLC-400: .* has {name} on.*SET PERSIST {name} = 0"):
             connect(info, "test")
         mysql_server.execute(f"SET GLOBAL {name} = 0")
     connect(info, "test").close()
@@ -48,7 +48,7 @@ def test_commits_are_kept_by_the_log_and_tables_by_a_transaction(maria, slave_se
     world = maria("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"], slaves=("zurich",))
     database = world.infos["zurich"].database
     slave_server.execute("SET GLOBAL sync_binlog = 0")
-    with pytest.raises(SluiceError, match=r"SLC-617.*sync_binlog = 0"):
+    with pytest.raises(SluiceError, match=r"SLC-400.*sync_binlog = 0"):
         world.drainer()
     slave_server.execute("SET GLOBAL sync_binlog = 1")
     # As a batch looks at a table: from there on nobody alters it.

@@ -86,7 +86,7 @@ def test_what_is_stored_copied_and_loaded_there_under_constant_writes_leaves_no_
         assert SECRET not in str(said)
         stored = Directory(awaited(world, "zurich").url)
         copy(world, "zurich", islice(stored.files(), 3))
-        with pytest.raises(SluiceError, match="SLC-182") as early:
+        with pytest.raises(SluiceError, match=r"SLC-183: .*lacks") as early:
             receive(world.context, SOURCE, "zurich", load_here)
         assert SECRET not in str(early.value)
         copy(world, "zurich")

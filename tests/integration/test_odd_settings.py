@@ -221,9 +221,9 @@ def test_a_text_that_the_encoding_of_a_slave_lacks_is_told_with_its_table(updati
     world.catch_up()
     world.master.execute("INSERT INTO t VALUES (1, '漢')")
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-685: .*public\.t") as caught:
+    with pytest.raises(SluiceError, match=r"SLC-028: .*public\.t") as caught:
         world.drain()
     assert not isinstance(caught.value, TransientError)
     world.inhibit(force=True)
-    with pytest.raises(SluiceError, match=r"SLC-685: .*public\.t"):
+    with pytest.raises(SluiceError, match=r"SLC-028: .*public\.t"):
         world.dump()

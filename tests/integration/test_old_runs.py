@@ -79,7 +79,7 @@ def test_the_log_of_a_service_is_cut_while_it_writes(world, tmp_path, monkeypatc
 def test_what_airflow_refuses_is_tried_again(world, airflow):
     airflow.at_work["verify/old"] = {"state": "success", "conf": {}, "end_date": OLD.isoformat()}
     airflow.refuses = True
-    with pytest.raises(TransientError, match="SLC-285"):
+    with pytest.raises(TransientError, match=r"SLC-302: .*old runs cannot be deleted"):
         old_runs.clean_up(world.context.runs(), world.context.config, 14, None)
 
 

@@ -69,10 +69,10 @@ def test_a_comparison_ends_no_update_of_another_run(world, acting_as):
     world.inhibit("zurich", force=True, mode=ONLINE)
     world.dump("zurich", mode=ONLINE)
     world.release("zurich")
-    with pytest.raises(SluiceError, match=r"SLC-093: .*zurich is TRANSITION"):
+    with pytest.raises(SluiceError, match=r"SLC-020: .*zurich is TRANSITION"):
         world.verify("zurich")
     acting_as("first")
-    with pytest.raises(SluiceError, match=r"SLC-093: .*zurich is TRANSITION") as refused:
+    with pytest.raises(SluiceError, match=r"SLC-020: .*zurich is TRANSITION") as refused:
         world.verify(initial=True, tables=(T,), update=number)
     assert "an update is under way" in refused.value.hint
     assert statuses(world) == [Status.TRANSITION, Status.NORMAL]
@@ -186,10 +186,10 @@ def test_what_an_earlier_update_stored_is_not_what_a_slave_waits_for(world, acti
 
 
 APART = [
-    ({"store": True, "mode": ONLINE}, r"SLC-207: .*mode online is not stored"),
-    ({"tables": [T], "store": True}, r"SLC-208: .*some tables alone.*one snapshot of now"),
-    ({"tables": [T], "version": "REPL_Ver_1"}, r"SLC-208: "),
-    ({"tables": [T], "mode": ONLINE}, r"SLC-208: "),
+    ({"store": True, "mode": ONLINE}, r"SLC-914: .*mode online is not stored"),
+    ({"tables": [T], "store": True}, r"SLC-914: .*some tables alone.*one snapshot of now"),
+    ({"tables": [T], "version": "REPL_Ver_1"}, r"SLC-914: "),
+    ({"tables": [T], "mode": ONLINE}, r"SLC-914: "),
     ({"keys": ["public.t: 1 .. 5"], "store": True}, r"SLC-20[78]: "),
 ]
 

@@ -214,7 +214,7 @@ def test_a_table_whose_partition_key_calls_code_of_others_cannot_be_named(filled
     world, session = filled(PLAIN)
     session.execute(KEYED_BY_CODE.replace("TABLE t ", "TABLE u ").replace("OF t ", "OF u "))
     world.configure(lambda settings: settings["sources"][SOURCE]["tables"].update({"public.u": {}}))
-    with pytest.raises(SluiceError, match=r"SLC-361: .* the partition key of table public.part calls own.f\(integer\)"):
+    with pytest.raises(SluiceError, match=r"SLC-360: .* the partition key of table public.part calls own.f\(integer\)"):
         bootstrap(world.context, SOURCE)
     assert not ran(world)
 

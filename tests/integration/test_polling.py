@@ -333,7 +333,7 @@ def test_a_table_that_changed_and_is_locked_is_named_with_who_locks_it(polled, s
     world.master.execute("ALTER TABLE x ADD n int; INSERT INTO x VALUES (1, 1, 1)")
     session = stranger(world, "x")
     who = f"public.x is locked by process {session.info.backend_pid} of "
-    with pytest.raises(TransientError, match=f"SLC-375: .*{who}.*, and its columns or partitions changed before"):
+    with pytest.raises(TransientError, match=f"SLC-036: .*{who}.*, and its columns or partitions changed before"):
         world.publish()
     session.execute("ROLLBACK")
     world.catch_up()

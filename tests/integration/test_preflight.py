@@ -66,7 +66,7 @@ def table(name: str, **entry: Any) -> dict[str, Any]:
 
 WIPED = {"wipe_out": {"schema": "public"}}
 FAULTS = {
-    "a column is missing": Fault(71, "lacks the column note", "ALTER TABLE t DROP note", "ALTER TABLE t ADD note text"),
+    "a column is missing": Fault(73, "lacks the column note", "ALTER TABLE t DROP note", "ALTER TABLE t ADD note text"),
     "a column takes no NULL": Fault(
         73,
         "m (NULL -> NOT NULL)",
@@ -77,7 +77,7 @@ FAULTS = {
         645, 'has "public"."t" as UNLOGGED', "ALTER TABLE t SET UNLOGGED", "ALTER TABLE t SET LOGGED"
     ),
     "a name is left over": Fault(
-        647, "has moods_pkey of public.was", "ALTER TABLE moods RENAME TO was", "ALTER TABLE was RENAME TO moods"
+        210, "has moods_pkey of public.was", "ALTER TABLE moods RENAME TO was", "ALTER TABLE was RENAME TO moods"
     ),
     "a column is too narrow": Fault(
         220,
@@ -92,13 +92,13 @@ FAULTS = {
         f"{SHAPE.format('public')}; CREATE TABLE shapes (id int PRIMARY KEY, s shape)",
     ),
     "an enum lacks a label": Fault(
-        77,
+        76,
         "it lacks fine",
         f"DROP TABLE moods; DROP TYPE mood; CREATE TYPE mood AS ENUM ('sad'); {MOODS}",
         f"DROP TABLE moods; DROP TYPE mood; CREATE TYPE mood AS ENUM ('sad', 'fine'); {MOODS}",
     ),
     "a column is computed from one that is left out": Fault(
-        78,
+        432,
         "does not get the column n of public.computed",
         "ALTER TABLE computed RENAME TO aside",
         "ALTER TABLE aside RENAME TO computed",
@@ -108,14 +108,14 @@ FAULTS = {
         210, "public.t of the slave has rows", slave=table("t", on_existing_rows="refuse")
     ),
     "rows are to stay without a key": Fault(
-        211,
+        210,
         "nothing tells which of them are the master's",
         "CREATE UNIQUE INDEX more ON t (note)",
         "DROP INDEX more",
         slave=table("t", on_existing_rows="merge"),
     ),
     "rows are to stay in a table half made": Fault(
-        232,
+        210,
         "was made by an initial update that has not ended",
         f"COMMENT ON TABLE t IS '{UNFINISHED}'",
         "COMMENT ON TABLE t IS NULL",
@@ -128,13 +128,13 @@ FAULTS = {
         215, "others are connected", slave={"wipe_out": {"schema": "public", "if_connected": "refuse"}}
     ),
     "something depends on what is wiped out": Fault(
-        216,
+        215,
         "table public.t: view elsewhere.v depends on table public.t",
         "CREATE SCHEMA elsewhere; CREATE VIEW elsewhere.v AS SELECT id FROM public.t",
         "DROP SCHEMA elsewhere CASCADE",
         slave=WIPED,
     ),
-    "the slave has no such schema of ours": Fault(29, "nowhere", slave={"schema": "nowhere"}),
+    "the slave has no such schema of ours": Fault(3, "nowhere", slave={"schema": "nowhere"}),
     "updates do not say what rows were": Fault(
         226,
         "needs to know what rows of public.t were",
@@ -142,7 +142,7 @@ FAULTS = {
         source=table("t", old_images="key"),
     ),
     "a partition is watched with its table": Fault(
-        69, "public.part is a partition of public.parted", source=table("part"), told_by=f"source {SOURCE}"
+        477, "public.part is a partition of public.parted", source=table("part"), told_by=f"source {SOURCE}"
     ),
     "a table cannot come in blocks": Fault(
         99, "public.t (`searchable`", slave=table("t", searchable=["note"]), how={"mode": ONLINE}
@@ -157,7 +157,7 @@ FAULTS = {
         180, "nothing can be written to", source={"initial_files": {"location": "/dev/null/there"}}, how={"store": True}
     ),
     "a disk is full": Fault(180, "/proc", source={"initial_files": {"location": "/proc/there"}}, how={"store": True}),
-    "a key is not there": Fault(193, "/no/key", source={"initial_files": {"key_file": "/no/key"}}, how={"store": True}),
+    "a key is not there": Fault(243, "/no/key", source={"initial_files": {"key_file": "/no/key"}}, how={"store": True}),
     "a version is not kept": Fault(194, "version 0.1 of flights is not kept", how={"version": "REPL_Ver_0.1"}),
 }
 

@@ -140,10 +140,10 @@ def test_what_is_no_file_among_carried_ones_is_named_and_nothing_of_the_slave_is
         (331, linked),
         (331, lambda copy: os.mkfifo(copy / "9-fifo.zst")),
         (331, lambda copy: (copy / "notes").symlink_to("/")),
-        (332, lambda copy: os.truncate(copy / "manifest.json", 2**40)),
-        (185, lambda copy: (copy / "no text \udcff").touch()),
-        (185, lambda copy: (copy / "x\nHINT: type evil").touch()),
-        (184, forged),
+        (183, lambda copy: os.truncate(copy / "manifest.json", 2**40)),
+        (183, lambda copy: (copy / "no text \udcff").touch()),
+        (183, lambda copy: (copy / "x\nHINT: type evil").touch()),
+        (183, forged),
         (180, lambda copy: nested(copy, 40)),
     ):
         harm(carried.carry("zurich"))

@@ -166,7 +166,7 @@ def test_what_the_standby_has_not_replayed_waits_and_is_said(servers, decoded, m
         # A look that finds nothing because nothing is there yet is none.
         monkeypatch.setattr(SlotServer, "catch_up", lambda _: None)
         world.let_leases_expire()
-        with pytest.raises(SluiceError, match=r"SLC-553.*is not there"):
+        with pytest.raises(SluiceError, match=r"SLC-552.*is not there"):
             world.publisher().publish(None)
         new.execute("SELECT pg_wal_replay_resume()")
     monkeypatch.undo()
@@ -181,13 +181,13 @@ def test_a_server_that_is_no_standby_or_has_not_the_slot_is_refused_and_slaves_s
     lead = "UPDATE repl.repl_log SET slot = %s RETURNING (SELECT slot FROM repl.repl_log)"
     # As another standby would not have it.
     (name,) = world.master.execute(lead, ["moved_standby"]).fetchone()
-    for conn_id, code in (("standby", 555), ("other", 553), ("itself", 552), (None, 555)):
+    for conn_id, said in (("standby", "406"), ("other", "552.*this mas"), ("itself", "552.*standby$"), (None, "406")):
         decode_on(world, conn_id)
         world.let_leases_expire()
-        with pytest.raises(SluiceError, match=f"SLC-{code}") as refused:
+        with pytest.raises(SluiceError, match=f"(?m)SLC-{said}") as refused:
             world.publish()
         assert not isinstance(refused.value, StrangeSource | TransientError)
-        assert f"SLC-{code}" in remarks(world)
+        assert f"SLC-{said[:3]}" in remarks(world)
         world.master.execute(lead, [name])
     decode_on(world, "standby")
     world.catch_up()
@@ -300,7 +300,7 @@ def test_bootstrap_lets_standbys_copy_the_slot_and_check_says_what_they_need(pro
 
 
 def test_while_a_standby_is_away_that_is_to_have_all_first_the_publisher_does_not_hang(promoted):
-    assert promoted.of_away.code == 549
+    assert promoted.of_away.code == 554
     assert f"by {SLOT}" in promoted.of_away.fact
 
 
@@ -317,7 +317,7 @@ def test_publishing_goes_on_with_a_server_that_has_all_that_was_published(server
     world = promoted.worlds[capture]
     servers.lead(world, servers.new)
     world.master.execute("INSERT INTO t VALUES (5)")
-    with recorded() as lines, pytest.raises(TransientError, match="SLC-548"):
+    with recorded() as lines, pytest.raises(TransientError, match=r"SLC-083: .*another server took the place"):
         world.publisher().publish(None, PointRequest(1, "of the old server", "1:1:"))
     assert any("took the source's place" in line and "inconsistent=bern" in line for _, line in lines)
     world.catch_up()
@@ -337,7 +337,7 @@ def test_the_old_server_is_refused_and_slaves_stay_as_they_are(servers, promoted
     world.let_leases_expire()
     before = world.log()
     for begin in (world.publish, lambda: bootstrap(world.context, SOURCE)):
-        with pytest.raises(SluiceError, match="SLC-547") as refused:
+        with pytest.raises(SluiceError, match=r"SLC-552: .*old server") as refused:
             begin()
         assert not isinstance(refused.value, StrangeSource)
     assert (world.log(), world.status("zurich")) == (before, Status.NORMAL)

@@ -272,10 +272,10 @@ class _OpenedFiles:
     ("secrets", "code"),
     [
         ({}, "SLC-411"),
-        ({"fuzz": ""}, "SLC-410.*'fuzz'"),
+        ({"fuzz": ""}, "SLC-014.*'fuzz'"),
         ({"relay_admin": ""}, "'relay_admin'"),
-        ({"fuzz": "one", "slow": "one"}, "SLC-694.*'fuzz' and 'slow'"),
-        ({"fuzz": "one-1", "slow": "one-2"}, "SLC-694.*'fuzz' and 'slow'"),
+        ({"fuzz": "one", "slow": "one"}, "SLC-017.*'fuzz' and 'slow'"),
+        ({"fuzz": "one-1", "slow": "one-2"}, "SLC-017.*'fuzz' and 'slow'"),
     ],
 )
 def test_a_relay_that_cannot_start_says_why(world, relay, secrets, code):

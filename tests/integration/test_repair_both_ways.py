@@ -197,7 +197,7 @@ def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
         len(set(world.rows(one)) - set(world.rows(other))) for one, other in (("east", "west"), ("west", "east"))
     ] == [11, 11]
     harm(world, "east", "UPDATE t SET v = 'wrong' WHERE id = 801")
-    with pytest.raises(SluiceError, match=r"SLC-630: .*public\.t that is extra: LookupError: .*; first keys: 801"):
+    with pytest.raises(SluiceError, match=r"SLC-603: .*public\.t that is extra: LookupError: .*; first keys: 801"):
         fix(world, BACK, rule="plugin")
     harm(world, "east", "UPDATE t SET v = 'right' WHERE id = 801")
     found = fix(world, BACK, rule="plugin", report=comparisons.last(world.context.store, BACK))
@@ -211,20 +211,20 @@ def test_the_newer_row_wins_and_code_decides_on_those_of_one_side_alone(world):
 # With its HINT. None names an initial update without what it does: it may be the slave's rows that are to win.
 FILLS_EAST = r"makes the rows of east those of west: .* initial_update .*\"source\": \"west\", \"slaves\": \[\"east\"\]"
 REFUSED = (
-    (lambda plain: None, "plugin", r"SLC-629: .*public\.t: its entry in the slave's `tables` has no `repair_rule`"),
+    (lambda plain: None, "plugin", r"SLC-627: .*public\.t: its entry in the slave's `tables` has no `repair_rule`"),
     (
         lambda plain: plain["slaves"]["west"].update(tables={"public.t": {"compute": {"v": "upper(v)"}}}),
         None,
-        r"SLC-626: .*one of the two changes rows.*\n.*name other tables, or make both replications carry it alike$",
+        r"SLC-467: .*one of the two changes rows.*\n.*name other tables, or make both replications carry it alike$",
     ),
-    (lambda plain: plain["slaves"]["east"].update(schemas={"public": "p"}), None, r"SLC-626: .*becomes p\.t"),
-    (lambda plain: plain["sources"]["west"]["tables"].pop("public.t"), "slave", r"SLC-626: .*watches public\.t"),
+    (lambda plain: plain["slaves"]["east"].update(schemas={"public": "p"}), None, r"SLC-467: .*becomes p\.t"),
+    (lambda plain: plain["sources"]["west"]["tables"].pop("public.t"), "slave", r"SLC-467: .*watches public\.t"),
     (
         lambda plain: plain["slaves"]["east"].update(tables={"public.t": {"exclude": True}}),
         "slave",
         rf"SLC-467: .*on slave east .*excludes it\n.*{FILLS_EAST}, .*public\.t",
     ),
-    (lambda plain: plain["replications"].pop(), "slave", r"SLC-625: .*no replication goes from the database of"),
+    (lambda plain: plain["replications"].pop(), "slave", r"SLC-627: .*no replication goes from the database of"),
 )
 
 
@@ -240,7 +240,7 @@ def test_what_does_not_go_both_ways_is_refused(world):
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)
     world.configure(lambda plain: plain.update(original))
     replications.record(world.context.store, BACK, Event.REQUEST)
-    with pytest.raises(SluiceError, match=rf"SLC-465: slave east is .*\n.*{FILLS_EAST}"):
+    with pytest.raises(SluiceError, match=rf"SLC-020: slave east is .*\n.*{FILLS_EAST}"):
         fix(world, rule="slave", report=report)
 
 
@@ -248,7 +248,7 @@ def test_rows_of_a_third_master_are_on_a_way_that_a_repair_does_not_see(several)
     """The north's row has come to one side, and is on its way to the other: it is no row that the other has deleted."""
     world = several(DDL, {pair: {"block_loop": True} for pair in itertools.permutations(("east", "north", "west"), 2)})
     all_ways, report = deepcopy(world.settings["replications"]), None
-    north, told = world.at("north"), r"SLC-604: .*public\.t of north\b.*\nHINT: nothing was changed in it"
+    north, told = world.at("north"), r"SLC-467: .*public\.t of north\b.*\nHINT: nothing was changed in it"
     north.execute("INSERT INTO t VALUES (7, 'the north')")
     world.publish("north")
     world.drain("north", "west")

@@ -38,7 +38,7 @@ WITH_NUL = f"""
 INSERT INTO spelled (i, b, d, v, c, day, at, t, bin, u, bits, n)
     SELECT 30, b, d, {NUL}, c, day, at, t, bin, u, bits, n FROM spelled WHERE i = 1
 """
-REFUSED = {"priced": "SLC-433: the slave's .*priced does not take .*exactly: amount is a decimal"}
+REFUSED = {"priced": "SLC-073: the slave's .*priced does not take .*exactly: amount is a decimal"}
 
 
 @pytest.mark.full(but=["postgresql"])

@@ -50,7 +50,7 @@ def test_values_that_rows_took_from_each_other_come_back_and_a_row_in_the_way_is
             return repair(world.context, RepairRequest(SOURCE, "zurich", tables, **more), compare_here, patience_s=60)
 
     before = slave.execute("SELECT * FROM two ORDER BY id").fetchall()
-    with pytest.raises(KeyConflict, match=r"SLC-649: rows of public\.two on slave zurich .*two_u_key") as refused:
+    with pytest.raises(KeyConflict, match=r"SLC-603: rows of public\.two on slave zurich .*two_u_key") as refused:
         fix(TWO, kinds=("missing",))
     assert "--table public.two" in refused.value.hint
     assert "initial_update" in refused.value.hint

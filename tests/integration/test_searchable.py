@@ -65,7 +65,7 @@ def test_of_several_rows_none_is_taken_that_may_be_another(searching):
     world.master.execute("DELETE FROM heap WHERE c = 'z'")
     world.publish()
     with pytest.raises(
-        SluiceError, match=r"SLC-124: several rows of public\.heap have the same a, b, and none"
+        SluiceError, match=r"SLC-120: several rows of public\.heap have the same a, b, and none"
     ) as refused:
         world.drain()
     assert "searchable" in refused.value.hint

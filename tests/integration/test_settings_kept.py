@@ -30,7 +30,7 @@ def test_a_pooler_that_drops_settings_is_refused(build):
             world.infos[name] = replace(direct, port=pooler.port)
             world.configure(lambda settings: None)
             pooler.forgetful = True
-            with pytest.raises(SluiceError, match=r"SLC-310: a session at .* row_security is on, not off") as refused:
+            with pytest.raises(SluiceError, match=r"SLC-373: a session at .* row_security is on, not off") as refused:
                 world.publish() if name == "master" else world.drain()
             assert "pooler" in refused.value.hint
             assert direct.password not in str(refused.value)

@@ -227,7 +227,7 @@ def checked(server, tmp_path_factory):
         ),
         ({"mask": {"born": "yesterday"}}, "`mask.born` of public.people cannot be used: 'yesterday' as date"),
         ({"mask": {"hair": "redact"}}, "public.people has no column hair"),
-        ({"mask": {"name": "hash"}}, "SLC-164: .* the Airflow connection 'salt', and there is none"),
+        ({"mask": {"name": "hash"}}, "SLC-014: .* the Airflow connection 'salt', and there is none"),
         ({"plugin": "nowhere:Plugin"}, "SLC-161: the plugin nowhere:Plugin cannot be used"),
         (
             {"stylesheet": True},
@@ -282,7 +282,7 @@ def test_a_row_that_cannot_be_evaluated_stops_the_slave_in_front_of_it(build):
     world.catch_up()
     assert there() == [(1, 3, "33"), (2, 5, "20")]
     world.master.execute("UPDATE t SET n = 0 WHERE id = 2")
-    with pytest.raises(SluiceError, match=r"SLC-160: .*division by zero"):
+    with pytest.raises(SluiceError, match=r"SLC-162: .*division by zero"):
         world.catch_up()
     assert there() == [(1, 3, "33"), (2, 5, "20")]
     world.master.execute("DELETE FROM t WHERE id = 1")

@@ -82,10 +82,10 @@ def test_a_directory_without_its_signature_or_with_anothers_is_refused_before_on
     copy = signed.carry("zurich")
     signature, manifest = (copy / SIGNATURE).read_bytes(), (copy / "manifest.json").read_bytes()
     (copy / SIGNATURE).unlink()
-    refused(signed, 242, f"there is no {SIGNATURE}")
+    refused(signed, 192, f"there is no {SIGNATURE}")
     for wrong in (private_key(keys("theirs")).sign(manifest), signature[:-1], signature[::-1], b""):
         (copy / SIGNATURE).write_bytes(wrong)
-        refused(signed, 242, f"{SIGNATURE} was made with another key")
+        refused(signed, 192, f"{SIGNATURE} was made with another key")
     (copy / SIGNATURE).write_bytes(signature)
     (copy / "manifest.json").write_bytes(manifest.replace(b'"rows"', b'"rowz"', 1))
     refused(signed, 183, "manifest.json has another SHA-256")
@@ -98,7 +98,7 @@ def test_what_nobody_signed_is_refused_where_a_signature_is_wanted(signed, keys)
     signed.world.configure(lambda settings: settings["sources"][SOURCE]["initial_files"].pop("sign_with"))
     signed.store("zurich")
     signed.carry("zurich")
-    refused(signed, 242, rf"was not signed with the private key of {keys('ours.pub')}: there is no {SIGNATURE}")
+    refused(signed, 192, rf"was not signed with the private key of {keys('ours.pub')}: there is no {SIGNATURE}")
 
 
 def test_a_whole_forged_directory_is_refused_though_the_control_store_believes_it(signed, keys):
@@ -111,14 +111,14 @@ def test_a_whole_forged_directory_is_refused_though_the_control_store_believes_i
     signed.store("zurich", force=True)
     assert signed.awaited("zurich").sha256 != there.sha256
     signed.carry("zurich")
-    refused(signed, 242, f"{SIGNATURE} was made with another key")
+    refused(signed, 192, f"{SIGNATURE} was made with another key")
 
 
 def test_a_private_key_that_is_none_ends_the_update_before_anything_is_stored(signed, keys):
     for wrong in ("nowhere", "oval", "ours.pub"):
         signing = {"sign_with": keys(wrong)}
         signed.world.configure(lambda plain, to=signing: plain["sources"][SOURCE]["initial_files"].update(to))
-        with pytest.raises(SluiceError, match=rf"SLC-241: {keys(wrong)} is no private key of Ed25519"):
+        with pytest.raises(SluiceError, match=rf"SLC-243: {keys(wrong)} is no private key of Ed25519"):
             signed.store("zurich", force=True)
         assert not signed.stored.exists()
 

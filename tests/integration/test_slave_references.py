@@ -116,7 +116,7 @@ def test_a_table_of_the_slaves_own_that_refers_to_one_that_is_filled_keeps_its_r
     with server.cluster.admin(world.infos["zurich"].database) as admin:
         admin.execute(sql.SQL("CREATE ROLE {0}; ALTER TABLE own OWNER TO {0}").format(other))
         with pytest.raises(
-            SluiceError, match=r"SLC-270: .*its of public.own \(to public.city\)(.|\n)*nothing was changed"
+            SluiceError, match=r"SLC-033: .*its of public.own \(to public.city\)(.|\n)*nothing was changed"
         ) as caught:
             fill(world)
         assert there.execute("SELECT count(*) FROM city").fetchone() == (598,)
@@ -224,7 +224,7 @@ def test_a_row_that_somebody_took_from_the_slave_is_named_by_the_key_that_misses
     there.execute(f'ALTER TABLE city ADD CONSTRAINT city_in_fkey FOREIGN KEY ("in") REFERENCES region {LATE} NOT VALID')
     world.master.execute("INSERT INTO city VALUES (800, 3)")
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-272: .*city_in_fkey(.|\n)*Nothing is lost"):
+    with pytest.raises(SluiceError, match=r"SLC-072: .*city_in_fkey(.|\n)*Nothing is lost"):
         world.drain("zurich")
     fill(world)
     world.configure(lambda settings: settings["slaves"]["zurich"].update(wipe_out={"schema": "public"}))

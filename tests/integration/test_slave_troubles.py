@@ -64,7 +64,7 @@ def test_a_disk_of_a_slave_that_is_full_is_waited_for(world, small):
     with crowded(world.reader("zurich"), small):
         world.master.execute(ROWS)
         world.publish()
-        with pytest.raises(TransientError, match=r"SLC-035: .*No space left on device") as full:
+        with pytest.raises(TransientError, match=r"SLC-658: .*No space left on device") as full:
             world.drain()
         assert "tries again by itself" in full.value.hint
         assert (world.position().ordinal, world.rows("zurich", "public.t").total()) == (0, 0)
@@ -172,7 +172,7 @@ def test_a_check_that_refuses_a_row_on_a_slave_alone_is_told_with_its_table_and_
     slave.execute("ALTER TABLE t ADD CONSTRAINT here CHECK (v <> 'no')")
     world.master.execute("INSERT INTO t VALUES (1, 'no'); INSERT INTO u VALUES (1)")
     world.publish()
-    with pytest.raises(SluiceError, match=r'SLC-687: writing to public\.t: .*check constraint "here"') as caught:
+    with pytest.raises(SluiceError, match=r'SLC-072: writing to public\.t: .*check constraint "here"') as caught:
         world.drain()
     assert "ALTER TABLE ... DROP CONSTRAINT" in caught.value.hint
     assert "--skip public.t" in caught.value.hint

@@ -88,7 +88,7 @@ def test_on_a_cluster_a_dump_goes_on_where_it_broke_off(updating, spark_cluster,
     job = runner(spark_cluster.submit(), java, tmp_path)
     monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     world.inhibit("zurich")
-    with pytest.raises(SluiceError, match="SLC-082: 3 of"):
+    with pytest.raises(SluiceError, match="SLC-080: 3 of"):
         world.dump("zurich", load=lambda job: load_here(replace(job, chunks=job.chunks[:3])))
     world.master.execute("UPDATE t SET amount = -amount WHERE id < 700; DELETE FROM heap WHERE a = 1")
     world.inhibit()

@@ -136,7 +136,7 @@ def test_a_slave_that_has_to_be_filled_is_on_standby_whatever_a_person_activates
     assert world.standing().dispatcher == "STANDBY (INCONSISTENT)"
     assert [one.value for one in of_drain(world.context, pair) if one.signal is ACTIVE] == [0]
     assert world.drain()["transactions"] == 0
-    with pytest.raises(SluiceError, match="SLC-391: the gate of flights->zurich is shut since it is INCONSISTENT"):
+    with pytest.raises(SluiceError, match="SLC-020: the gate of flights->zurich is shut since it is INCONSISTENT"):
         dispatcher.activate(world.context, world.context.dags(), pair, "eva")
     dispatcher.standby(world.context, world.context.dags(), pair, "eva")
     assert world.standing().dispatcher == "STANDBY (ADMIN, INCONSISTENT)"
@@ -156,12 +156,12 @@ def test_all_of_a_source_are_switched_in_bounded_time_and_who_is_late_is_named(b
         if pair.slave == "geneva":
             assert go_on.wait(60)
         if pair.slave == "bern":
-            raise SluiceError(390, "bern is INITIAL", "wait")
+            raise SluiceError(20, "bern is INITIAL", "wait")
         replications.shut(context.store, pair, Hold.ADMIN, "paused", who)
 
     done = dispatcher.of_source(world.context, world.context.dags(), SOURCE, command, "eva", patience_s=60)
     assert done.switched == ["zurich"]
-    assert {name: error.code for name, error in done.left_alone.items()} == {"geneva": 366, "bern": 390}
+    assert {name: error.code for name, error in done.left_alone.items()} == {"geneva": 366, "bern": 20}
     go_on.set()
     until(lambda: world.standing("geneva").dispatcher != "ACTIVE", "what was begun goes on", 60)
 

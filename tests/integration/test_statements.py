@@ -286,7 +286,7 @@ def test_the_command_prints_what_each_node_answered(world, monkeypatch, tmp_path
     assert main(["statement", SOURCE, "--sql-file", str(tmp_path / "none.sql")]) == 1
     errors = capsys.readouterr().err
     assert "SLC-105" in errors
-    assert "SLC-106" in errors
+    assert "SLC-659" in errors
 
 
 def test_a_drain_that_dies_beside_a_statement_executes_it_once(world):

@@ -152,4 +152,4 @@ def test_a_master_that_was_replaced_meanwhile_cannot_tell(world):
 def test_a_number_that_no_statement_bears_is_refused(world, monkeypatch, capsys):
     monkeypatch.setattr("sluice.cli.commands._context", lambda: world.context)
     assert main(["statement", SOURCE, "--show", "77"]) == 1
-    assert "SLC-111" in capsys.readouterr().err
+    assert "SLC-003" in capsys.readouterr().err

@@ -102,7 +102,7 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert (world.position().ordinal, slave(world)) == (3, [(1, "a")])
     with pytest.raises(TransientError, match="SLC-050"):
         earlier.deliver()
-    assert "SLC-170" in sluice(world, "dispatcher", "--remove-first", 3)[2], "once is enough"
+    assert "SLC-172" in sluice(world, "dispatcher", "--remove-first", 3)[2], "once is enough"
     (told,) = status.statuses(world.context)
     assert (told.condition, "stands in front" in told.why) == (Condition.STOPPED, False)
     assert "somebody has removed transaction 3 since" in told.why
@@ -173,7 +173,7 @@ def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(b
     for number in (1, 2, 3):
         world.master.execute("INSERT INTO t VALUES (%s, 'plain')", [number])
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-160.* in front of transaction 2 "):
+    with pytest.raises(SluiceError, match=r"SLC-162.* in front of transaction 2 "):
         world.drain()
     world.let_leases_expire()
     assert sluice(world, "dispatcher", "--remove-first", 2)[0] == 0
@@ -181,7 +181,7 @@ def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(b
     assert "INSERT, removed as the master wrote it\n  + id=2  v=plain" in listed
     world.drain()
     assert slave(world) == [(1, "-10"), (3, "10")]
-    assert "SLC-160" in sluice(world, "rejected", "--carry-out")[2], "it cannot be seen yet"
+    assert "SLC-162" in sluice(world, "rejected", "--carry-out")[2], "it cannot be seen yet"
     see("(20 / id)::text")
     assert sluice(world, "rejected", "--carry-out")[0] == 0
     assert slave(world) == [(1, "-10"), (2, "10"), (3, "10")]
@@ -191,7 +191,7 @@ def test_a_transaction_that_cannot_even_be_seen_is_kept_as_the_master_wrote_it(b
 
 def test_a_table_is_left_out_until_the_slave_is_filled_anew(stuck, sluice):
     world, _ = stuck()
-    assert "SLC-171" in sluice(world, "dispatcher", "--skip", "public.nowhere")[2]
+    assert "SLC-040" in sluice(world, "dispatcher", "--skip", "public.nowhere")[2]
     assert sluice(world, "dispatcher", "--skip", "public.t")[0] == 0
     world.drain()
     assert (slave(world), slave(world, "other")) == ([(1, "a")], [(1,), (2,)])

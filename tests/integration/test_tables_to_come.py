@@ -124,7 +124,7 @@ def test_a_table_made_while_a_dump_begins_is_in_the_dump(updating, monkeypatch):
 
     monkeypatch.setattr(dump, "_stages", stages)
     world.inhibit()
-    with pytest.raises(TransientError, match=r"SLC-265: public.later: made"):
+    with pytest.raises(TransientError, match=r"SLC-095: public.later: made"):
         world.dump()
     assert world.dump()["failed"] == {}
     world.release()
@@ -189,7 +189,7 @@ def test_the_reason_of_each_is_told_by_status_check_and_once_by_the_log(unlike, 
         (found,) = [one for one in findings(world.context) if one.subject == f"source {SOURCE}"]
         return found
 
-    for name, error in (("one", "SLC-069: "), ("strange", "SLC-033: ")):
+    for name, error in (("one", "SLC-477: "), ("strange", "SLC-033: ")):
         found = checked()
         assert (found.good, found.text[:9]) == (False, error), "a bootstrap would be refused, and an update"
         with pytest.raises(SluiceError, match=error):

@@ -135,7 +135,7 @@ def test_statements_before_and_after_each_change_are_part_of_its_transaction(bui
     for statement in ("INSERT INTO t VALUES (1, 'a'), (2, 'b')", "UPDATE t SET v = 'c'", "DELETE FROM t WHERE id = 1"):
         world.master.execute(statement)
     world.publish()
-    with pytest.raises(SluiceError, match=r"SLC-123: what public\.t wants executed before U is refused.*noted"):
+    with pytest.raises(SluiceError, match=r"SLC-162: what public\.t wants executed before U is refused.*noted"):
         world.drain()
     assert world.position().ordinal == 0
     slave = world.reader("zurich")

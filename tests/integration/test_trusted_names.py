@@ -135,7 +135,7 @@ def test_what_somebody_takes_away_after_it_was_looked_at_is_not_made_unseen(
     drain = drain_of(world.context, pair, slave)
     try:
         drain.begin(leases.acquire(world.context.store, f"drain {pair}", force=True).epoch)
-        with pytest.raises(TransientError, match=r"SLC-385: .*public\.[ad] "):
+        with pytest.raises(TransientError, match=r"SLC-095: .*public\.[ad] "):
             drain.deliver()
     finally:
         drain.close()

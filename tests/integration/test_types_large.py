@@ -60,7 +60,7 @@ def test_a_change_that_no_server_prints_is_named_with_what_to_type(build):
     ((xid, long),) = world.master.execute("SELECT trans_key, repl_key FROM repl_queue WHERE repl_key <> %s", [key])
     world.master.execute("INSERT INTO t VALUES (3, 'abcdefghij')")
     world.master.execute(TOO_LONG)
-    with pytest.raises(SluiceError, match=rf"SLC-234: the change {long} of public\.t in transaction {xid} ") as stopped:
+    with pytest.raises(SluiceError, match=rf"SLC-068: the change {long} of public\.t in transaction {xid} ") as stopped:
         world.publish()
     assert f'DELETE FROM "repl"."repl_queue" WHERE repl_key = {long}' in stopped.value.hint
     assert world.log() == []

@@ -127,5 +127,5 @@ def test_a_row_is_kept_whatever_its_texts_have_and_a_value_that_cannot_be_is_no_
     comparisons.record(store, report, pair, "public.odd", values, rows)
     table = next(one for one in comparisons.tables_of(store, report, pair) if one.ranges == [[["a\0"], None]])
     assert [row for _, row in comparisons.rows_of(store, table.id)] == rows
-    with pytest.raises(SluiceError, match=r"SLC-558: the control store cannot hold a value"):
+    with pytest.raises(SluiceError, match=r"SLC-028: the control store cannot hold a value"):
         comparisons.record(store, report, pair, "public.odder", {**values, "sample": ["\ud800"]})

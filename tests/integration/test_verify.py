@@ -176,7 +176,7 @@ def test_a_sample_has_as_many_keys_as_say_what_is_wanted(normal):
     assert bounds(normal)["public.keyed"]["below"] <= 1 / 10
     assert recorded(normal)["public.heap", "zurich"] == (0, [])
     assert comparison_list.page(normal.context.store, SOURCE, most=1)[0][0].percent < 60
-    with pytest.raises(SluiceError, match=r"SLC-576"):
+    with pytest.raises(SluiceError, match=r"SLC-914: .*cannot both be chosen"):
         verify_alone(normal, "zurich", at_most=1 / 10, percent=5)
 
 

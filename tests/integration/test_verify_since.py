@@ -246,6 +246,6 @@ def test_what_the_log_has_no_longer_is_refused_with_the_oldest_position_that_it_
     trim = "UPDATE segment SET trimmed_at = clock_timestamp() WHERE number <= %s"
     world.reader("control").execute(trim, [oldest.segment])
     for place in (since, oldest.segment, before.isoformat(), "0/0", "1"):
-        with pytest.raises(SluiceError, match=f"SLC-621: .*the oldest position that it has is {oldest}\n"):
+        with pytest.raises(SluiceError, match=f"SLC-620: .*the oldest position that it has is {oldest}\n"):
             told(world, place, PRICES)
     assert told(world, oldest, PRICES)["slaves"]["zurich"]["keys"] == 11

@@ -131,7 +131,7 @@ def test_nobody_sees_the_file_and_it_goes_with_whoever_is_killed(build, tmp_path
     world.publish()
     full = world.job("drain", "--slave", "zurich", "--once", limit=_no_room)
     assert full.returncode == 75
-    assert "SLC-239" in full.stderr
+    assert "SLC-658" in full.stderr
     assert str(place) in full.stderr
     with world.start("drain", "--slave", "zurich", "--once", crash_at=CrashPoint.STAGED) as job:
         opened = set()

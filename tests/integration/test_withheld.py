@@ -152,10 +152,10 @@ def test_a_transformer_that_is_not_there_is_named_before_anything_is_published(b
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     for name in UNUSABLE.values():
         set_transformer(world, name)
-        with pytest.raises(ConfigError, match=f"SLC-055.*{name}"):
+        with pytest.raises(ConfigError, match=f"SLC-054.*{name}"):
             world.publish()
         found = transformer_finding(world)
-        assert (found.good, f"SLC-055: the transformer {name}" in found.text) == (False, True)
+        assert (found.good, f"SLC-054: the transformer {name}" in found.text) == (False, True)
         assert (published(world), len(world.queued())) == ([], 1)
 
 

@@ -353,7 +353,7 @@ def test_what_the_database_cannot_evaluate_is_an_error_that_tells_no_values(sess
     session.execute("UPDATE pg_temp.given SET d = 1e30, f = 1e30 WHERE %s ~ 'bigint|1e'", [text])
     with pytest.raises(psycopg.Error):
         printed(session, [text])
-    with pytest.raises(SluiceError, match=r"SLC-160: .* cannot be evaluated") as raised:
+    with pytest.raises(SluiceError, match=r"SLC-162: .* cannot be evaluated") as raised:
         parse(text).value(columns(types)).texts(images(session, len(types)))
     assert "secret" not in str(raised.value)
     assert "1000000" not in str(raised.value)

@@ -74,7 +74,7 @@ def test_a_bench_that_cannot_be_run_is_refused_before_anything_starts(name: str,
 
 
 def test_a_bench_that_has_no_capture_is_not_run_by_another_one() -> None:
-    with pytest.raises(ConfigError, match="SLC-560"):
+    with pytest.raises(ConfigError, match=r"SLC-914: .*does not capture"):
         bench.run("apply", capture="log")
 
 

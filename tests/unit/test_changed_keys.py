@@ -132,7 +132,7 @@ def test_changes_behind_the_position_alone_are_read(after, keys):
 
 def test_what_was_trimmed_is_missed_also_while_it_is_read():
     log = Log([INSERT], [INSERT], [INSERT], begins=2)
-    with pytest.raises(LogTrimmed, match=r"SLC-621: .* go back to 0/0 any more; .* is 1/1\b"):
+    with pytest.raises(LogTrimmed, match=r"SLC-620: .* go back to 0/0 any more; .* is 1/1\b"):
         log.changed()
     assert len(expect_kept(log, Position(1, 1), Position(3, 3))) == 2
     with pytest.raises(LogTrimmed):

@@ -60,7 +60,7 @@ def test_a_number_that_makes_no_sense_is_refused_with_how_it_is_written(words, s
 
 def test_what_is_no_text_and_a_home_that_is_none_are_told(monkeypatch, capsys, tmp_path):
     assert parser.main(["grants", "\udcff"]) == 1
-    assert capsys.readouterr().err.startswith(r"SLC-342: '\udcff' is no text in UTF-8")
+    assert capsys.readouterr().err.startswith(r"SLC-914: '\udcff' is no text in UTF-8")
     (tmp_path / "file").touch()
     monkeypatch.setenv("SLUICE_HOME", str(tmp_path / "file" / "home"))
     assert parser.main(["up"]) == 1
@@ -89,7 +89,7 @@ def test_a_wrong_command_is_refused(words):
 def test_the_launcher_speaks_to_an_old_python(launcher, monkeypatch):
     monkeypatch.setattr(launcher.sys, "version_info", (3, 9, 0))
     monkeypatch.setattr(launcher.shutil, "which", lambda _: None)
-    with pytest.raises(launcher.Failure, match=r"SLC-901: Sluice needs Python 3\.11 to 3\.14, this is 3\.9"):
+    with pytest.raises(launcher.Failure, match=r"SLC-281: Sluice needs Python 3\.11 to 3\.14, this is 3\.9"):
         launcher.main()
 
 
@@ -199,25 +199,26 @@ def test_a_run_counts_only_if_tests_ran_and_none_failed(count, ci, code, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("dsn", "password", "code"),
+    ("dsn", "password", "fault"),
     [
-        ("localhost/FREEPDB1", "x", 525),
-        ("sys/x@localhost:1521/FREEPDB1", "x", 525),
-        ("localhost:1521/FREEPDB1", "", 526),
+        ("localhost/FREEPDB1", "x", "not of the form"),
+        ("sys/x@localhost:1521/FREEPDB1", "x", "not of the form"),
+        ("localhost:1521/FREEPDB1", "", "the password of SYS"),
     ],
 )
-def test_an_oracle_is_named_without_a_password(dsn, password, code, monkeypatch, capsys):
+def test_an_oracle_is_named_without_a_password(dsn, password, fault, monkeypatch, capsys):
     monkeypatch.setenv(oracle_server.DSN_ENV, "")
     monkeypatch.setenv(oracle_server.PASSWORD_ENV, password)
     assert parser.main(["test", "--oracle-dsn", dsn]) == 1
     said = capsys.readouterr().err
-    assert f"SLC-{code}" in said
+    assert "SLC-914: " in said
+    assert fault in said
     assert "sys/x" not in said
     assert not oracle_server.is_named()
 
 
 def test_an_unknown_ring_is_refused():
-    with pytest.raises(SluiceError, match="SLC-905: there is no ring 'unti'"):
+    with pytest.raises(SluiceError, match="SLC-003: there is no ring 'unti'"):
         test_rings.run(["unti"])
 
 

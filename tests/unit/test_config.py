@@ -137,7 +137,7 @@ def test_a_fault_in_a_source_is_named_with_its_place(read, source, fault):
 FILES = {
     "two slaves of one name": (
         EXAMPLE.replace("  geneva: {", "  zurich: {"),
-        1,
+        2,
         "'zurich' stands here twice",
         "fix the file",
     ),
@@ -158,9 +158,9 @@ FILES = {
     "a slave's name of 60 characters": (EXAMPLE.replace("zurich", "z" * 60), 2, "at most 40 long", "check"),
     "a slave's name with a semicolon": (EXAMPLE.replace("zurich", "'z;h'"), 2, "is no name", "check"),
     "a prefix of DAG ids with a dash": (f"dag_prefix: team-a_{EXAMPLE}", 2, "is no prefix of DAG ids", "check"),
-    "no YAML": ("sources: [", 1, "cannot be read", "SLUICE_CONFIG"),
-    "a key that is a list": ("? [a]\n: 1\n", 1, "a key must be one word", "fix the file"),
-    "a template that nobody filled": ("change_log: {{ place }}", 1, "a key must be one word", "fix the file"),
+    "no YAML": ("sources: [", 2, "cannot be read", "SLUICE_CONFIG"),
+    "a key that is a list": ("? [a]\n: 1\n", 2, "a key must be one word", "fix the file"),
+    "a template that nobody filled": ("change_log: {{ place }}", 2, "a key must be one word", "fix the file"),
     "a schema of 80 characters": (
         EXAMPLE.replace("slaves:\n", f"    schema: {'s' * 80}\nslaves:\n", 1),
         2,
@@ -270,7 +270,7 @@ def test_every_fault_of_a_file_is_named_at_once(read):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ConfigError, match=r"SLC-001: .*nowhere.yaml cannot be read") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-002: .*nowhere.yaml cannot be read") as caught:
         configuration.load(Path(tmp_path / "nowhere.yaml"))
     assert "SLUICE_CONFIG" in caught.value.hint
 
@@ -352,7 +352,7 @@ def test_two_sources_that_would_share_a_dbresource_are_refused_as_their_database
     other = f"  other: {{connection: master, prefix: {prefix}, schema: repl, tables: {{a.b: {{}}}}}}\nslaves:\n"
     context = Context(read(EXAMPLE.replace("slaves:\n", other, 1)), {"master": ConnectionInfo("postgres")})
     for one, two in (("flights", "other"), ("other", "flights")):
-        with pytest.raises(ConfigError, match=f"SLC-006: sources {one} and {two} would both have a repl.{same}"):
+        with pytest.raises(ConfigError, match=f"SLC-002: sources {one} and {two} would both have a repl.{same}"):
             context.source(one)
     apart = other.replace(prefix, "TWO_")
     assert Context(read(EXAMPLE.replace("slaves:\n", apart, 1)), context.connections).source("other")

@@ -84,7 +84,7 @@ def test_what_was_never_sealed_does_not_open(text):
 @pytest.mark.usefixtures("key_file")
 def test_a_job_without_connections_says_how_to_start_it(monkeypatch):
     monkeypatch.delenv(SEALED_ENV, raising=False)
-    with pytest.raises(ConfigError, match=rf"SLC-011: .*{SEALED_ENV} is not set") as caught:
+    with pytest.raises(ConfigError, match=rf"SLC-014: .*{SEALED_ENV} is not set") as caught:
         connections.sealed_text()
     assert "DAG" in caught.value.hint
 
@@ -95,6 +95,6 @@ def test_a_bad_key_file_is_named(tmp_path, monkeypatch, content):
     if content is not None:
         path.write_bytes(content)
     monkeypatch.setenv(KEY_FILE_ENV, str(path))
-    with pytest.raises(ConfigError, match=r"SLC-013: .*seal.key") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-012: .*seal.key") as caught:
         seal({})
     assert KEY_FILE_ENV in caught.value.hint

@@ -87,7 +87,8 @@ def test_pieces_are_taken_within_a_transaction():
     assert reader.taken().changes.num_rows == 0
     with pytest.raises(SluiceError) as error:
         reader.records.expect_whole()
-    assert error.value.code == 421
+    assert error.value.code == 420
+    assert "decoded stream" in error.value.fact
 
 
 @pytest.mark.parametrize(
@@ -175,7 +176,7 @@ def test_a_message_of_a_transaction_comes_within_it():
     reader = decoding.decoder("t", False)
     reader.feed("message: transactional: 0 prefix: a, b, sz: 2 content:é".encode())
     assert reader.taken().marks == (Message(0, False, "a, b", "é"),)
-    assert refused(reader, b"message: transactional: 1 prefix: a, sz: 1 content:x").code == 421
+    assert refused(reader, b"message: transactional: 1 prefix: a, sz: 1 content:x").code == 420
     assert refused(reader, b"message: transactional: 0 prefix: a, sz: 3 content:x").code == 420
 
 
@@ -295,21 +296,22 @@ def test_what_is_out_of_order_is_refused(format):
         reader = decoding.decoder(format, False)
         for message in order[:-1]:
             reader.feed(message)
-        assert refused(reader, order[-1]).code == 421
+        assert refused(reader, order[-1]).code == 420
 
 
 def test_what_is_kept_at_once_has_a_limit(monkeypatch):
     monkeypatch.setattr(records, "MOST_BYTES", 1000)
     reader = within("t", SAYS["t"])
-    assert refused(reader, SAYS["t"][:-2] + b"x" * 1000 + b"'").code == 422
+    assert refused(reader, SAYS["t"][:-2] + b"x" * 1000 + b"'").code == 420
     with pytest.raises(SluiceError) as error:
         reader.taken()
-    assert error.value.code == 421
+    assert error.value.code == 420
+    assert "decoded stream" in error.value.fact
     reader.records.forget()
     reader.feed(b"BEGIN")
     for _ in range(1_990 // len(SAYS["t"])):
         reader.feed(SAYS["t"])
-    assert refused(reader, SAYS["t"]).code == 422
+    assert refused(reader, SAYS["t"]).code == 420
 
 
 @pytest.mark.parametrize("decoder", [TextDecoder, JsonDecoder])

@@ -43,7 +43,7 @@ FORGED = {
 def test_a_name_stays_within_the_part_of_the_error_that_says_it(name, where):
     said = {"fact": "this is wrong", "hint": "fix it"}
     said[where] = f"{name} {said[where]}" if len(name) < MOST_SAID else name
-    error = SluiceError(185, **said)
+    error = SluiceError(183, **said)
     text = str(error)
     assert [line[:5] for line in text.split("\n") if not line.startswith("  ")] == ["SLC-1", "HINT:"]
     assert text.replace("\n", "").isprintable()

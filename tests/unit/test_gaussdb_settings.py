@@ -27,19 +27,19 @@ def source(**settings):
 
 
 @pytest.mark.parametrize(
-    ("settings", "code"),
+    ("settings", "said"),
     [
-        ({"vendor": "gaussdb"}, 426),
-        ({"decoding": {}}, 426),
-        ({**GAUSS, "decoding": {"slot": "a slot"}}, 425),
-        ({**GAUSS, "decoding": {"options": {"parallel-decode-num": 4}}}, 424),
-        ({**GAUSS, "decoding": {"options": {"white-table-list": "public.t"}}}, 424),
-        ({**GAUSS, "decoding": {"options": {"include-xids": False}}}, 424),
-        ({**GAUSS, "decoding": {"options": {"max-txn-in-memory": 101}}}, 423),
+        ({"vendor": "gaussdb"}, "SLC-438: .* cannot be captured by `triggers`"),
+        ({"decoding": {}}, "SLC-438: .* has no `decoding`"),
+        ({**GAUSS, "decoding": {"slot": "a slot"}}, "SLC-041"),
+        ({**GAUSS, "decoding": {"options": {"parallel-decode-num": 4}}}, "SLC-438: .* excludes"),
+        ({**GAUSS, "decoding": {"options": {"white-table-list": "public.t"}}}, "SLC-438: .* excludes"),
+        ({**GAUSS, "decoding": {"options": {"include-xids": False}}}, "SLC-438: .* excludes"),
+        ({**GAUSS, "decoding": {"options": {"max-txn-in-memory": 101}}}, "SLC-438: .*max-txn-in-memory"),
     ],
 )
-def test_settings_that_do_not_fit_are_refused_before_anything_is_opened(settings, code):
-    with pytest.raises(ConfigError, match=f"SLC-{code}"):
+def test_settings_that_do_not_fit_are_refused_before_anything_is_opened(settings, said):
+    with pytest.raises(ConfigError, match=said):
         source(**settings)
 
 

@@ -47,7 +47,7 @@ def fail(error):
 
 
 def test_what_may_pass_is_told_from_what_would_fail_again(ends):
-    assert ends(lambda: fail(SluiceError(61, "no", "fix it"))) == job.TERMINAL == 3
+    assert ends(lambda: fail(SluiceError(33, "no", "fix it"))) == job.TERMINAL == 3
     assert ends(lambda: fail(TransientError(60, "no", "start it"))) == job.TRANSIENT == 75
 
 
@@ -91,14 +91,14 @@ def no_file():
 @pytest.mark.parametrize(
     ("call", "code", "said"),
     [
-        (no_memory, 75, "SLC-657: there is not enough memory: "),
+        (no_memory, 75, "SLC-658: there is not enough memory: "),
         (full_disk, 75, "SLC-658: a file cannot be written, since there is no room: No space left on device: /log/seg"),
         (too_large_a_file, 75, "SLC-658: a file cannot be written, since there is no room: File too large"),
         (no_file, 3, "SLC-659: the system refuses something: No such file or directory: /nowhere/file (FileNotFound"),
-        (lambda: socket.create_connection(("127.0.0.1", 1)), 75, "SLC-660: another host or program does not answer: "),
-        (unfit_data, 3, "SLC-661: Arrow does not take the data: ArrowInvalid ("),
+        (lambda: socket.create_connection(("127.0.0.1", 1)), 75, "SLC-030: another host or program does not answer: "),
+        (unfit_data, 3, "SLC-362: Arrow does not take the data: ArrowInvalid ("),
         (no_route, 75, "SLC-659: the system refuses something: No route to host"),
-        (refused, 75, "SLC-662: the driver of a database fails: OperationalError (connections.py, "),
+        (refused, 75, "SLC-362: the driver of a database fails: OperationalError (connections.py, "),
     ],
     ids=["memory", "disk", "size of a file", "file", "network", "data", "route", "driver"],
 )

@@ -21,5 +21,5 @@ NO_PLACES = {
 
 @pytest.mark.parametrize("extra", NO_PLACES.values(), ids=NO_PLACES)
 def test_a_connection_that_names_no_directory_is_refused(extra):
-    with pytest.raises(ConfigError, match=r"SLC-151: the connection of slave zurich names no directory"):
+    with pytest.raises(ConfigError, match=r"SLC-017: the connection of slave zurich names no directory"):
         replication_directory(ConnectionInfo("fs", extra=extra), Pair("flights", "zurich"))

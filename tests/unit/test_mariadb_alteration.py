@@ -84,5 +84,5 @@ def test_the_parts_of_the_statement(before, after, more, parts):
     ],
 )
 def test_rows_whose_values_nobody_knows_are_not_altered(before, after, more, why):
-    with pytest.raises(SluiceError, match=f"SLC-566: .*{why}"):
+    with pytest.raises(SluiceError, match=f"SLC-140: .*{why}"):
         alteration(before, after, **more).expect_known(())

@@ -21,5 +21,5 @@ def test_signs_that_stand_for_others_and_quotes_are_escaped_twice():
     (given,) = [line for line in script.splitlines() if "TEMPORARY" in line]
     assert r"ON `a\\_b\\%`.* TO ', @account)" in given
     # Without a name they would go to everybody.
-    with pytest.raises(ConfigError, match="SLC-542"):
+    with pytest.raises(ConfigError, match=r"SLC-014: .*has no login"):
         for_slave(replace(INFO, login=""), "s", set(), [])

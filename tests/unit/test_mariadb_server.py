@@ -53,6 +53,6 @@ def test_a_server_is_asked_whether_its_log_has_what_it_takes_over_from_another_o
     ids=["some", "all but some"],
 )
 def test_a_log_without_some_databases_is_refused(filters, match):
-    with pytest.raises(ConfigError, match=rf"(?s)SLC-443.*{match}.*\[mysqld\]"):
+    with pytest.raises(ConfigError, match=rf"(?s)SLC-400.*{match}.*\[mysqld\]"):
         end_of(("binlog.000001", "4", *filters))
     assert str(end_of(("binlog.000001", "4", "", "", "uuid:1-7"))) == "binlog.000001:4"

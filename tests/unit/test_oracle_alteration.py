@@ -157,11 +157,11 @@ def test_the_statements_of_an_alter(before, after, more, statements):
 @pytest.mark.parametrize(
     ("before", "after", "more", "match"),
     [
-        ([ID, V], [ID, replace(V, type="date")], {}, r"SLC-519: .*v was a VARCHAR2\(5 CHAR\), and becomes a DATE"),
-        ([ID, TEXT], [ID, V], {}, "SLC-519: .*v was a CLOB"),
-        ([ID, Column("n", "numeric(6,2)")], [ID, Column("n", "numeric(6,3)")], {}, "SLC-519: .*becomes a NUMBER"),
-        ([ID], [ID, fresh("n")], {}, "SLC-566: .*n is new and NOT NULL"),
-        ([V, W], [fresh("n"), TEXT], {"rows": False}, "SLC-519: .*no column of it stays, and v comes again"),
+        ([ID, V], [ID, replace(V, type="date")], {}, r"SLC-140: .*v was a VARCHAR2\(5 CHAR\), and becomes a DATE"),
+        ([ID, TEXT], [ID, V], {}, "SLC-140: .*v was a CLOB"),
+        ([ID, Column("n", "numeric(6,2)")], [ID, Column("n", "numeric(6,3)")], {}, "SLC-140: .*becomes a NUMBER"),
+        ([ID], [ID, fresh("n")], {}, "SLC-140: .*n is new and NOT NULL"),
+        ([V, W], [fresh("n"), TEXT], {"rows": False}, "SLC-140: .*no column of it stays, and v comes again"),
     ],
 )
 def test_what_nobody_can_do_to_a_table_with_rows_is_refused(before, after, more, match):
@@ -199,7 +199,7 @@ def test_what_nobody_can_do_to_a_table_with_rows_is_refused(before, after, more,
 def test_a_value_of_rows_of_before_is_written_exactly_or_refused(type_, text, written):
     after = layout([ID, Column("n", type_)])
     if written is None:
-        with pytest.raises(SluiceError, match=r"SLC-519: .*the new column n has a value"):
+        with pytest.raises(SluiceError, match=r"SLC-140: .*the new column n has a value"):
             carried_out(layout([ID]), after, filled=[("n", text)])
         return
     (statement,) = carried_out(layout([ID]), after, filled=[("n", text)])

@@ -237,7 +237,7 @@ def test_tables_are_made_emptied_or_made_anew_as_the_policies_say_and_others_are
     wider = table(ID, (2, "v", "text", {}))
     with pytest.raises(SluiceError, match="SLC-141"):
         server.slave.apply([command(after=OLD)], END)
-    with pytest.raises(SluiceError, match="SLC-518"):
+    with pytest.raises(SluiceError, match=r"SLC-073: .*does not take"):
         server.slave.apply([command(after=wider)], END)
     recreate = replace(command(after=wider), existing=Existing.RECREATE)
     server.slave.apply([recreate], END)
@@ -248,7 +248,7 @@ def test_tables_are_made_emptied_or_made_anew_as_the_policies_say_and_others_are
     assert 'DELETE FROM "REPL"."T"' in server.session.said
     assert "ddl/intend" not in server.session.said
     server.session.answers["ddl/kind"] = [("VIEW",)]
-    with pytest.raises(SluiceError, match=r"SLC-567: .*REPL\.T here, which is of the type VIEW"):
+    with pytest.raises(SluiceError, match=r"SLC-140: .*REPL\.T here, which is of the type VIEW"):
         server.slave.apply([command(wider, place=45)], Position(3, 46))
     with pytest.raises(SluiceError, match="SLC-523"):
         server.slave.apply([command({**wider, "schema": "OTHER"}, place=45)], Position(3, 46))
@@ -264,10 +264,10 @@ def test_rows_in_front_of_a_command_do_not_come_twice_though_the_answer_to_their
         raise refuse("ORA-01013: user requested cancel of current operation")
 
     server.session.commit = lost
-    with pytest.raises(TransientError, match="SLC-037"):
+    with pytest.raises(TransientError, match="SLC-034"):
         server.slave.apply([command(OLD, NEW)], END)
     assert server.intent
-    with pytest.raises(TransientError, match="SLC-561"):
+    with pytest.raises(TransientError, match=r"SLC-083: .*answer to a commit was lost"):
         server.slave.apply([command(OLD, NEW)], END)
     server.begin().apply([command(OLD, NEW)], END)
     assert server.catalog.done == STATEMENTS
@@ -277,5 +277,5 @@ def test_a_session_that_has_ended_is_no_session_that_took_over(server):
     server.make(OLD)
     server.session.is_healthy = lambda: False
     server.monkeypatch.setattr(slaves, "connect", lambda info, application: server.session)
-    with pytest.raises(TransientError, match="SLC-568"):
+    with pytest.raises(TransientError, match=r"SLC-083: .*has ended"):
         server.slave.apply([command(OLD, NEW)], END)

@@ -73,10 +73,11 @@ def test_an_update_that_keeps_its_key_has_no_old_image_if_that_can_be_told_by_by
 
 def test_a_table_whose_trigger_would_be_too_long_and_one_of_a_long_alone_are_refused():
     wide = tuple(OracleColumn(f"{number:03d}{'x' * 100}", "NUMBER") for number in range(200))
-    for columns, code in ((wide, 478), ((OracleColumn("L", "LONG"),), 479)):
+    for columns, why in ((wide, "the server takes"), ((OracleColumn("L", "LONG"),), "nothing but a LONG")):
         with pytest.raises(SluiceError) as error:
             statements(RESOURCES, PARTS, CapturedTable(TableName("A", "T"), 1, columns), "IUD")
-        assert error.value.code == code
+        assert error.value.code == 477
+        assert why in error.value.fact
 
 
 def test_the_owner_is_the_user_of_the_connection():
@@ -105,7 +106,8 @@ def test_a_table_without_rows_of_its_own_is_refused(kinds):
     expect_plain(TABLE.name, "N", "NO", "NO")
     with pytest.raises(SluiceError) as error:
         expect_plain(TABLE.name, *kinds)
-    assert error.value.code == 485
+    assert error.value.code == 477
+    assert "cannot be watched" in error.value.fact
 
 
 def test_a_table_that_differs_in_case_alone_is_named():

@@ -96,7 +96,8 @@ def test_a_long_without_a_primary_key_is_refused_and_the_older_trigger_goes_on(m
     ):
         with pytest.raises(SluiceError) as error:
             refused()
-        assert error.value.code == 588
+        assert error.value.code == 477
+        assert "has a LONG" in error.value.fact
     capture.poll_ddl()
     assert not any('TRIGGER "REPL"' in one for one in session.said)
 

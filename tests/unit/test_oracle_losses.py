@@ -205,7 +205,7 @@ def test_a_table_that_becomes_one_that_cannot_be_watched_is_lost_and_holds_nobod
     with recorded() as lines:
         reconcile.heal(context, "app", SimpleNamespace(capture=capture))
     assert broken == ["app"]
-    assert any("not watched again" in line and "SLC-485" in line for _, line in lines)
+    assert any("not watched again" in line and "SLC-477" in line for _, line in lines)
 
 
 def test_the_trigger_of_a_table_that_was_replaced_makes_room_for_its_namesake(monkeypatch):

@@ -105,7 +105,7 @@ def test_a_table_that_the_server_writes_by_itself_or_does_not_show_is_refused(mo
     assert bool(taken) == (said is None or "address" in said or "ARCHIVAL" in said)
     _, capture, _ = source(monkeypatch, **catalog_of(TABLE), catalog__unwatchable=[(one,) for one in found])
     if said:
-        with pytest.raises(SluiceError, match="SLC-485"):
+        with pytest.raises(SluiceError, match=r"SLC-477: .*cannot be watched"):
             capture.install({NAME: Watch("IUD")}, WatchSettings())
 
 
@@ -148,7 +148,8 @@ def test_a_table_with_hidden_rows_is_neither_watched_nor_read(monkeypatch, answe
     ):
         with pytest.raises(SluiceError, match=r"the policy P of APP\.T") as error:
             attempt()
-        assert error.value.code == 589
+        assert error.value.code == 33
+        assert "may hide rows" in error.value.fact
         assert right in error.value.hint
     assert not any('"APP"."T"' in one for one in session.said)
 
@@ -171,7 +172,8 @@ def test_a_right_that_the_user_lacks_is_named_before_anything_is_made(monkeypatc
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **answers)
     with pytest.raises(SluiceError, match=lacking) as error:
         capture.install({NAME: Watch("IUD")}, WatchSettings())
-    assert error.value.code == 587
+    assert error.value.code == 33
+    assert "lacks" in error.value.fact
     assert not any(one.startswith(("CREATE", "INSERT", "UPDATE")) for one in session.said)
 
 
@@ -181,7 +183,8 @@ def test_a_user_that_is_enabled_for_editions_gets_no_trigger(monkeypatch):
     session, capture, _ = source(monkeypatch, **catalog_of(TABLE), **answers)
     with pytest.raises(SluiceError, match="REPL_COL2XML") as error:
         capture.install({NAME: Watch("IUD")}, WatchSettings())
-    assert error.value.code == 586
+    assert error.value.code == 400
+    assert "enabled for editions" in error.value.fact
     assert not any('TRIGGER "REPL"' in one for one in session.said)
     session.answers["catalog/editioned"] = others
     capture.install({}, WatchSettings())
@@ -192,7 +195,8 @@ def test_the_name_of_a_trigger_is_measured_by_the_version_of_the_server(monkeypa
     session.version = "12.1.0.2.0"
     with pytest.raises(ConfigError, match="longer than 30 bytes") as error:
         capture.install({NAME: Watch("IUD", "T" * 31)}, WatchSettings())
-    assert error.value.code == 475
+    assert error.value.code == 41
+    assert "is longer than" in error.value.fact
     session.version = "12.2.0.1.0"
     capture.install({}, WatchSettings())
 

@@ -80,9 +80,9 @@ def test_only_its_key_opens_a_file_under_its_name_and_unaltered(key):
 
 @pytest.mark.parametrize("content", [b"", b"short", b"*" * 44, base64.b64encode(b"16 bytes of a key")])
 def test_what_is_no_key_is_refused(key, content):
-    with pytest.raises(SluiceError, match=r"SLC-193: .*/k is no key for initial data"):
+    with pytest.raises(SluiceError, match=r"SLC-243: .*/k is no key for initial data"):
         packed(Packing(key_file=key("k", content)))
-    with pytest.raises(SluiceError, match=r"SLC-193"):
+    with pytest.raises(SluiceError, match=r"SLC-243: .*is no key"):
         packed(Packing(key_file="/nowhere/k"))
 
 

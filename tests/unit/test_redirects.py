@@ -80,7 +80,7 @@ def test_a_command_says_who_sends_it_on_and_what_to_write(read):
         pytest.raises(SluiceError, match=other) as refused,
     ):
         Dags(read(SETTINGS), at(address), TOKEN).switch("publish", "flights", paused=True)
-    assert (refused.value.code, "sluice connect" in refused.value.hint) == (378, True)
+    assert (refused.value.code, "sluice connect" in refused.value.hint) == (915, True)
 
 
 @pytest.mark.parametrize("name", ["http_proxy", "all_proxy", "HTTP_PROXY"])

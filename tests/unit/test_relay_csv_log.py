@@ -65,7 +65,7 @@ def test_what_a_full_disk_did_not_take_is_written_once_and_whole(tmp_path, caplo
         take(at(1, before), at(2), second)
         take(at(1, before), at(2), second)
     assert logger.cursors == {"shop": at(1, before)}
-    assert caplog.text.count("SLC-413") == 1
+    assert caplog.text.count("SLC-658") == 1
     file = only(tmp_path)
     assert file.stat().st_size == written
     take(at(1, before), at(2), second)

@@ -114,7 +114,7 @@ def nonsense(layout):
 
 def busy(layout):
     def winner(kind, ours, theirs):
-        raise TransientError(1, "busy", "")
+        raise TransientError(2, "busy", "")
 
     return winner
 
@@ -139,7 +139,7 @@ def test_a_plugin_is_asked_about_rows_of_the_three_kinds():
 
 @pytest.mark.parametrize("answer", [None, True, "both", "undecided", ["source"]])
 def test_what_a_plugin_does_wrong_names_the_row_to_those_who_may_see_keys(answer):
-    with pytest.raises(SluiceError, match=r"SLC-630: .*none of source, slave, leave") as refused:
+    with pytest.raises(SluiceError, match=r"SLC-603: .*none of source, slave, leave") as refused:
         rule("plugin", repair_rule=f"{HERE}:nonsense").winners([conflict("answer", answer, GONE, "the\nsecret")])
     assert "the secret" in str(refused.value)
     assert "secret" not in without_keys(str(refused.value))
@@ -150,7 +150,7 @@ def test_what_a_plugin_does_wrong_names_the_row_to_those_who_may_see_keys(answer
 
 @pytest.mark.parametrize("named", [None, f"{HERE}:unusable", f"{HERE}:none", "no entry point"])
 def test_a_plugin_that_is_not_there_is_refused(named):
-    with pytest.raises(SluiceError, match=r"SLC-629: .*shop\.t"):
+    with pytest.raises(SluiceError, match=r"SLC-627: .*shop\.t"):
         rule("plugin", repair_rule=named)
 
 

@@ -124,7 +124,7 @@ def test_the_socket_has_a_short_path_wherever_the_home_is(tmp_path, deep):
 def test_a_directory_that_belongs_to_somebody_else_is_refused(tmp_path):
     planted = tmp_path / "planted"
     planted.symlink_to(tmp_path)
-    with pytest.raises(SluiceError, match="SLC-923"):
+    with pytest.raises(SluiceError, match=r"SLC-333: .*belongs to somebody else"):
         postgres_dirs._make_guarded(planted, 0o755)
 
 
@@ -147,7 +147,7 @@ def test_a_place_that_another_user_took_first_is_refused(tmp_path, owner):
     planted.mkdir()
     other = pwd.getpwnam(owner)
     os.chown(planted, other.pw_uid, other.pw_gid)
-    with pytest.raises(SluiceError, match="SLC-923"):
+    with pytest.raises(SluiceError, match=r"SLC-333: .*belongs to somebody else"):
         postgres_dirs._make_guarded(planted, 0o711)
 
 

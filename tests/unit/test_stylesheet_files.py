@@ -34,5 +34,5 @@ def test_the_closest_stylesheet_is_found(wanted, files, found, tmp_path, caplog)
 
 def test_a_stylesheet_that_is_named_or_a_directory_has_to_be_there(tmp_path):
     for wanted in ({"directory": str(tmp_path / "none")}, {"directory": str(tmp_path), "name": "none.xsl"}):
-        with pytest.raises(ConfigError, match=r"SLC-165: the stylesheets of slave zurich cannot be read: .*none"):
+        with pytest.raises(ConfigError, match=r"SLC-161: the stylesheets of slave zurich cannot be read: .*none"):
             stylesheet(Stylesheets(**wanted), Pair("flights", "zurich"), "REPL_", "1.0")

@@ -31,7 +31,7 @@ REPEATED = "\n".join(f"k{n}: &k{n} [{', '.join([f'*k{n - 1}' if n else 'x'] * 9)
 def test_what_is_no_yaml_or_too_much_is_told(tmp_path, text, fact):
     file = tmp_path / "replication.yaml"
     file.write_text(text)
-    with pytest.raises(ConfigError, match="SLC-001") as caught:
+    with pytest.raises(ConfigError, match=r"SLC-002: .*cannot be read") as caught:
         configuration.load(file)
     assert fact in caught.value.fact
 

@@ -46,7 +46,7 @@ class Dags:
         return dag
 
     def let_run(self, *names: str, patience_s: float = 60.0) -> None:
-        """Unpause a DAG, once Airflow has read its file. Raises SluiceError SLC-913, it has not in time."""
+        """Unpause a DAG, once Airflow has read its file. Raises SluiceError SLC-003, it has not in time."""
         deadline = time.monotonic() + patience_s
         while True:
             try:
@@ -61,7 +61,7 @@ class Dags:
         """Choices of a DAG's form, each written as `NAME=VALUE`.
 
         Raises:
-            SluiceError: SLC-913, Airflow knows no such DAG; SLC-914, a word is no choice of its form.
+            SluiceError: SLC-003, Airflow knows no such DAG; SLC-914, a word is no choice of its form.
         """
         dag = self._config.dag_id(name)
         params: Mapping[str, Any] = self._ask(dag, "/details")["params"]
@@ -71,7 +71,7 @@ class Dags:
         """Start a run; its id.
 
         Raises:
-            SluiceError: SLC-913, Airflow knows no such DAG; SLC-919, it is paused; SLC-915, Airflow refuses.
+            SluiceError: SLC-003, Airflow knows no such DAG; SLC-919, it is paused; SLC-915, Airflow refuses.
         """
         dag = self._config.dag_id(name)
         details = self._ask(dag, "/details")
@@ -155,7 +155,7 @@ class Dags:
             reason = ours[-1] if ours else broken["stack_trace"].strip().splitlines()[-1]
             why = f". A DAG file cannot be read: {reason}"
         return SluiceError(
-            913,
+            3,
             f"Airflow knows no DAG {dag}{why}",
             f"name one of these: {', '.join(names) or 'it knows none of ours yet'}; it takes Airflow up to a minute to "
             "read what was added to the configuration",
@@ -165,7 +165,7 @@ class Dags:
 def elsewhere(error: Redirected, conn_id: str) -> SluiceError:
     """The error of people and checks for an address that is not Airflow's."""
     return SluiceError(
-        378,
+        915,
         str(error),
         f"nothing was changed. If that is Airflow's address, write it into the connection: {shell.connect(conn_id)}; "
         "else find out who answers there",

@@ -24,14 +24,14 @@ def clean_up(runs: Runs, config: Config, days: float, logs: Path | None) -> dict
         logs: where Airflow keeps the logs of tasks, if that is a directory here.
 
     Raises:
-        TransientError: SLC-285, Airflow's REST API did not delete them.
+        TransientError: SLC-302, Airflow's REST API did not delete them.
     """
     before = datetime.now(UTC) - timedelta(days=days)
     try:
         done = {dag: _delete_runs(runs, dag, before) for dag in config.dags}
     except (OSError, KeyError, ValueError) as error:
         raise TransientError(
-            285,
+            302,
             f"old runs cannot be deleted: {error}",
             f"nothing is lost; look whether the login of the connection {config.airflow_api} may delete runs. "
             "The next run of housekeeping tries again; keep_runs_days: null in the configuration switches it off",

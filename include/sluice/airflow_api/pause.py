@@ -76,14 +76,14 @@ class PauseSwitch:
                 self._api.ask(self._path, "PATCH", {"is_paused": True})
 
     def unpause(self) -> None:
-        """Let the DAG run again. Raises TransientError SLC-067 if Airflow does not say that it did."""
+        """Let the DAG run again. Raises TransientError SLC-302 if Airflow does not say that it did."""
         if self._api is None:
             return
         try:
             self._api.ask(self._path, "PATCH", {"is_paused": False})
         except (OSError, ValueError) as error:
             raise TransientError(
-                67,
+                302,
                 f"Airflow did not unpause the DAG {self._dag}: {error}",
                 f"the data is in; type: {self._unpause}; the run tries again by itself",
             ) from None

@@ -40,7 +40,7 @@ class ChangeFilter:
         """The changes that pass the filter. Columns as in `CHANGES`, in and out.
 
         Raises:
-            SluiceError: SLC-160, the condition cannot be evaluated; SLC-162, the code fails or answers no yes or no.
+            SluiceError: SLC-162, the condition cannot be evaluated; the code fails or answers no yes or no.
         """
         if self.actions != ROWS:
             changes = changes.filter(pc.is_in(changes["action"], pa.array(sorted(self.actions), pa.string())))
@@ -70,7 +70,7 @@ def choice(entry: SlaveTable, layout: Layout) -> ChangeFilter:
     """The change filter that the configuration has for a table in the slave's view.
 
     Raises:
-        ConfigError: SLC-161, the code cannot be used; SLC-163, the condition does not go with the table's columns.
+        ConfigError: SLC-161, the code cannot be used; SLC-007, the condition does not go with the table's columns.
     """
 
     def condition(text: str) -> Condition:

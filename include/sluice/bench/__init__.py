@@ -35,20 +35,20 @@ def run(name: str, scale: float = 1.0, capture: str = TRIGGERS) -> int:
     """Run one bench: progress on stderr, the figures as one JSON object on the last line of the standard output.
 
     Raises:
-        ConfigError: SLC-906 if there is no such bench, SLC-907 if the scale is not above 0, SLC-560 if it does not
+        ConfigError: SLC-003 if there is no such bench, SLC-914 if the scale is not above 0, if it does not
             capture in this way.
     """
     if name not in BENCHES:
-        raise ConfigError(906, f"there is no bench {name!r}", f"name one of {', '.join(BENCHES)}")
+        raise ConfigError(3, f"there is no bench {name!r}", f"name one of {', '.join(BENCHES)}")
     if scale <= 0:
         raise ConfigError(
-            907,
+            914,
             f"a scale of {scale:g} leaves nothing to measure",
             "give a number above 0: 1 is the usual size, 0.1 a tenth",
         )
     if capture not in (CAPTURES if name in BY_LOG else (TRIGGERS,)):
         raise ConfigError(
-            560,
+            914,
             f"the bench {name!r} does not capture by {capture!r}",
             f"take --capture out, or type --capture {LOG} with {', '.join(BY_LOG)}",
         )

@@ -56,5 +56,5 @@ def _drained(context: Context, slave: str, expected: int) -> float:
     took = seconds(lambda: delivered.update(drain(context, Pair(SOURCE, slave), once=True)))
     if delivered["changes"] != expected:
         fact = f"{delivered['changes']} changes were delivered, {expected} were made"
-        raise SluiceError(942, fact, "this is a defect: please report it with the output")
+        raise SluiceError(947, fact, "this is a defect: please report it with the output")
     return expected / took

@@ -133,7 +133,7 @@ class _Gate(PauseSwitch):
             workers.look()
             if self.rows.value >= self._accounts:
                 fact = f"all of {_ACCOUNTS} was loaded before the last window"
-                raise SluiceError(949, fact, "the figure would be too good; this is a defect: report it")
+                raise SluiceError(947, fact, "the figure would be too good; this is a defect: report it")
 
 
 class _Enough(Exception):

@@ -156,13 +156,13 @@ class _Lags:
         return min(replications.get(self._context.store, pair).position.ordinal for pair in self._pairs)
 
     def until_delivered(self) -> None:
-        """Wait until the slaves have all that is queued. Raises SluiceError SLC-951 if they do not get it."""
+        """Wait until the slaves have all that is queued. Raises SluiceError SLC-947 if they do not get it."""
         database = self._context.source(SOURCE)
         end = time.monotonic() + _PATIENCE_S
         try:
             while database.capture.queued() or self._slowest() < self._manifest.end().ordinal:
                 if time.monotonic() > end:
-                    raise SluiceError(951, "the slaves do not get what was written", "look at what the jobs say above")
+                    raise SluiceError(947, "the slaves do not get what was written", "look at what the jobs say above")
                 time.sleep(_LOOK_S)
         finally:
             database.close()

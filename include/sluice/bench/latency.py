@@ -117,6 +117,6 @@ def _until_shown(master: Connection, slaves: Mapping[tuple[str, TableName], Conn
                 waits.append(time.perf_counter() - committed)
                 del waiting[slave, table]
         if time.perf_counter() - committed > _PATIENCE_S:
-            raise SluiceError(944, f"a change did not arrive within {_PATIENCE_S:.0f} s", "see ./sluice status")
+            raise SluiceError(947, f"a change did not arrive within {_PATIENCE_S:.0f} s", "see ./sluice status")
         time.sleep(_LOOK_S)
     return waits

@@ -37,7 +37,7 @@ class MariaServer:
         """The output of its own client, as root.
 
         Raises:
-            SluiceError: SLC-943, it failed.
+            SluiceError: SLC-947, it failed.
         """
         options = ["--no-defaults", f"--socket={_SOCKET}", "--user=root", "--local-infile=1", "--batch"]
         done = subprocess.run(
@@ -66,7 +66,7 @@ def private_mariadb(directory: Path, progress: Progress) -> Iterator[MariaServer
     """A server for the time of the block.
 
     Raises:
-        SluiceError: SLC-943, it is not installed, or does not start.
+        SluiceError: SLC-947, it is not installed, or does not start.
     """
     server = MariaServer(directory / "mariadb", ports.choose("MariaDB", _PORT))
     data = server.directory / "data"

@@ -38,5 +38,5 @@ def _run(server: Server, info: ConnectionInfo, *arguments: str, options: str = "
     command = [str(server.cluster.bin / "pgbench"), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     if done.returncode:
-        raise SluiceError(941, f"pgbench ended with {done.returncode}: {done.stderr.strip()[-500:]}", _HINT)
+        raise SluiceError(947, f"pgbench ended with {done.returncode}: {done.stderr.strip()[-500:]}", _HINT)
     return done.stdout

@@ -197,7 +197,7 @@ def _published(context: Context, expected: int) -> float:
     took = seconds(lambda: found.update(publish(context, SOURCE, once=True)))
     if found["changes"] != expected:
         raise SluiceError(
-            945, f"{found['changes']} changes were published, {expected} were made", "this is a defect: report it"
+            947, f"{found['changes']} changes were published, {expected} were made", "this is a defect: report it"
         )
     return took
 
@@ -215,6 +215,6 @@ def _peak_mb(server: Server, context: Context) -> float:
     job.returncode = os.waitstatus_to_exitcode(status)
     if job.returncode:
         raise SluiceError(
-            946, f"the job ended with {job.returncode}", "what it said is above; fix that, and run the bench again"
+            947, f"the job ended with {job.returncode}", "what it said is above; fix that, and run the bench again"
         )
     return usage.ru_maxrss / 1024

@@ -109,7 +109,7 @@ def _read(client: RelayClient, each: int) -> None:
 
 
 def _failure(fact: str) -> SluiceError:
-    return SluiceError(414, fact, "this is a defect: please report it with the output")
+    return SluiceError(947, fact, "this is a defect: please report it with the output")
 
 
 @contextmanager

@@ -157,4 +157,4 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> None:
 
 def failed(program: str, how: str) -> SluiceError:
     """A program that is measured beside ours has failed."""
-    return SluiceError(943, f"{program} ended with {how}", "fix what it said, and run the bench again")
+    return SluiceError(947, f"{program} ended with {how}", "fix what it said, and run the bench again")

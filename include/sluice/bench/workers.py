@@ -56,12 +56,12 @@ class Workers:
 
 
 def until(reached: Callable[[], bool], look_s: float) -> None:
-    """Wait for it. Raises SluiceError SLC-948 if that takes too long."""
+    """Wait for it. Raises SluiceError SLC-947 if that takes too long."""
     end = time.monotonic() + PATIENCE_S
     while not reached():
         if time.monotonic() > end:
             fact = f"after {PATIENCE_S} s a job of the bench had not done all of its work"
-            raise SluiceError(948, fact, "with a large --scale on a slow machine try a smaller one; else report it")
+            raise SluiceError(947, fact, "with a large --scale on a slow machine try a smaller one; else report it")
         time.sleep(look_s)
 
 

@@ -30,20 +30,20 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         silent: let the role keep the slave's own triggers and foreign keys from acting.
 
     Raises:
-        SluiceError: SLC-273, there is none for this kind of slave; SLC-537, none that lets the role do that.
+        SluiceError: SLC-468, there is none for this kind of slave; none that lets the role do that.
     """
     slave = context.config.slave(name)
     script, silencing = vendor(slave.vendor).grants, vendor(slave.vendor).silencing
     if script is None:
         raise SluiceError(
-            273,
+            468,
             f"slave {name} is of a kind for which there is no script of grants",
             "let the user of the jobs write to the directory of a slave of files; "
             f"{shell.check()} looks whether it can be reached",
         )
     if silent and silencing is None:
         raise SluiceError(
-            537,
+            468,
             f"slave {name} is of a kind where no role can keep triggers or foreign keys from acting",
             "nothing was printed; run this again without `--silent-triggers`: tables that have some are refused",
         )

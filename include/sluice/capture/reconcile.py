@@ -63,7 +63,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
     INCONSISTENT.
 
     Raises:
-        SluiceError: SLC-547, another server took the place of this one; what it has is in no log.
+        SluiceError: SLC-552, another server took the place of this one; what it has is in no log.
     """
     database = context.source(source)
     try:

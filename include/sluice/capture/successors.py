@@ -13,11 +13,11 @@ def expect_newest(source: str, state: SourceState, logged: str) -> None:
         logged: the incarnation of its last segment.
 
     Raises:
-        SluiceError: SLC-547, it was.
+        SluiceError: SLC-552, it was.
     """
     if state.is_succeeded_by(logged):
         raise SluiceError(
-            547,
+            552,
             f"the connection of {source} leads to the old server: it is {state.incarnation}, and the log goes on with "
             f"{logged}, which took its place",
             "nothing was read or published, and the slaves are as they were. Let the connection lead to the new "

@@ -64,7 +64,7 @@ class ChangedKeys:
         """Read on.
 
         Raises:
-            LogTrimmed: SLC-621, the log was trimmed meanwhile.
+            LogTrimmed: SLC-620, the log was trimmed meanwhile.
             SluiceError: as `SegmentFiles.read` does.
         """
         if self._incarnation is None:
@@ -163,7 +163,7 @@ def position(manifest: Manifest, place: LogPlace) -> Position:
 
     Raises:
         SluiceError: SLC-620, the log has no such place.
-        LogTrimmed: SLC-621, it has it no longer.
+        LogTrimmed: SLC-620, it has it no longer.
     """
     end = manifest.end()
     if place.position is not None:
@@ -191,7 +191,7 @@ def position(manifest: Manifest, place: LogPlace) -> Position:
 
 
 def expect_kept(manifest: Manifest, after: Position, end: Position) -> list[Segment]:
-    """The segments with what is behind one position, up to another. Raises LogTrimmed SLC-621, some were trimmed."""
+    """The segments with what is behind one position, up to another. Raises LogTrimmed SLC-620, some were trimmed."""
     kept = sorted(manifest.kept_segments(), key=lambda segment: segment.number)
     needed = [segment for segment in kept if segment.last_ordinal > after.ordinal and segment.number <= end.segment]
     have = after.ordinal
@@ -202,7 +202,7 @@ def expect_kept(manifest: Manifest, after: Position, end: Position) -> list[Segm
     if have < end.ordinal:
         oldest = _before(kept[0]) if kept else end
         raise LogTrimmed(
-            621,
+            620,
             f"the change log does not go back to {after} any more; the oldest position that it has is {oldest}",
             f"nothing was compared; trigger verify with `since` as {oldest} or later, or without it: then all rows are "
             "compared",

@@ -15,7 +15,7 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
         may_be_gone: the listed segments may all be missing.
 
     Raises:
-        SluiceError: SLC-652, none of them is there, as on a disk that is not mounted; SLC-653, some cannot be deleted.
+        SluiceError: SLC-652, none of them is there, as on a disk that is not mounted; some cannot be deleted.
     """
     listed = manifest.kept_segments()
     there = [name for name in files.names() if is_segment_of(name, source)]
@@ -31,7 +31,7 @@ def remove_segments(manifest: Manifest, files: SegmentFiles, source: str, *, may
         files.remove(name)
     if left := [name for name in files.names() if is_segment_of(name, source)]:
         raise SluiceError(
-            653,
+            652,
             f"{len(left)} of {len(there)} segments of {source} cannot be deleted, such as {left[0]}",
             "nobody needs them any more; fix the rights of the directory or of the store, and run this again",
         )

@@ -40,19 +40,21 @@ def expect_directory(url: str) -> Path:
     its nearest parent that exists.
 
     Raises:
-        SluiceError: SLC-254, its disk is not mounted; SLC-065, nothing can be written there.
+        SluiceError: SLC-659, its disk is not mounted; nothing can be written there.
     """
     directory = Path(url)
     if not (directory.parent.exists() or paths.is_at_home(directory)):
         raise SluiceError(
-            254,
+            659,
             f"there is no {directory.parent}, so the change log {directory} has no place",
             f"no change is lost meanwhile: mount it, or, if it is to be on this disk, make it: mkdir -p "
             f"{shlex.quote(str(directory.parent))}",
         )
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     if not (existing.is_dir() and os.access(existing, os.W_OK)):
-        raise SluiceError(65, f"nothing can be written to {existing}", "fix its rights, or mount it; no change is lost")
+        raise SluiceError(
+            659, f"nothing can be written to {existing}", "fix its rights, or mount it; no change is lost"
+        )
     return existing
 
 
@@ -63,7 +65,7 @@ class SegmentFiles(Protocol):
         """Open the directory as the log's; create it if the log is new. Raises TransientError SLC-053."""
 
     def write(self, name: str, batches: Iterable[pa.RecordBatch]) -> SegmentFile:
-        """Make a file of `LOGGED` batches durable. Raises TransientError SLC-046 if it cannot."""
+        """Make a file of `LOGGED` batches durable. Raises TransientError SLC-180 if it cannot."""
 
     def read(self, written: SegmentFile, after: int, schema: pa.Schema = CHANGES) -> Iterator[pa.RecordBatch]:
         """The changes of transactions beyond ordinal `after`, in order.
@@ -233,7 +235,7 @@ def _list_names(path: Path, *, directories: bool) -> list[str]:
 def unwritable(name: str, place: Path | str, error: Exception) -> TransientError:
     """The error for a segment that cannot be written: none of its changes is lost."""
     return TransientError(
-        46,
+        180,
         f"segment {name} cannot be written to {place}: {reason(error)}",
         "no change is lost, they wait at the source; make room, mount the directory or fix the store; the next run "
         "goes on",

@@ -70,7 +70,7 @@ def switch(source: str, slaves: Sequence[str], *, everyone: bool, publish: bool,
     if bool(slaves) + everyone + publish != 1:
         names = ", ".join(settings.slaves_of(source))
         raise SluiceError(
-            252,
+            914,
             "it is not said which DAG is meant, or more than one kind of them",
             f"name slaves of {source} ({names}), or say --all or --publish; nothing was changed",
         )
@@ -170,7 +170,7 @@ def _password(found: Address, variable: str | None) -> str:
             return os.environ[variable]
         except KeyError:
             raise ConfigError(
-                918, f"there is no environment variable {variable}", "set it, or leave --password-env out"
+                17, f"there is no environment variable {variable}", "set it, or leave --password-env out"
             ) from None
     if not found.secret:
         return ""
@@ -210,7 +210,7 @@ def _store_over(api: AirflowApi, entry: Mapping[str, Any]) -> None:
 
 def _refused(conn_id: str, why: str) -> SluiceError:
     return SluiceError(
-        250,
+        915,
         f"Airflow did not store the connection {conn_id}: {why}",
         "fix that and type it again, or add the connection in the Airflow UI (Admin, Connections)",
     )

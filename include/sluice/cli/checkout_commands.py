@@ -101,7 +101,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 
 def _install(_: argparse.Namespace) -> int:
-    raise SluiceError(280, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
+    raise SluiceError(281, "this is not the launcher, which alone installs", "type ./sluice install in the checkout")
 
 
 def _docs(options: argparse.Namespace) -> int:

@@ -31,7 +31,7 @@ def from_airflow(settings: Config) -> Context:
     """With the connections that Airflow's jobs get.
 
     Raises:
-        ConfigError: SLC-018, Airflow does not hand them out.
+        ConfigError: SLC-014, Airflow does not hand them out.
         SluiceError: SLC-912, there is no Airflow to ask.
     """
     if os.environ.get(SEALED_ENV):
@@ -42,7 +42,7 @@ def from_airflow(settings: Config) -> Context:
     if asked.returncode or not asked.stdout.strip():
         reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise ConfigError(
-            18,
+            14,
             f"Airflow did not hand out the connections: {reason}",
             f"see what Airflow says itself, with `{shell.airflow('connections', 'list')}`, and fix that",
         )

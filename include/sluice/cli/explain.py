@@ -16,12 +16,12 @@ def explain(word: str) -> str:
     """What to know of a code, which may be written as `SLC-041`, `slc-41` or `41`.
 
     Raises:
-        SluiceError: SLC-343, there is no error of that code.
+        SluiceError: SLC-003, there is no error of that code.
     """
     number = re.fullmatch(r"(?:slc-)?0*(\d{1,3})", word.strip(), re.IGNORECASE)
     if number and (found := entries().get(f"SLC-{int(number[1]):03d}")):
         return _in_lines(found)
-    raise SluiceError(343, f"there is no error with the code {word!r}", "name one such as SLC-041, as an error has it")
+    raise SluiceError(3, f"there is no error with the code {word!r}", "name one such as SLC-041, as an error has it")
 
 
 def _in_lines(entry: ErrorEntry) -> str:

@@ -37,13 +37,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
-    """Parse the command line. Raises SluiceError SLC-342, an argument is not valid text."""
+    """Parse the command line. Raises SluiceError SLC-914, an argument is not valid text."""
     for word in words:
         try:
             word.encode()
         except UnicodeEncodeError:
             raise SluiceError(
-                342, f"{word!a} is no text in UTF-8", "nothing was done; type that word again, in UTF-8"
+                914, f"{word!a} is no text in UTF-8", "nothing was done; type that word again, in UTF-8"
             ) from None
     return parser().parse_args(words)
 
@@ -307,7 +307,7 @@ def _statement(options: argparse.Namespace) -> int:
     try:
         text = sys.stdin.read() if options.sql_file == "-" else Path(options.sql_file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise SluiceError(106, f"the statement cannot be read: {error}", "name a file of UTF-8 text, or -") from None
+        raise SluiceError(659, f"the statement cannot be read: {error}", "name a file of UTF-8 text, or -") from None
     choices = {"varying": options.allow_varying, "max_entries": options.max_entries, "hurried": options.prio}
     return commands.issue_statement(options.source, text, options.wait, schema=options.schema, **choices)
 

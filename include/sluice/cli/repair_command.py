@@ -40,7 +40,7 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     """Repair rows of a slave. 0 if no rows of these tables and kinds differ then.
 
     Raises:
-        SluiceError: SLC-471, a dry run has no report to tell of; SLC-618, rows are chosen in a way that none has;
+        SluiceError: SLC-466, a dry run has no report to tell of; rows are chosen in a way that none has;
             SLC-627, a rule and a column do not go together.
     """
     # A blank is no choice of all rows.
@@ -63,7 +63,7 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     pair = Pair(source, slave)
     number = rows.report or comparisons.last(context.store, pair)
     if number is None:
-        raise SluiceError(471, f"there is no report of slave {slave}", "trigger verify first; nothing was changed")
+        raise SluiceError(466, f"there is no report of slave {slave}", "trigger verify first; nothing was changed")
     tables = [TableName(*split_table(name)) for name in rows.tables]
     left_out: LeftOut = None if tables or numbers else []
     planned = plan(context, pair, number, tables, rows.kinds or KINDS, numbers, left_out)

@@ -28,7 +28,7 @@ def clear_queue(context: Context, pair: Pair, who: str | None = None) -> int:
 
     Raises:
         ConfigError: SLC-003, there is no such replication.
-        SluiceError: SLC-386, nothing waits for it, or an initial update needs it; nothing was changed.
+        SluiceError: SLC-020, nothing waits for it, or an initial update needs it; nothing was changed.
     """
     expect_clearable(context, pair)
     with leases.hold_lease(context.store, f"drain {pair}", force=True) as lease:
@@ -50,7 +50,7 @@ def expect_clearable(context: Context, pair: Pair) -> int:
     """See that something waits for a slave that may be discarded; how many transactions that is, as far as it is known.
 
     Raises:
-        ConfigError: SLC-003; SluiceError: SLC-386.
+        ConfigError: SLC-003; SluiceError: SLC-020.
     """
     context.config.replication(pair.source, pair.slave)
     status = replications.get(context.store, pair).status
@@ -79,7 +79,7 @@ def _reached(context: Context, pair: Pair, lease: Lease) -> Position:
 
 def _refused(pair: Pair, why: str, more: str = "") -> SluiceError:
     return SluiceError(
-        386,
+        20,
         f"the queue of {pair} is not cleared: {why}",
         f"nothing was changed; `{shell.status()}` says where it stands{more}",
     )

@@ -92,13 +92,13 @@ def standby(context: Context, dags: Dags, pair: Pair, who: str) -> None:
 
     Raises:
         ConfigError: SLC-003, there is no such replication.
-        SluiceError: SLC-390, an initial update is under way; SLC-915, Airflow does not let this person.
+        SluiceError: SLC-020, an initial update is under way; SLC-915, Airflow does not let this person.
     """
     context.config.replication(pair.source, pair.slave)
     status = replications.get(context.store, pair).status
     if status in UNDER_WAY:
         raise SluiceError(
-            390,
+            20,
             f"{pair} is {status}: its initial update would stand still",
             f"nothing was changed; wait until it is NORMAL, or cancel the update; see `{shell.status()}`",
         )
@@ -117,7 +117,7 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
 
     Raises:
         ConfigError: SLC-003, there is no such replication.
-        SluiceError: SLC-391, something else shuts the gate; SLC-915, Airflow does not let this person.
+        SluiceError: SLC-020, something else shuts the gate; SLC-915, Airflow does not let this person.
     """
     context.config.replication(pair.source, pair.slave)
     held = replications.holds(context.store, pair)
@@ -126,7 +126,7 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
     others += [] if status in DELIVERING or others else [f"since it is {status}, and opens when it was filled"]
     if others and not held.keys() & set(_BY_PEOPLE) and not context.switch(pair).paused():
         raise SluiceError(
-            391,
+            20,
             f"the gate of {pair} is shut {others[0]}",
             f"nothing was changed; `{shell.status()}` says how far it is, and what opens it",
         )

@@ -35,7 +35,7 @@ def export(context: Context, source: str, first: int | None, last: int | None, f
         How many transactions the range has.
 
     Raises:
-        SluiceError: SLC-056 if the log does not have all of them; SLC-057 if the file cannot be written.
+        SluiceError: SLC-056 if the log does not have all of them; SLC-659 if the file cannot be written.
     """
     settings = context.config.source(source)
     manifest = context.manifest(source)
@@ -92,6 +92,6 @@ def _output(to: Path | None) -> Iterator[IO[bytes]]:
             yield file
         unfinished.replace(to)
     except OSError as error:
-        raise SluiceError(57, f"{to} cannot be written: {error.strerror}", "make room, or name another file") from None
+        raise SluiceError(659, f"{to} cannot be written: {error.strerror}", "make room, or name another file") from None
     finally:
         unfinished.unlink(missing_ok=True)

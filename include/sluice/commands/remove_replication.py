@@ -50,7 +50,7 @@ def remove_replication(
         what was removed from the slave.
 
     Raises:
-        SluiceError: SLC-387, it cannot be now; SLC-388, its tables have to go with it. Nothing was changed.
+        SluiceError: SLC-387, it cannot be now; its tables have to go with it. Nothing was changed.
         TransientError: SLC-051, a drain began meanwhile; or the slave does not answer.
     """
     configured = expect_removable(context, pair, extent)
@@ -78,7 +78,7 @@ def expect_removable(context: Context, pair: Pair, extent: Extent) -> bool:
     """See that a replication can be removed to this extent; whether it is configured still.
 
     Raises:
-        ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387 or SLC-388.
+        ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387.
     """
     try:
         context.config.replication(pair.source, pair.slave)
@@ -112,7 +112,7 @@ def unfit(context: Context, pair: Pair, extent: Extent) -> SluiceError | None:
     if extent is Extent.POSITION and kind.is_one_piece:
         anew = shell.sluice("remove", pair.source, pair.slave)
         return SluiceError(
-            388,
+            387,
             f"the rows that {pair} keeps are valid as their versions list them, which hold its position",
             f"nothing was changed; type `{anew} --tables` to remove both, or `--store-only` to leave both",
         )

@@ -37,7 +37,7 @@ def expect_source_removable(context: Context, source: str, extent: Extent) -> Do
     """See that a source can be removed, and find what goes with it. Nothing is paused or ended for that.
 
     Raises:
-        SluiceError: SLC-387, SLC-388, one of its replications cannot be removed now; SLC-651, it is being published.
+        SluiceError: SLC-387, one of its replications cannot be removed now; it is being published.
     """
     context.config.source(source)
     pairs = _pairs(context, source, extent)
@@ -45,7 +45,7 @@ def expect_source_removable(context: Context, source: str, extent: Extent) -> Do
     paused = context.publish_switch(source)
     if leases.is_held(context.store, publisher) or (context.airflow_api() and paused.unpaused()):
         raise SluiceError(
-            651,
+            387,
             f"source {source} cannot be removed: it is being published, or may be at any time",
             f"nothing was changed; type: {shell.sluice('pause', source, '--publish')}, and wait for the run's end",
         )
@@ -66,7 +66,7 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
 
     Raises:
         SluiceError: see `expect_source_removable` and `cleanup`; nothing was changed.
-        SluiceError: SLC-654, a slave does not answer; SLC-652, SLC-653, see `changelog.removal`; what was removed
+        SluiceError: SLC-652, a slave does not answer; see `changelog.removal`; what was removed
             before stays removed.
     """
     # Arrow comes along with it.
@@ -115,7 +115,7 @@ def _removed(context: Context, pair: Pair, extent: Extent) -> list[str]:
     except TransientError as error:
         gone = shell.sluice("remove", pair.source, pair.slave, "--store-only")
         raise SluiceError(
-            654,
+            652,
             f"{pair} was not removed: {error.fact}",
             f"{error.hint}; then run this again. If the slave is gone for good, type: {gone}, and run this again",
         ) from None

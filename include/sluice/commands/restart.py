@@ -30,7 +30,7 @@ def restart(context: Context, dags: Dags, source: str, slaves: Sequence[str] = (
 
     Raises:
         ConfigError: SLC-003, there is no such replication.
-        SluiceError: SLC-389, one of them cannot be filled now, and none is; or what Airflow refuses.
+        SluiceError: SLC-020, one of them cannot be filled now, and none is; or what Airflow refuses.
     """
     runs = []
     for choices, names in expect_fillable(context, source, slaves):
@@ -42,7 +42,7 @@ def restart(context: Context, dags: Dags, source: str, slaves: Sequence[str] = (
 def expect_fillable(
     context: Context, source: str, slaves: Sequence[str] = ()
 ) -> list[tuple[Mapping[str, object], list[str]]]:
-    """The slaves that would be filled again, by their choices. Raises SLC-003 and SLC-389, as `restart` does."""
+    """The slaves that would be filled again, by their choices. Raises SLC-003 and SLC-020, as `restart` does."""
     context.config.source(source)
     names = list(dict.fromkeys(slaves)) or list(context.config.slaves_of(source))
     found: dict[str, list[str]] = {}
@@ -63,5 +63,5 @@ def _expect_fillable(context: Context, pair: Pair) -> None:
     else:
         return
     raise SluiceError(
-        389, f"{pair} cannot be filled again now: {why}", f"nothing was changed; {first}; then fill it again"
+        20, f"{pair} cannot be filled again now: {why}", f"nothing was changed; {first}; then fill it again"
     )

@@ -36,7 +36,7 @@ def carry_out(
         how many changes that is, and how many rows were put right for it.
 
     Raises:
-        SluiceError: SLC-122, one of them is not kept; or what the slave refuses. Nothing was changed.
+        SluiceError: SLC-003, one of them is not kept; or what the slave refuses. Nothing was changed.
     """
     slave = context.slave(pair)
     try:

@@ -27,7 +27,7 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
 
     Raises:
         TransientError: SLC-051, a drain is at work.
-        SluiceError: SLC-170, the slave does not stand in front of that transaction; nothing was changed.
+        SluiceError: SLC-172, the slave does not stand in front of that transaction; nothing was changed.
     """
     # They move rows, and no other command here does.
     from sluice.drain.remove_transaction import no_obstacle
@@ -60,7 +60,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
 
     Raises:
         TransientError: SLC-051, a drain is at work.
-        SluiceError: SLC-171, there is no such table.
+        SluiceError: SLC-040, there is no such table.
     """
     stuck = blocked.blocking_transaction(context.store, pair)
     # One that was renamed since has a name that the configuration does not know.
@@ -68,7 +68,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     table = _table(name)
     if table is None or not (str(table) in met or find_entry(context.wanted(pair.source).entries, table)):
         raise SluiceError(
-            171,
+            40,
             f"{name} is no watched table of {pair.source}",
             "nothing was changed; name it as the master calls it: schema.table",
         )

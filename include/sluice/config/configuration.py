@@ -221,14 +221,14 @@ class Config(Part):
         """A replication that is named as `source/slave`; none for a blank.
 
         Raises:
-            ConfigError: SLC-003 or SLC-209, there is no such one.
+            ConfigError: SLC-003 or SLC-914, there is no such one.
         """
         text = text.strip()
         if not text:
             return None
         source, slash, slave = text.partition("/")
         if not slash:
-            raise ConfigError(209, f"{text!r} names no replication", "write `source/slave`; nothing was changed")
+            raise ConfigError(914, f"{text!r} names no replication", "write `source/slave`; nothing was changed")
         self.replication(source, slave)
         return Pair(source, slave)
 
@@ -310,13 +310,13 @@ def load(file: Path | None = None) -> Config:
     """Read and validate the configuration.
 
     Raises:
-        ConfigError: SLC-001 if it cannot be read, SLC-002 with every place that is wrong.
+        ConfigError: SLC-002 if it cannot be read, with every place that is wrong.
     """
     file = file or path()
     try:
         raw = strict_yaml.read(file)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(1, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or fix the file") from None
+        raise ConfigError(2, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or fix the file") from None
     return valid(raw, file)
 
 

@@ -35,7 +35,7 @@ class Decoding(Part):
     rounded_floats: dict[str, list[StrictStr]] = Field(
         {},
         description="`schema.table` to a list of its columns that may lose the last digits of [floating-point "
-        "numbers](gaussdb.md#floating-point-numbers); without it they are refused (SLC-500)",
+        "numbers](gaussdb.md#floating-point-numbers); without it they are refused (SLC-477)",
     )
 
     @cached_property

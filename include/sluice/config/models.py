@@ -209,7 +209,7 @@ class WipeOut(Part):
     drops nothing.
 
     Some objects stay: Sluice's own tables, objects of an extension, and types. If one of these depends on an object
-    that would go, nothing is dropped (SLC-216). [Oracle](oracle.md#wiping-out) drops one object after the other, since
+    that would go, nothing is dropped (SLC-215). [Oracle](oracle.md#wiping-out) drops one object after the other, since
     each DROP commits there.
     """
 
@@ -217,8 +217,8 @@ class WipeOut(Part):
         Identifier,
         Field(
             alias="schema",
-            description="the slave's schema. Schemas of the server itself are refused (SLC-214), and so is a database "
-            "that is a master, too (SLC-217)",
+            description="the slave's schema. Schemas of the server itself are refused, and so is a database "
+            "that is a master, too (SLC-214)",
         ),
     ]
     tables: Annotated[bool, Field(description="its tables, watched or not, with all that belongs to them")] = True

@@ -36,7 +36,7 @@ class RelayClient(Part):
     connection: Annotated[
         str,
         Field(
-            description="connection whose password is this client's secret. No two clients have the same one (SLC-694)"
+            description="connection whose password is this client's secret. No two clients have the same one (SLC-017)"
         ),
     ]
     tables: Annotated[

@@ -65,7 +65,7 @@ class Replication(Part):
         Field(
             description="what the slave does at a CREATE of the master. `apply`: it executes it; it asks about some "
             "[definitions](security.md#definitions-that-travel). `ignore`: it does nothing, and stops at rows for "
-            "which it has no table (SLC-070, SLC-155; a history in files takes them). `stop`: it stops in front of "
+            "which it has no table (SLC-070; a history in files takes them). `stop`: it stops in front of "
             "it until you decide (SLC-143). `ask`: it waits in front of it, and [people are asked in "
             "Airflow](runbook.md#a-slave-that-asks). See [DDL](ddl.md)"
         ),

@@ -42,7 +42,7 @@ class Slave(Part):
     keeps: Annotated[
         Literal["rows", "history"],
         Field(
-            description="`history`: every change instead of the current rows; for directories of files alone (SLC-158)"
+            description="`history`: every change instead of the current rows; for directories of files alone (SLC-438)"
         ),
     ] = "rows"
     schema_: Annotated[

@@ -57,7 +57,7 @@ class Source(Part):
             "script of [grants](commands.md#grants), makes the default schema, and [cleanup](commands.md#cleanup) "
             "removes it (but on MariaDB, see [there](mariadb.md#how-a-master-is-read)). A schema that you name must "
             "exist. Readers of `REPL_ITEMS` need `USAGE` on it. If other roles may create objects in the schema, "
-            "nothing runs (SLC-292). The exception is `public`, if it belongs to this role, or if it belongs to the "
+            "nothing runs (SLC-291). The exception is `public`, if it belongs to this role, or if it belongs to the "
             "owner of the database and this role is that owner; [check](commands.md#check) then warns",
         ),
     ] = None

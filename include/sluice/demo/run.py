@@ -82,10 +82,10 @@ def _look(slave: str) -> str:
 
 
 def _expect_own_configuration() -> None:
-    """See that the configuration has the demo's source. Raises ConfigError SLC-954."""
+    """See that the configuration has the demo's source. Raises ConfigError SLC-253."""
     if SOURCE not in configuration.load().sources:
         raise ConfigError(
-            954,
+            253,
             f"the demo needs its own configuration, and {configuration.CONFIG_ENV} names {configuration.path()}",
             f"type: unset {configuration.CONFIG_ENV}; then ./sluice down and ./sluice demo. Nothing was changed",
         )
@@ -149,5 +149,5 @@ def _catch_up(context: Context, runtime: Runtime, report: Callable[[str], None])
             if not queued and not behind:
                 return
             if time.monotonic() > deadline:
-                raise SluiceError(953, f"the slaves did not catch up within {CATCH_UP_S:.0f} s", "see ./sluice status")
+                raise SluiceError(931, f"the slaves did not catch up within {CATCH_UP_S:.0f} s", "see ./sluice status")
             time.sleep(0.5)

@@ -21,7 +21,7 @@ def serve() -> int:
     """Serve the site until it is interrupted, and build it again whenever a page changes.
 
     Raises:
-        SluiceError: SLC-281, the packages for developers are not installed; SLC-910, no port is free.
+        SluiceError: SLC-281, the packages for developers are not installed; SLC-411, no port is free.
     """
     require("mkdocs")
     address = f"{ports.LOOPBACK}:{ports.choose('docs', _PORT)}"

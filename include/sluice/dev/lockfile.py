@@ -44,4 +44,4 @@ def _uv() -> str:
     for candidate in (boot / "venv" / "bin" / "uv", boot / "lib" / "bin" / "uv", shutil.which("uv")):
         if candidate and Path(candidate).exists():
             return str(candidate)
-    raise SluiceError(904, "there is no uv", "pip install uv")
+    raise SluiceError(281, "there is no uv", "pip install uv")

@@ -17,7 +17,7 @@ _DSN = re.compile(r"([A-Za-z0-9.-]+):(\d{1,5})/([A-Za-z0-9_.-]+)")
 
 
 def name(dsn: str) -> None:
-    """Let the tests use this server, too. Raises SluiceError SLC-525, SLC-526."""
+    """Let the tests use this server, too. Raises SluiceError SLC-914."""
     _parts(dsn)
     _password()
     # For the processes of the tests.
@@ -30,7 +30,7 @@ def is_named() -> bool:
 
 
 def address() -> tuple[str, int, str]:
-    """Its host, port and service. Raises SluiceError SLC-525, it is not written so."""
+    """Its host, port and service. Raises SluiceError SLC-914, it is not written so."""
     return _parts(os.environ[DSN_ENV])
 
 
@@ -41,7 +41,7 @@ def connect(user: str, password: str, **more: object) -> oracledb.Connection:
 
 
 def administrator() -> oracledb.Connection:
-    """A session of SYS. Raises SluiceError SLC-526."""
+    """A session of SYS. Raises SluiceError SLC-914."""
     return connect("sys", _password(), mode=oracledb.AUTH_MODE_SYSDBA)
 
 
@@ -49,7 +49,7 @@ def _password() -> str:
     found = os.environ.get(PASSWORD_ENV)
     if not found:
         raise SluiceError(
-            526,
+            914,
             f"the password of SYS on the Oracle server is not in {PASSWORD_ENV}",
             f"nothing was run; type: read -rs {PASSWORD_ENV}; export {PASSWORD_ENV}",
         )
@@ -60,7 +60,7 @@ def _parts(dsn: str) -> tuple[str, int, str]:
     found = _DSN.fullmatch(dsn)
     if found is None:
         raise SluiceError(
-            525,
+            914,
             "the address of the Oracle server is not of the form HOST:PORT/SERVICE",
             f"nothing was run; write localhost:1521/FREEPDB1 or so. The password of SYS belongs in {PASSWORD_ENV}",
         )

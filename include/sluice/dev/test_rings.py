@@ -93,12 +93,12 @@ def run(names: Sequence[str]) -> int:
     """Run these rings, or all; 0 only if tests ran and none failed.
 
     Raises:
-        SluiceError: SLC-905, there is no ring of that name; SLC-281, the packages for developers are not installed.
+        SluiceError: SLC-003, there is no ring of that name; SLC-281, the packages for developers are not installed.
     """
     require("pytest")
     words = (ALL, QUICK, *RINGS)
     if unknown := [name for name in names if name not in words]:
-        raise SluiceError(905, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(words)}")
+        raise SluiceError(3, f"there is no ring {unknown[0]!r}", f"name one of {', '.join(words)}")
     began, quick, every = time.monotonic(), QUICK in names, ALL in names
     named = [ring for ring in RINGS if ring in names or (quick and ring in QUICK_RINGS)]
     rings = named or list(RINGS)

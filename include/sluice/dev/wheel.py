@@ -21,7 +21,7 @@ def build(directory: Path, *targets: str) -> list[Path]:
         targets: `wheel`, `sdist`; both, if nothing is said.
 
     Raises:
-        SluiceError: SLC-281, the packages for developers are not installed; SLC-396, it cannot be built.
+        SluiceError: SLC-281, the packages for developers are not installed; SLC-397, it cannot be built.
     """
     require("hatchling")
     command = [sys.executable, "-m", "hatchling", "build", "--directory", str(directory.resolve())]
@@ -31,6 +31,6 @@ def build(directory: Path, *targets: str) -> list[Path]:
         command, cwd=paths.PROJECT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
     )
     if done.returncode:
-        raise SluiceError(396, f"the wheel was not built:\n{done.stdout.strip()}", "fix what it says, then try again")
+        raise SluiceError(397, f"the wheel was not built:\n{done.stdout.strip()}", "fix what it says, then try again")
     # Of several targets it names each before its file.
     return [directory / Path(line).name for line in done.stdout.splitlines() if not line.startswith("[")]

@@ -90,7 +90,7 @@ ALL = DdlPermission()
 
 def _entry_error(pair: Pair, before: TableName, after: TableName) -> SluiceError:
     return SluiceError(
-        227,
+        145,
         f"slave {pair.slave} does not get {before}, which is called {after} on the master from here on, and that it "
         "would get: it has none of its rows",
         f"trigger initial_update of {pair.slave} with `tables` {after}; or exclude that in the slave's `tables`, and "
@@ -103,7 +103,7 @@ def apply_policies(steps: Iterable[Step], pair: Pair, permission: DdlPermission)
 
     Raises:
         UndecidedDdl: SLC-143 before a command that waits for a decision.
-        SluiceError: SLC-227, a table that the slave does not get becomes another that it gets; SLC-231, see
+        SluiceError: SLC-145, a table that the slave does not get becomes another that it gets; SLC-231, see
             `expect_kept`.
     """
     for step in steps:

@@ -213,7 +213,7 @@ class Drain:
         """Move the slave past a transaction without it. Earlier transactions that it lacks are applied.
 
         Raises:
-            SluiceError: SLC-170, the slave has it, or the log has none of that number; or what the slave refuses.
+            SluiceError: SLC-172, the slave has it, or the log has none of that number; or what the slave refuses.
         """
         segments = self._manifest.ahead(self._slave.pair.slave, self.position)
         inside = next(

@@ -77,7 +77,7 @@ class WithoutTransaction:
 def no_obstacle(pair: Pair, ordinal: int) -> SluiceError:
     """The error for a transaction that does not block the slave."""
     return SluiceError(
-        170,
+        172,
         f"{pair} does not stand in front of transaction {ordinal}",
         f"nothing was changed; `{shell.dispatcher(pair)}` says in front of which it stands",
     )

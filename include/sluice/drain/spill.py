@@ -33,7 +33,7 @@ class Spill:
         self._end = 0
 
     def add(self, label: Hashable, changes: pa.Table) -> None:
-        """Append changes to a label. Raises TransientError SLC-239 if the disk has no room."""
+        """Append changes to a label. Raises TransientError SLC-658 if the disk has no room."""
         if not len(changes):
             return
         self._in_memory[label].append(changes)
@@ -44,7 +44,7 @@ class Spill:
                 self._write()
             except OSError as error:
                 raise TransientError(
-                    239,
+                    658,
                     "changes that wait for the end of their transaction cannot be put aside in "
                     f"{tempfile.tempdir or 'a temporary directory'}: {error.strerror}",
                     "nothing is lost; make room there, or let TMPDIR name another directory; the run tries again "

@@ -71,7 +71,7 @@ def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
     other, so there is one repair at a time.
 
     Returns:
-        a check for each transaction of the slave before it writes. It raises TransientError SLC-607 if the two are not
+        a check for each transaction of the slave before it writes. It raises TransientError SLC-083 if the two are not
         held any more.
 
     Raises:
@@ -94,7 +94,7 @@ def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
     def expect_held() -> None:
         if origins and not (states() == began and points.all_hold(context.store, numbers)):
             raise TransientError(
-                607,
+                83,
                 f"master {pair.source} and slave {pair.slave} were no longer held at one point of the stream of "
                 f"{' and '.join(sorted({origin.to_slave.source for origin in origins}))}",
                 "what was written before is correct; it is tried again at another point",
@@ -152,7 +152,7 @@ def arrival_check(context: Context, pair: Pair, tables: Iterable[TableName]) -> 
                     else f"what it is given: it is {known.status}"
                 )
                 return TransientError(
-                    606,
+                    98,
                     f"the initial update of {pair.slave} does not end yet: {pair.slave} has got transactions of "
                     f"{way.source}, and {way.slave}, which is to be compared with it, lacks {what}",
                     f"the update ends by itself when they are there; see `{shell.status()}`: the drain into "

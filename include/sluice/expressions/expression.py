@@ -105,7 +105,7 @@ class Condition:
                 are NULL.
 
         Raises:
-            SluiceError: SLC-160 it cannot be evaluated for one of them.
+            SluiceError: SLC-162 it cannot be evaluated for one of them.
         """
         return _evaluate(self.expression, row, new, old, lambda rows: pc.fill_null(self.bound.run(rows), False))
 
@@ -149,7 +149,7 @@ def _evaluate(expression: Expression, row: Any, new: Any, old: Any, run: Callabl
         # What else it says may hold a value.
         why = "division by zero" if "divide by zero" in str(error) else "a whole number has more than 64 bits"
     raise SluiceError(
-        160,
+        162,
         f"the expression {expression.text!r} cannot be evaluated for one of the rows: {why}",
         "fix it in the configuration, for example by a CASE that takes care of such rows, or the row on the master; "
         "nothing was changed",

@@ -127,12 +127,12 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
         asked: the `shown` of what was shown.
 
     Raises:
-        SluiceError: SLC-221, nothing is to be allowed; SLC-222, it is something else by now.
+        SluiceError: SLC-221, nothing is to be allowed; it is something else by now.
     """
     losses = _castable(pair, found(context, pair, partly=partly))
     if _digest(losses) != asked:
         raise SluiceError(
-            222,
+            221,
             f"what {pair.slave} would lose is not what {who} was shown",
             f"nothing was allowed; let people look again: {_trigger(pair)}",
         )

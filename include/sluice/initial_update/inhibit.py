@@ -54,11 +54,11 @@ def inhibit(
         cascade, after: what is filled once they have been, and what led to this; see `sluice.store.cascades`.
 
     Raises:
-        SluiceError: SLC-190 if one of them is in an update already, SLC-189 if it waits for data that is on its way by
-            hand, SLC-096 if a person paused its drain, SLC-191 if what this run asked for was cancelled, SLC-040,
-            SLC-195 and SLC-196 if these tables alone cannot be filled, SLC-228 if one of them does not get them,
-            SLC-230 if it would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-225, SLC-224
-            and SLC-099 if these keys cannot be filled, SLC-207 and SLC-208 if choices do not go together; whatever else
+        SluiceError: SLC-020 if one of them is in an update already, if it waits for data that is on its way by
+            hand, SLC-096 if a person paused its drain, SLC-021 if what this run asked for was cancelled, SLC-040,
+            and SLC-196 if these tables alone cannot be filled, SLC-040 if one of them does not get them,
+            SLC-230 if it would take rows that others bring, SLC-236 if `max_active` cannot be kept to, SLC-640
+            and SLC-099 if these keys cannot be filled, SLC-914 if choices do not go together; whatever else
             would stop the update and can be known, see `expect_possible`. All are left as they were.
     """
     pairs = [Pair(source, slave) for slave in dict.fromkeys(slaves)]
@@ -66,7 +66,7 @@ def inhibit(
         context.config.replication(source, pair.slave)
     if not pairs:
         known = ", ".join(context.config.slaves_of(source))
-        raise ConfigError(4, "no slave was named", f"name at least one of them as `slaves`: {known}")
+        raise ConfigError(914, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
     pairs = _not_cancelled(context, pairs)
     mode = mode or (ONLINE if keys else SNAPSHOT)
@@ -118,7 +118,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
     """Refuse a second update while one is running; one whose job died without a report is over."""
     if carried := transfers.pending_transfer(context.store, pair):
         raise SluiceError(
-            189,
+            20,
             f"initial data {'was carried' if carried.is_in else 'is on its way'} to slave {pair.slave} by hand, "
             f"see `{shell.status()}`",
             "nothing was changed; copy it, if it is not there, and trigger receive_initial_files. To give it up, "
@@ -131,7 +131,7 @@ def _refuse_under_way(context: Context, pair: Pair) -> None:
     at_work = context.runs().at_work(pair, begun_by)
     if at_work != []:
         raise SluiceError(
-            190,
+            20,
             f"an initial update of slave {pair.slave} is under way, in {', '.join(at_work or [begun_by])}",
             f"nothing was changed; wait for it. Or end it, with {shell.cancel(pair)}, and trigger initial_update "
             "again, or at once with `force`",
@@ -161,7 +161,7 @@ def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> lis
         return [KeyInterval.parse(text) for text in keys]
     except ValueError as error:
         raise SluiceError(
-            225,
+            640,
             f"{'; '.join(keys)} cannot be filled: {error}",
             f"nothing was changed; trigger initial_update with mode {ONLINE}, without `tables`, and with `key_ranges` "
             "that are written like this: public.legs: 2013, 'UA' .. 2013, 'WN'",
@@ -175,7 +175,7 @@ def _some(
     if strange := sorted(set(named) - present.keys()):
         expect_present(context, source, present, strange)
         raise SluiceError(
-            195,
+            40,
             f"{', '.join(map(str, strange))}: no table that is watched on {source}",
             f"name the tables as the master calls them: {', '.join(map(str, sorted(present)))}",
         )
@@ -186,7 +186,7 @@ def _refuse_excluded(context: Context, pair: Pair, only: frozenset[TableName]) -
     """Refuse tables that the slave excludes."""
     if excluded := sorted(filter(context.config.slave(pair.slave).mapper.excludes, only)):
         raise SluiceError(
-            228,
+            40,
             f"slave {pair.slave} does not get {', '.join(map(str, excluded))}: its `tables` exclude that",
             "nothing was changed; name other tables or slaves, or take `exclude` out of the slave's entry",
         )
@@ -231,7 +231,7 @@ def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     if not left:
         anew = shell.update(pairs[0].source, [pair.slave for pair in pairs])
         raise SluiceError(
-            191,
+            21,
             f"the initial update that this run asked for was cancelled, for {', '.join(sorted(gone))}",
             f"nothing was changed; if it is wanted all the same, trigger it again: {anew}",
         )

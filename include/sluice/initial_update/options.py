@@ -19,18 +19,18 @@ def expect_together(mode: str, *, some: bool, keys: bool, store: bool, older: st
         older: the version that it is of, if that is not the newest.
 
     Raises:
-        SluiceError: SLC-207, SLC-208.
+        SluiceError: SLC-914.
     """
     if store and mode != SNAPSHOT:
         raise SluiceError(
-            207,
+            914,
             f"what comes in mode {mode} is not stored in files",
             f"no table was touched; trigger initial_update with `store_initial_data`, or with mode {mode}",
         )
     how = ONLINE if keys else SNAPSHOT
     if some and (store or older or mode != how):
         raise SluiceError(
-            208,
+            914,
             f"an update for {'some keys' if keys else 'some tables'} alone goes over the wire, "
             f"{'in blocks' if keys else 'out of one snapshot of now'}",
             f"no table was touched; trigger initial_update with mode {how}, without `version` and "

@@ -36,7 +36,7 @@ def acquire_leases(context: Context, source: str, slaves: Sequence[str]) -> tupl
             leases.release(context.store, leased.pop(pair))
     if not leased:
         raise SluiceError(
-            81,
+            172,
             f"none of {', '.join(slaves)} waits for initial data",
             f"trigger the whole DAG, not the task alone: {shell.update(source, slaves)}",
         )
@@ -71,12 +71,12 @@ def restart(context: Context, pairs: Sequence[Pair], position: Position, update:
     """Let the log be kept from a position on for slaves whose update goes on; which these are.
 
     Raises:
-        SluiceError: SLC-085, it was given up for all of them.
+        SluiceError: SLC-021, it was given up for all of them.
     """
     going_on = [pair for pair in pairs if _restarted(context, pair, position, update)]
     if not going_on:
         names = ", ".join(pair.slave for pair in pairs)
-        raise SluiceError(85, f"the update of {names} was given up meanwhile", f"see `{shell.status()}`")
+        raise SluiceError(21, f"the update of {names} was given up meanwhile", f"see `{shell.status()}`")
     return going_on
 
 

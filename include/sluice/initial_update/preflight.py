@@ -238,7 +238,7 @@ def _asked(pairs: Sequence[Pair], ask: Callable[[Pair], SluiceError | None]) -> 
 
 
 def _expect_place(settings: OutgoingFiles) -> None:
-    """See that initial data can be stored. Raises TransientError SLC-180, ConfigError SLC-193, SLC-241, SLC-243."""
+    """See that initial data can be stored. Raises TransientError SLC-180, ConfigError SLC-243."""
     for read, file in ((private_key, settings.sign_with), (encryption_key, settings.key_file)):
         if file:
             read(file)

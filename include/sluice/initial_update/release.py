@@ -28,7 +28,7 @@ def release(
         who: that was, if anybody was asked.
 
     Raises:
-        TransientError: SLC-067, Airflow did not unpause the DAG of a drain that had failed.
+        TransientError: SLC-302, Airflow did not unpause the DAG of a drain that had failed.
     """
     released = []
     for slave in slaves:

@@ -190,7 +190,7 @@ def _api(context: Context) -> str:
     except Redirected as error:
         raise elsewhere(error, context.config.airflow_api) from None
     except (OSError, ValueError, KeyError) as error:
-        raise SluiceError(63, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
+        raise SluiceError(915, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
     parts = urlsplit(api.base)
     if parts.scheme == "http" and is_far(_peer(parts.hostname or "", parts.port or 80)):
         return f"answers; its password travels to {api.base} without encryption: set {_HTTPS}"
@@ -198,7 +198,7 @@ def _api(context: Context) -> str:
 
 
 def _airflow(context: Context) -> str:
-    """Whether it has what `init` makes there. Raises SluiceError: SLC-398, what is missing; SLC-648, too few slots."""
+    """Whether it has what `init` makes there. Raises SluiceError: SLC-398, what is missing; too few slots."""
     api, settings = AirflowApi(context.connection(context.config.airflow_api)), context.config
     try:
         slots = {pool["name"]: pool["slots"] for pool in api.every("/api/v2/pools", "pools")}
@@ -213,7 +213,7 @@ def _airflow(context: Context) -> str:
     few = [f"{name} has {slots[name]} slots, and {number} tasks may want one" for name, number in short.items()]
     if more := [shell.airflow("pools", "set", name, short[name], "Sluice") for name in _EACH if name in short]:
         hint = f"nothing is lost, and slaves are behind for longer; type: {'; '.join(more)}"
-        raise SluiceError(648, f"tasks wait for each other: {'; '.join(few)}", hint)
+        raise SluiceError(398, f"tasks wait for each other: {'; '.join(few)}", hint)
     told = [f"Airflow has all {len(wanted)} pools and {len(dags)} DAGs", *few]
     removed = (name for name in settings.sources if advice.for_removed(context, name))
     gone = {settings.dag_id(dag) for name in removed for dag in settings.dags_of(name)}
@@ -355,7 +355,7 @@ def _place(settings: OutgoingFiles) -> str:
 
 def _circles(context: Context) -> str:
     if back := unblocked_loops(context.config.arrows(context.database_id)):
-        raise SluiceError(5, "; ".join(arrow.fault for arrow in back), "fix it, see include/docs/both_directions.md")
+        raise SluiceError(2, "; ".join(arrow.fault for arrow in back), "fix it, see include/docs/both_directions.md")
     return "none brings a change back to where it was taken from"
 
 

@@ -184,7 +184,7 @@ def list_comparisons(context: Context, source: str, slave: str, before: str | No
 
 
 def read_comparison(context: Context, pair: Pair, report: int, *, values: bool = False) -> ComparisonReport:
-    """A comparison of a slave. Raises UnknownName SLC-003, SLC-510.
+    """A comparison of a slave. Raises UnknownName SLC-003.
 
     Args:
         values: whether keys may be seen.
@@ -202,7 +202,7 @@ def with_rows(
         after, values: as `rows` has them.
 
     Raises:
-        UnknownName: SLC-003, SLC-510.
+        UnknownName: SLC-003.
     """
     tables = find_tables(context, pair, report)
     summary = _report(pair, report, tables, values=values)
@@ -215,7 +215,7 @@ def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonRepo
     """A comparison of a slave, and the numbers of rows of each kind that it keeps, by tables; the report is read once.
 
     Raises:
-        UnknownName: SLC-003, SLC-510.
+        UnknownName: SLC-003.
     """
     tables = find_tables(context, pair, report)
     counts = comparisons.row_counts(context.store, [table.id for table in tables])
@@ -226,7 +226,7 @@ def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonRepo
 
 
 def count_ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNumbers) -> dict[str, int]:
-    """How many rows of each kind these are. Raises UnknownName SLC-003, SLC-510; SluiceError SLC-619, it keeps no such
+    """How many rows of each kind these are. Raises UnknownName SLC-003; SluiceError SLC-466, it keeps no such
     rows."""
     table_report = expect_tables(context, pair, report, [table])[table]
     return dict(Counter(row.kind for _, row in chosen_rows.read(context.store, pair, table_report, numbers)))
@@ -252,7 +252,7 @@ def _report(pair: Pair, report: int, tables: Sequence[TableReport], *, values: b
 
 
 def rows(context: Context, pair: Pair, report: int, table: str, after: int | None, *, values: bool) -> RowPage:
-    """Rows of a table that differ. Raises UnknownName SLC-003, SLC-510.
+    """Rows of a table that differ. Raises UnknownName SLC-003.
 
     Args:
         after: those behind this number.
@@ -268,7 +268,7 @@ def _rows(context: Context, table: TableReport, after: int | None, *, values: bo
 
 
 def expect_tables(context: Context, pair: Pair, report: int, tables: Sequence[str]) -> dict[str, TableReport]:
-    """The tables of a comparison by their names. Raises UnknownName SLC-003; SLC-510, `tables` are not among them."""
+    """The tables of a comparison by their names. Raises UnknownName SLC-003; `tables` are not among them."""
     return _named_tables(pair, report, find_tables(context, pair, report), tables)
 
 
@@ -282,7 +282,7 @@ def _named_tables(
 
 
 def find_tables(context: Context, pair: Pair, report: int) -> list[TableReport]:
-    """The tables of a comparison. Raises UnknownName SLC-003, SLC-510."""
+    """The tables of a comparison. Raises UnknownName SLC-003."""
     context.config.replication(pair.source, pair.slave)
     tables = comparisons.tables_of(context.store, report, pair)
     if not tables:
@@ -336,7 +336,7 @@ def _unknown_rest(table: TableReport) -> int:
 def _unknown(pair: Pair, report: int, what: str = "") -> UnknownName:
     again = shell.trigger("verify", source=pair.source, slaves=[pair.slave])
     return UnknownName(
-        510,
+        3,
         f"there is no comparison {report} of slave {pair.slave}{what}",
         f"nothing was changed; the list of comparisons has those that there are; to make another, type: {again}",
     )

@@ -82,11 +82,11 @@ def read_kept(context: Context, pair: Pair, after: int, *, values: bool) -> Kept
 
 
 def expect_kept(context: Context, pair: Pair) -> None:
-    """See that there is something to carry out or to drop. Raises UnknownName SLC-003; SluiceError SLC-546."""
+    """See that there is something to carry out or to drop. Raises UnknownName SLC-003; SluiceError SLC-172."""
     context.config.replication(pair.source, pair.slave)
     if not rejected_changes.counts(context.store, pair):
         raise SluiceError(
-            546,
+            172,
             f"no rejected change of {pair} is kept",
             f"nothing was changed; somebody may have carried them out, or dropped them: see `{shell.status()}`",
         )

@@ -98,7 +98,7 @@ def list_statements(context: Context, source: str, before: int | None, *, values
 
 
 def read_statement(context: Context, source: str, number: int, *, values: bool) -> StatementStatusReport:
-    """A statement with the answers of all nodes. Raises UnknownName SLC-003, SLC-111."""
+    """A statement with the answers of all nodes. Raises UnknownName SLC-003."""
     context.config.source(source)
     statement = statement_board.find(context.store, source, number)
     if statement is None:

@@ -36,12 +36,12 @@ _SCHEMA = pa.schema(
 
 
 def as_json(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
-    """An object with the rows, a row a line. Raises UnknownName SLC-510 at once, before anything is sent."""
+    """An object with the rows, a row a line. Raises UnknownName SLC-003 at once, before anything is sent."""
     return _json(context, comparison_status.find_tables(context, pair, report))
 
 
 def as_parquet(context: Context, pair: Pair, report: int) -> Iterator[bytes]:
-    """A Parquet file. Raises UnknownName SLC-510 at once, before anything is sent."""
+    """A Parquet file. Raises UnknownName SLC-003 at once, before anything is sent."""
     return _parquet(context, comparison_status.find_tables(context, pair, report))
 
 

@@ -96,7 +96,7 @@ def needs(right: Right) -> Any:
     """The right that a route needs, as one of its dependencies.
 
     Raises (when a request comes):
-        Refused: SLC-392, the person does not have it; SLC-393, another site may have asked.
+        Refused: SLC-300, the person does not have it; SLC-393, another site may have asked.
     """
 
     def allow(request: Request) -> None:
@@ -112,7 +112,7 @@ def needs(right: Right) -> Any:
                     context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}"
                 )
             raise Refused(
-                392,
+                300,
                 fact,
                 "nothing was changed; ask somebody who may, or change `pages` in the configuration",
             )

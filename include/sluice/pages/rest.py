@@ -186,7 +186,7 @@ def cancel_update(request: Request, source: str, slave: str) -> Receipt:
     ended = cancel(context, source, [slave], who.user)
     if not ended.cancelled:
         raise SluiceError(
-            395,
+            172,
             f"no initial update of {slave} is under way: it is {ended.idle[slave]}",
             f"nothing was changed; see `{shell.status()}`",
         )
@@ -199,10 +199,10 @@ def remove_first(request: Request, source: str, slave: str, first: First) -> Rec
     context, dags = command_ports(request)
     stuck = overview.find_replication(airflow(request), request.app.state.reach, Pair(source, slave)).stuck
     if stuck is None:
-        raise SluiceError(394, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
+        raise SluiceError(172, f"no transaction blocks {slave}", f"nothing was changed; see `{shell.status()}`")
     if stuck.ordinal != first.ordinal:
         raise SluiceError(
-            399,
+            172,
             f"{slave} stands in front of transaction {stuck.ordinal}, and no longer of {first.ordinal}",
             "nothing was changed; look at that one, and decide again",
         )

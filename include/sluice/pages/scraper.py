@@ -27,7 +27,7 @@ def asks_for_metrics(request: Request) -> bool:
 def scraper(request: Request) -> Visitor | None:
     """The visitor that brings the token of the configuration; None if this request does not.
 
-    A token that cannot be used (SLC-383, SLC-243) is written into the log of the API server: strangers hear nothing.
+    A token that cannot be used (SLC-243) is written into the log of the API server: strangers hear nothing.
     """
     scheme, _, brought = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
@@ -54,7 +54,7 @@ def _token(file: str) -> bytes:
 
 def _unusable(fact: str) -> ConfigError:
     return ConfigError(
-        383,
+        243,
         fact,
         f"let the file of pages.metrics_token_file hold a random text of {_SHORTEST} characters or more, such as "
         "`openssl rand -hex 32` prints, that the API server alone may read",

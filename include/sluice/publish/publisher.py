@@ -163,9 +163,9 @@ class Publisher:
 
         Raises:
             FencedError: another publisher took over; nothing is lost.
-            SluiceError: SLC-048 if the source is not the one that the log was written from; SLC-547 if it is, and
+            SluiceError: SLC-048 if the source is not the one that the log was written from; SLC-552 if it is, and
                 another server took its place.
-            TransientError: SLC-548, another server took its place, and the next run goes on with it.
+            TransientError: SLC-083, another server took its place, and the next run goes on with it.
         """
         with ExitStack() as stack:
             sweep = stack.enter_context(
@@ -253,7 +253,7 @@ class Publisher:
         copy that log in its order. So it has lost nothing of that, whatever else was lost.
 
         Raises:
-            SluiceError: SLC-547, another server took the place of this one.
+            SluiceError: SLC-552, another server took the place of this one.
         """
         expect_newest(self._source, state, tail.incarnation)
         if not state.succeeds(tail.incarnation):
@@ -275,7 +275,7 @@ class Publisher:
         event("another server took the source's place", source=self._source, **facts)
         if asked or self._database.capture.backlog():
             raise TransientError(
-                548,
+                83,
                 f"another server took the place of {self._source} while it was read",
                 f"nothing is lost; the next run goes on with that server, and {AGAIN}",
             )

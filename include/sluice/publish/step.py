@@ -107,7 +107,7 @@ def sweep(
         the fields of `Swept`.
 
     Raises:
-        SluiceError: see `Publisher.publish`; SLC-247, SLC-375, for some seconds no look at tables that are altered held
+        SluiceError: see `Publisher.publish`; SLC-095, SLC-036, for some seconds no look at tables that are altered held
             until the sweep.
     """
     database = context.source(source)

@@ -53,7 +53,7 @@ class Transformer(Protocol):
 
 
 def load(named: str, source: str) -> Transformer:
-    """The transformer of that name, for this source. Raises ConfigError SLC-055 if there is none."""
+    """The transformer of that name, for this source. Raises ConfigError SLC-054 if there is none."""
     try:
         made = extensions.made(GROUP, named, source)
     except extensions.UnusableExtension as error:
@@ -65,7 +65,7 @@ def load(named: str, source: str) -> Transformer:
 
 def _unusable(named: str, why: str) -> ConfigError:
     return ConfigError(
-        55,
+        54,
         f"the transformer {named} cannot be loaded: {why}",
         f"nothing was published and nothing is lost; install it where the jobs run, as an entry point of {GROUP} or "
         "as module:attribute, or fix `transformer`",

@@ -70,7 +70,7 @@ class CsvLogger:
         except OSError as error:
             if not self._failing:
                 failure = TransientError(
-                    413,
+                    658,
                     f"events cannot be logged to {self._directory}: {error.strerror or error}",
                     "make room, or fix its rights; it is tried again, and nothing is left out",
                 )

@@ -42,7 +42,7 @@ def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], st
     """The clients, by name, and the secret of the figures if there is one.
 
     Raises:
-        ConfigError: SLC-014 or SLC-410, one has no secret; SLC-694, two have the same.
+        ConfigError: SLC-014, one has no secret; SLC-017, two have the same.
     """
     found: dict[str, Reader] = {}
     owners: dict[int, str] = {}
@@ -51,7 +51,7 @@ def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], st
         # One of the keys leaves the last character out.
         if others := {owners.setdefault(key, name) for key in keys} - {name}:
             raise ConfigError(
-                694,
+                17,
                 f"the clients {min(others)!r} and {name!r} of the relay have secrets that differ in their last "
                 "character at most, so each could take the other's name and its events",
                 f"give {name!r} one of its own: {shell.connect(client.connection)}",
@@ -61,11 +61,11 @@ def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], st
 
 
 def _secret(context: Context, conn_id: str) -> str:
-    """A secret of the relay. Raises ConfigError SLC-014 or SLC-410."""
+    """A secret of the relay. Raises ConfigError SLC-014."""
     if found := context.connection(conn_id).password:
         return found
     raise ConfigError(
-        410,
+        14,
         f"a secret of the relay is the password of the Airflow connection {conn_id!r}, and that has none",
         f"type: {shell.connect(conn_id)}",
     )

@@ -54,14 +54,14 @@ def serve(context: Context, ready: Callable[[Listening], None]) -> None:
     """Serve until the process is asked to end, by SIGTERM or SIGINT.
 
     Raises:
-        ConfigError: SLC-415, the relay is not configured; SLC-410, a client has no secret; SLC-694, two share one.
+        ConfigError: SLC-002, the relay is not configured; SLC-014, a client has no secret; SLC-017, two share one.
         SluiceError: SLC-411, the address is not free.
         FencedError: SLC-050, another relay of this control store was started.
     """
     settings = context.config.relay
     if settings is None:
         raise ConfigError(
-            415,
+            2,
             "the configuration has no section `relay`",
             "add one with the clients that may connect: include/docs/relay.md",
         )

@@ -150,7 +150,7 @@ class BothSides:
         opposites: the replications that go the other way.
 
     Raises:
-        SluiceError: SLC-625, there is no opposite direction; SLC-465 and SLC-468, its slave cannot be repaired.
+        SluiceError: SLC-627, there is no opposite direction; SLC-020 and SLC-468, its slave cannot be repaired.
     """
 
     def __init__(self, context: Context, pair: Pair, opposites: list[Pair], how: Directions) -> None:

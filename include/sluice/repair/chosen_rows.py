@@ -21,7 +21,7 @@ _AT_ONCE = 5_000
 
 
 def numbers(text: str) -> RowNumbers:
-    """The rows that are named. Raises SluiceError SLC-618, the text has another form."""
+    """The rows that are named. Raises SluiceError SLC-466, the text has another form."""
     try:
         return RowNumbers.parse(text)
     except ValueError as error:
@@ -32,7 +32,7 @@ def expect_alone(rows: RowNumbers | None, report: int | None, kinds: Collection[
     """See that numbers are those of a report, and that nothing else chooses among its rows.
 
     Raises:
-        SluiceError: SLC-618.
+        SluiceError: SLC-466.
     """
     if rows is None:
         return
@@ -43,7 +43,7 @@ def expect_alone(rows: RowNumbers | None, report: int | None, kinds: Collection[
 
 
 def one_table(chosen: Sequence[TableReport]) -> TableReport:
-    """The table whose rows the numbers are. Raises SluiceError SLC-618, it is none, or one of several."""
+    """The table whose rows the numbers are. Raises SluiceError SLC-466, it is none, or one of several."""
     if len(chosen) == 1:
         return chosen[0]
     several = ", ".join(str(table.table) for table in chosen)
@@ -55,7 +55,7 @@ def one_table(chosen: Sequence[TableReport]) -> TableReport:
 
 
 def read(store: Store, pair: Pair, report: TableReport, rows: RowNumbers) -> list[tuple[int, RowDifference]]:
-    """These rows of a table, each with its number. Raises SluiceError SLC-619, the report has not all of them."""
+    """These rows of a table, each with its number. Raises SluiceError SLC-466, the report has not all of them."""
     rows_read: list[tuple[int, RowDifference]] = []
     for first, last in rows.spans:
         while first <= last:
@@ -68,7 +68,7 @@ def read(store: Store, pair: Pair, report: TableReport, rows: RowNumbers) -> lis
         named = RowNumbers(lacking.spans[:_NAMED])
         more = " and others" if len(lacking.spans) > _NAMED else ""
         raise SluiceError(
-            619,
+            466,
             f"report {report.report} has no rows {named}{more} of {report.table}; perhaps housekeeping deleted them",
             "nothing was changed; the rows that it has, with their numbers: "
             f"{shell.sluice('repair', pair.source, pair.slave, '--from', str(report.report), '--dry-run')}",
@@ -90,4 +90,4 @@ def still_differing(
 
 def _not_so(why: str) -> SluiceError:
     like = shell.sluice("repair", "SOURCE", "SLAVE", "--from", 4711, "--table", "public.legs", "--rows", "3,5,10-20")
-    return SluiceError(618, why, f"nothing was changed; name a report, one table and numbers of its rows: {like}")
+    return SluiceError(466, why, f"nothing was changed; name a report, one table and numbers of its rows: {like}")

@@ -123,7 +123,7 @@ def expect_ready(context: Context, pair: Pair) -> ReplicationState:
     """The replication, if rows of its slave may be repaired.
 
     Raises:
-        SluiceError: SLC-468, its slave is of another kind; SLC-465, it is not NORMAL: it is being filled, or its
+        SluiceError: SLC-468, its slave is of another kind; SLC-020, it is not NORMAL: it is being filled, or its
             rows are of unknown origin.
     """
     if error := unfit(context, pair):
@@ -131,7 +131,7 @@ def expect_ready(context: Context, pair: Pair) -> ReplicationState:
     replication = replications.get(context.store, pair)
     if replication.status is not Status.NORMAL:
         raise SluiceError(
-            465,
+            20,
             f"slave {pair.slave} is {replication.status}, and rows are repaired only of one that is NORMAL",
             # Of two masters it may be this one whose rows are to win.
             "nothing was changed. If an initial update is under way, wait for its end; else another one is needed, and "
@@ -157,8 +157,8 @@ def plan(
         left_out: see `sift`.
 
     Raises:
-        SluiceError: SLC-465, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
-            SLC-467, rows of a table cannot be repaired; SLC-618, SLC-619, there are no such rows.
+        SluiceError: SLC-020, SLC-468, those of this slave cannot; SLC-466, there is no such report, or it is too old;
+            SLC-467, rows of a table cannot be repaired; SLC-466, there are no such rows.
     """
     replication = expect_ready(context, pair)
     reports = comparisons.tables_of(context.store, report, pair)
@@ -205,18 +205,18 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
 
 
 def expect_alone_in_table(context: Context, pair: Pair, planned: TablePlan) -> TablePlan:
-    """The same, if the rows of its table come from this master alone. Raises SluiceError SLC-467, SLC-603, SLC-604."""
+    """The same, if the rows of its table come from this master alone. Raises SluiceError SLC-467, SLC-603."""
     expect_no_others(context, pair, planned.report.table)
     expect_arriving(context, pair, planned.report.on_slave)
     return planned
 
 
 def expect_unchanged(context: Context, pair: Pair, began: ReplicationState) -> None:
-    """See that nothing else fills the slave since a repair began. Raises FencedError SLC-470."""
+    """See that nothing else fills the slave since a repair began. Raises FencedError SLC-050."""
     now = replications.get(context.store, pair)
     if (now.status, now.update_id) != (began.status, began.update_id):
         raise FencedError(
-            470,
+            50,
             f"slave {pair.slave} is {now.status}: something else began to fill it",
             "nothing of this was changed; trigger the repair again when that has ended",
         )

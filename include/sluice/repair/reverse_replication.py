@@ -50,7 +50,7 @@ def unfit_both_ways(context: Context, pair: Pair, reverse: list[Pair]) -> Sluice
     if not why:
         return None
     return SluiceError(
-        625,
+        627,
         f"rows of {pair.source} and {pair.slave} cannot be repaired in both directions: {why}",
         f"nothing was changed; to let the source's rows win, type: {shell.sluice('repair', pair.source, pair.slave)}",
     )
@@ -76,7 +76,7 @@ def expect_mirrored(pair: Pair, there: TableView, back: TableView) -> None:
         back: the view that the opposite replication has of the slave's table.
 
     Raises:
-        SluiceError: SLC-626, it is not; SLC-467, equal keys may have several texts.
+        SluiceError: SLC-467, it is not; equal keys may have several texts.
     """
     table, why = there.master.name, ""
     if any(side.is_shaped or side.entry.plugin is not None or side.entry.chooses for side in (there, back)):
@@ -102,7 +102,7 @@ def expect_two_alone(context: Context, pair: Pair, back: Pair, table: TableName,
     What comes without `block_loop` is captured where it is written, and is in that side's stream as rows of users are.
 
     Raises:
-        SluiceError: SLC-604, one does.
+        SluiceError: SLC-467, one does.
     """
     others = {
         f"{name} of {other.source} (to {other.slave})"
@@ -112,7 +112,7 @@ def expect_two_alone(context: Context, pair: Pair, back: Pair, table: TableName,
     }
     if others:
         raise SluiceError(
-            604,
+            467,
             f"rows of {table} cannot be repaired in both directions between {pair.source} and {pair.slave}: rows of "
             f"others come there, too, and may be on their way to one of the two: {', '.join(sorted(others))}",
             'nothing was changed in it; name other tables; for this one see repair.md, "With a third master"',
@@ -122,7 +122,7 @@ def expect_two_alone(context: Context, pair: Pair, back: Pair, table: TableName,
 def unlike(pair: Pair, table: TableName, why: str) -> SluiceError:
     """The two replications do not carry a table alike."""
     return SluiceError(
-        626,
+        467,
         f"rows of {table} cannot be repaired in both directions between {pair.source} and {pair.slave}: {why}",
         # No initial update: it may be the slave's rows that are to win.
         "nothing was changed in it; name other tables, or make both replications carry it alike",

@@ -47,7 +47,7 @@ class RuleChoice:
         """It for the rows of some kinds of one table, in the slave's view of it.
 
         Raises:
-            SluiceError: SLC-627, SLC-629, it cannot be used for the table.
+            SluiceError: SLC-627, it cannot be used for the table.
         """
         if self.name == NEWEST:
             return OfKinds(kinds, newest_rule(view.master.name, view.ours.columns, self.column or ""))

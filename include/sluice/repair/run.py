@@ -115,9 +115,9 @@ def repair(
     """Repair rows of a slave, and compare its tables again.
 
     Raises:
-        SluiceError: SLC-465 to SLC-468, SLC-603, SLC-604, SLC-618, SLC-619, SLC-625 to SLC-627 and SLC-629, it cannot
-            be done, nothing was changed; SLC-630, a rule fails on a row; SLC-649, a row that is not repaired is
-            in the way; SLC-469 and SLC-628, rows of these kinds, or these rows, differ afterwards.
+        SluiceError: SLC-020, SLC-466, SLC-467, SLC-468, SLC-603, SLC-627, it cannot
+            be done, nothing was changed; SLC-603, a rule fails on a row; a row that is not repaired is
+            in the way; SLC-469, rows of these kinds, or these rows, differ afterwards.
         TransientError: the slave does not come to a point, or the like; what is repaired already stays.
     """
     pair = request.pair
@@ -188,7 +188,7 @@ def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSi
 def _by_rule(
     context: Context, request: RepairRequest, both: BothSides, report: int, planned: Sequence[TablePlan]
 ) -> dict[str, object]:
-    """Repair rows to the sides that a rule says. Raises SluiceError SLC-628, more rows differ than the report names."""
+    """Repair rows to the sides that a rule says. Raises SluiceError SLC-469, more rows differ than the report names."""
     pair, settled = request.pair, both.settled
     what = _summary(request, planned)
     pairs = () if request.dry_run else (pair, *both.opposites)
@@ -200,7 +200,7 @@ def _by_rule(
     event("repaired", slave=pair.slave, report=report, **settled.counts)
     if more := 0 if request.dry_run or request.rows else sum(table.more for table in planned):
         raise SluiceError(
-            628,
+            469,
             f"rows were repaired ({settled}), and {more:,} rows differ that report {report} does not name",
             f"what was repaired is correct; type again: {request.command}",
         )

@@ -38,7 +38,7 @@ class UserRule:
     ask: Asked
 
     def winners(self, conflicts: Sequence[Conflict]) -> Sequence[Winner]:
-        """The winner of each. Raises SluiceError SLC-630, the code fails, does not end, or answers nonsense."""
+        """The winner of each. Raises SluiceError SLC-603, the code fails, does not end, or answers nonsense."""
         winners: list[Winner] = []
         try:
             extensions.asked(lambda: winners.extend(map(self._winner, conflicts)))
@@ -50,7 +50,7 @@ class UserRule:
             # In one line, so that all of the key can be left out for who may not see it.
             key = " ".join(", ".join(at.key).split())
             raise SluiceError(
-                630,
+                603,
                 f"the rule {self.named} failed on a row of {self.table} that is {at.kind}: "
                 f"{type(error).__name__}: {error}{FIRST_KEYS}{key}",
                 "rows that were repaired before are correct, and this one and others were left as they are; fix the "
@@ -74,7 +74,7 @@ def user_rule(layout: Layout, named: str | None) -> UserRule:
         layout: of the source's table, as far as the slave gets it.
 
     Raises:
-        SluiceError: SLC-629, there is none, or it cannot be used.
+        SluiceError: SLC-627, there is none, or it cannot be used.
     """
     why = "its entry in the slave's `tables` has no `repair_rule`"
     if named is not None:
@@ -83,7 +83,7 @@ def user_rule(layout: Layout, named: str | None) -> UserRule:
         except extensions.UnusableExtension as error:
             why = f"{named}: {error}"
     raise SluiceError(
-        629,
+        627,
         f"the rule `plugin` cannot be used for {layout.name}: {why}",
         f"nothing was changed in it; name code of yours there, as an entry point of {GROUP} or as module:attribute, "
         "and install it where the jobs run; or choose another rule",

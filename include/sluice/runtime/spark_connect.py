@@ -69,7 +69,7 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
     """Wait for the server and run one small job: the first one of a server costs seconds.
 
     Raises:
-        SluiceError: SLC-930 and SLC-931, the server does not start; SLC-932, the job fails.
+        SluiceError: SLC-931, the server does not start; the job fails.
     """
     step.update("starting")
     service.wait_until(lambda: service.listens_on(port), READY_S)
@@ -85,7 +85,7 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
     if first.returncode:
         output = "\n".join(first.stderr.splitlines()[-10:])
         raise SluiceError(
-            932,
+            931,
             f"the first Spark job failed:\n{output}",
             f"the server's log: {service.log}; fix what it says, then `./sluice down` and `./sluice up`",
         )

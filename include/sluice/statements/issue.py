@@ -42,7 +42,7 @@ def issue(
         the statement with its number and the master's answer.
 
     Raises:
-        SluiceError: SLC-100 to SLC-103, SLC-364, SLC-577, SLC-578, it is refused, SLC-105, it failed; nothing was
+        SluiceError: SLC-100 to SLC-103, SLC-914, SLC-577, SLC-578, it is refused, SLC-105, it failed; nothing was
             changed on any node. SLC-110, it was executed or not, by a master whose place another has taken.
         TransientError: SLC-108, it was rolled back by something that passes; SLC-109, it is not known yet whether it
             was executed.
@@ -56,11 +56,11 @@ def issue(
 
 
 def expect_bounded(context: Context, source: str, max_entries: int | None) -> int:
-    """The number of rows that are kept of an answer. Raises SluiceError SLC-364, more are wanted than may be."""
+    """The number of rows that are kept of an answer. Raises SluiceError SLC-914, more are wanted than may be."""
     most = context.config.source(source).statement_max_rows
     if max_entries is not None and not 0 <= max_entries <= most:
         raise SluiceError(
-            364,
+            914,
             f"{max_entries} rows of an answer are wanted, and of {source} it may be 0 to {most}",
             "nothing was changed; ask for fewer, or change `statement_max_rows` of the source in the configuration",
         )
@@ -181,7 +181,7 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
     """The answers of all nodes to a statement that was issued before, the master first.
 
     Raises:
-        SluiceError: SLC-111, there is no such statement of this source.
+        SluiceError: SLC-003, there is no such statement of this source.
     """
     context.config.source(source)
     if statement_results.find_issued(context.store, source, number) is None:
@@ -203,7 +203,7 @@ def awaited(context: Context, number: int, patience_s: float) -> Sequence[NodeAn
 def unknown(source: str, number: int) -> UnknownName:
     """The error of a number that no statement of a source has."""
     return UnknownName(
-        111,
+        3,
         f"there is no statement {number} of {source}",
         "give the number that was printed when it was issued; in the control store: SELECT id, sql FROM statement",
     )

@@ -68,13 +68,13 @@ def withdraw(context: Context, source: str, number: int, who: str) -> None:
     """Keep a statement from being executed, as long as its run has not begun it.
 
     Raises:
-        SluiceError: SLC-111, there is none; SLC-365, it was begun, or is ended.
+        SluiceError: SLC-003, there is none; SLC-363, it was begun, or is ended.
     """
     if statement_board.find(context.store, source, number) is None:
         raise issue.unknown(source, number)
     if not statement_board.withdraw(context.store, number, who, f"{who} withdrew it; it was executed nowhere"):
         raise SluiceError(
-            365,
+            363,
             f"statement {number} was begun, or is ended, and cannot be withdrawn",
             "nothing was changed. To end one that is at work on the master, mark its run in Airflow as failed",
         )

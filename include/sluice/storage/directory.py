@@ -117,7 +117,7 @@ class Directory(Place):
         """Write a file that is there as a whole, or not at all.
 
         Raises:
-            SluiceError: SLC-332, nobody would read it: it is too large.
+            SluiceError: SLC-183, nobody would read it: it is too large.
         """
         if len(content) > MOST_BYTES:
             raise self._too_large(name)
@@ -141,7 +141,7 @@ class Directory(Place):
         """All bytes of a file.
 
         Raises:
-            SluiceError: SLC-332, there are too many; none of them is looked at.
+            SluiceError: SLC-183, there are too many; none of them is looked at.
         """
         with self.reading(name) as stream:
             content = stream.read(MOST_BYTES + 1)
@@ -186,7 +186,7 @@ class Directory(Place):
 
     def _too_large(self, name: str) -> SluiceError:
         return SluiceError(
-            332,
+            183,
             f"{self.url}/{name} has more than {MOST_BYTES:,} bytes, so it is not read",
             "if somebody else wrote it, copy it again; if it is ours, let `initial_files.max_bytes` of the source be "
             "larger, so that there are fewer files to list, and trigger initial_update again",

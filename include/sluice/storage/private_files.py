@@ -105,7 +105,7 @@ def copied(source: Readable, size: int) -> Iterator[Copy]:
         size: how many bytes are expected. Of more, one more is copied.
 
     Raises:
-        TransientError: SLC-330, there is no room for it in the temporary directory.
+        TransientError: SLC-658, there is no room for it in the temporary directory.
     """
     digest, count = hashlib.sha256(), 0
     with BytesIO() if size <= IN_MEMORY else _unnamed() as file:
@@ -130,7 +130,7 @@ def _room() -> Iterator[None]:
         yield
     except OSError as error:
         raise TransientError(
-            330,
+            658,
             f"a file cannot be copied to {tempfile.tempdir or 'a temporary directory'} to be read: {error.strerror}",
             "nothing is lost; make room there, or let TMPDIR name another directory; the run tries again by itself",
         ) from None

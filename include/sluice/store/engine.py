@@ -74,7 +74,7 @@ class Store:
 
         Raises:
             TransientError: SLC-060 if the store cannot be reached, SLC-066 if its tables do not exist yet.
-            SluiceError: SLC-062 if it refuses the login, SLC-311 if TLS cannot be set up, SLC-558 if it cannot hold a
+            SluiceError: SLC-031 if it refuses the login, SLC-311 if TLS cannot be set up, SLC-028 if it cannot hold a
                 value.
             ConfigError: SLC-059 if a newer Sluice made its tables.
         """
@@ -92,7 +92,7 @@ class Store:
         except exc.DataError as error:
             # What follows its first line may be a row's value.
             raise SluiceError(
-                558,
+                28,
                 f"the control store cannot hold a value: {str(error.orig).splitlines()[0]}",
                 "nothing of it was written; let its database have the encoding UTF8; if it has that, report this",
             ) from None
@@ -105,7 +105,7 @@ class Store:
                     "trigger the DAG bootstrap, which makes them; this run tries again by itself",
                 ) from None
             raise SluiceError(
-                61, f"the control store refuses a statement: {error.orig}", "let the role own its database"
+                33, f"the control store refuses a statement: {error.orig}", "let the role own its database"
             ) from None
 
     @cached_property
@@ -154,7 +154,7 @@ class Store:
             state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         fact = f"the control store does not answer: {reason}"
         if (state or "").startswith(_REFUSED):
-            return SluiceError(62, fact, "fix login, password and database of the control store's Airflow connection")
+            return SluiceError(31, fact, "fix login, password and database of the control store's Airflow connection")
         return TransientError(60, fact, "start its database; nothing moves until then, nothing is lost, runs try again")
 
 

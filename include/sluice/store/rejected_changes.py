@@ -104,7 +104,7 @@ def newest(store: Store, pair: Pair) -> int:
 def drop(
     store: Store, pair: Pair, numbers: Sequence[int], *, through: int | None = None, who: str | None = None
 ) -> int:
-    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-122 if one of them is not kept.
+    """Forget what was rejected; how many changes that is. Raises SluiceError SLC-003 if one of them is not kept.
 
     Args:
         numbers, through, who: as `chosen` has them.
@@ -135,7 +135,7 @@ def take(
         everything = _read(connection, select(rejected).with_for_update(), pair)
         if unknown := set(numbers) - {kept.id for kept in everything}:
             raise SluiceError(
-                122,
+                3,
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
                 f"name those that `{shell.rejected(pair)}` lists; nothing was changed",
             )

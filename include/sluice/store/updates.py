@@ -71,11 +71,11 @@ def expect_exact(store: Store, number: int, wanted: Collection[TableName], name:
         name: of who gets it.
 
     Raises:
-        SluiceError: SLC-197, changes of unknown tables were lost meanwhile.
+        SluiceError: SLC-079, changes of unknown tables were lost meanwhile.
     """
     if tables(store, number) != wanted:
         raise SluiceError(
-            197,
+            79,
             f"changes were lost on the way to {name} meanwhile, and perhaps of tables that keep their rows",
             f"`{shell.status()}` says why; trigger initial_update again, for all tables",
         )

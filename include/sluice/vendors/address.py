@@ -50,11 +50,11 @@ SECRET = Address("generic")
 
 
 def parsed(text: str) -> Address:
-    """The address that a text is. Raises ConfigError SLC-917."""
+    """The address that a text is. Raises ConfigError SLC-017."""
     try:
         found = _parsed(text.strip())
     except ValueError as error:
-        raise ConfigError(917, f"{error}", f"nothing was changed; write one of these: {', '.join(EXAMPLES)}") from None
+        raise ConfigError(17, f"{error}", f"nothing was changed; write one of these: {', '.join(EXAMPLES)}") from None
     return found
 
 

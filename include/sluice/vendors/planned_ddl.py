@@ -129,8 +129,8 @@ class Planner(ABC):
 
         Raises:
             SluiceError: SLC-141, a table that is to be made is there already; SLC-142, SLC-371, so is the name that one
-                is to bear; SLC-145, its new name lets more of it be seen; SLC-566, its rows would have values that
-                nobody knows; SLC-567, what is to be dropped is no table; or what the hooks of the vendor raise.
+                is to bear; SLC-145, its new name lets more of it be seen; SLC-140, its rows would have values that
+                nobody knows; what is to be dropped is no table; or what the hooks of the vendor raise.
         """
         if change.before is None:
             assert change.after is not None

@@ -183,10 +183,10 @@ def master(name: str) -> Master:
 
 
 def online(name: str) -> BlockLoading:
-    """The interface of a vendor for loads in blocks. Raises ConfigError SLC-088 if it has none."""
+    """The interface of a vendor for loads in blocks. Raises ConfigError SLC-099 if it has none."""
     found = vendor(name).online
     if found is None:
         raise ConfigError(
-            88, "this kind of slave cannot be loaded in blocks", "run initial_update in the mode `snapshot`"
+            99, "this kind of slave cannot be loaded in blocks", "run initial_update in the mode `snapshot`"
         )
     return found

@@ -20,7 +20,7 @@ def drop(tables: Sequence[TableName], dropped: Callable[[TableName], bool]) -> S
 
 def _not_free(table: TableName, other: TableName) -> SluiceError:
     return SluiceError(
-        535,
+        387,
         f"{table} cannot be dropped: a foreign key of {other} refers to it",
         "nothing was changed; drop that foreign key, or let the tables stay: remove without `--tables`",
     )
@@ -37,7 +37,7 @@ def expect_free(
         refused: the error for one that goes and one that stays.
 
     Raises:
-        SluiceError: SLC-535, or what `refused` gives.
+        SluiceError: SLC-387, or what `refused` gives.
     """
     for name in tables:
         if others := [other for other in referring(name) if other not in tables]:
@@ -47,7 +47,7 @@ def expect_free(
 def staying(pair: Pair, kept: Sequence[TableName], statement: str) -> SluiceError:
     """The error of a replication that is removed, but for tables of it: what drops these."""
     return SluiceError(
-        543,
+        652,
         f"{pair} is removed, but {', '.join(map(str, kept))} stays: foreign keys of tables that the account is not "
         "shown, or of each other, refer to it",
         f"drop these foreign keys, and then: {statement}",

@@ -54,7 +54,7 @@ def compare_texts(
 
 
 def whole(jobs: list[Comparison], most: int) -> list[Comparison]:
-    """See `sluice.vendors.registry.Vendor.cut`: no table is cut. Raises SluiceError SLC-622, SLC-641, SLC-642."""
+    """See `sluice.vendors.registry.Vendor.cut`: no table is cut. Raises SluiceError SLC-622, SLC-640."""
     if given := [job for job in jobs if job.only]:
         why = "both sides have to be PostgreSQL"
         raise not_by_given_keys(given[0].slave, {job.view.master.name: why for job in given})

@@ -51,7 +51,7 @@ class ChangedRows:
             alone: nothing else says which rows are compared.
 
         Raises:
-            SluiceError: SLC-620, there is no such place, or something else says it as well; SLC-621, the log does not
+            SluiceError: SLC-620, there is no such place, or something else says it as well; the log does not
                 go back so far.
         """
         if not since.strip():

@@ -43,7 +43,7 @@ def expect_alone(
     """See that ranges say which rows are compared, and nothing else does.
 
     Raises:
-        SluiceError: SLC-640, a sample was chosen as well, or one of their tables as a whole; SLC-643, there is no such
+        SluiceError: SLC-640, a sample was chosen as well, or one of their tables as a whole; SLC-040, there is no such
             table.
     """
     if ranges and sampled:
@@ -52,7 +52,7 @@ def expect_alone(
         raise _not_comparable(ranges, f"{', '.join(map(str, whole))} is named in `tables` as well")
     if strange := sorted({key_range.table for key_range in ranges} - set(watched)):
         raise SluiceError(
-            643,
+            40,
             f"{', '.join(map(str, strange))}: no table that is watched on {source}",
             "nothing was compared; name tables in `ranges` as the master calls them: "
             f"{', '.join(map(str, sorted(watched)))}",
@@ -67,7 +67,7 @@ def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Compa
         fine: into more ranges than so many tasks need.
 
     Raises:
-        SluiceError: one of the databases cannot be read; SLC-641, SLC-642, ranges of keys cannot be compared.
+        SluiceError: one of the databases cannot be read; SLC-622, SLC-640, ranges of keys cannot be compared.
     """
     by_keys = next((job for job in jobs if job.keys), None)
     cut_by_vendor = vendor(jobs[0].replica.vendor).cut if jobs else None

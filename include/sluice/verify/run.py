@@ -96,17 +96,17 @@ def verify(
     """Compare, record what was found, and, at the end of an initial update, let NORMAL or INCONSISTENT happen.
 
     Raises:
-        SluiceError: SLC-090 with the tables and keys that differ; SLC-093 if a slave is not in a state to be compared.
-            Others were compared (R8). SLC-040 if one of `tables` does not exist, SLC-576 if `percent` and `at_most` are
-            both chosen, SLC-640 and SLC-643 if `ranges` cannot be, SLC-620 and SLC-621 if `since` cannot; then nothing
+        SluiceError: SLC-090 with the tables and keys that differ; SLC-020 if a slave is not in a state to be compared.
+            Others were compared (R8). SLC-040 if one of `tables` does not exist, SLC-914 if `percent` and `at_most` are
+            both chosen, SLC-640 and SLC-040 if `ranges` cannot be, SLC-620 if `since` cannot; then nothing
             was. SLC-622 if rows of a slave are not found by a key.
-        TransientError: SLC-091 if a slave does not arrive at the point; SLC-097 and SLC-098 if it has its initial data,
-            and its first changes do not come: somebody paused its drain, or it is not there yet; SLC-606 if its master
+        TransientError: SLC-091 if a slave does not arrive at the point; SLC-098 if it has its initial data,
+            and its first changes do not come: somebody paused its drain, or it is not there yet; if its master
             lacks what others have sent to it. SLC-575 if a sample had fewer keys than `at_most` needs.
     """
     if request.at_most and request.percent < 100:
         raise SluiceError(
-            576,
+            914,
             "the size of a sample, and what it has to say, cannot both be chosen",
             "nothing was compared; choose either `sample` or `at_most`",
         )
@@ -261,7 +261,7 @@ def _paused_error(context: Context, pair: Pair) -> TransientError | None:
     if who is None:
         return None
     return TransientError(
-        97,
+        98,
         f"slave {pair.slave} has its data, but gets no changes: its drain DAG was paused by {who}",
         f"type: {shell.unpause(pair)}; the update then ends by itself. To give it up, type: {shell.cancel(pair)}",
     )
@@ -395,4 +395,4 @@ def _complain(
         states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
         red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
         anew = f"; once that is fixed, type: {shell.update(source, red)}" if red else "; an update is under way"
-        raise SluiceError(93, f"not every slave could be verified: {states}", f"`{shell.status()}` says why{anew}")
+        raise SluiceError(20, f"not every slave could be verified: {states}", f"`{shell.status()}` says why{anew}")

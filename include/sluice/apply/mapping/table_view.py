@@ -119,7 +119,7 @@ def view(mapper: Mapper, layout: Layout) -> TableView:
     """The slave's view of a layout. If a column of the key is left out, the slave's table has no key.
 
     Raises:
-        ConfigError: SLC-007, two columns would have one name, or none is left; SLC-161, SLC-163, an expression, a
+        ConfigError: SLC-007, two columns would have one name, or none is left; SLC-161, SLC-007, an expression, a
             plugin or a stylesheet does not fit the columns.
     """
     names = mapper.columns(layout.name, (column.name for column in layout.columns))
@@ -184,7 +184,7 @@ def mapped_and_filtered(changes: pa.Table, sights: Mapping[int, BoundView]) -> p
     """The slave's view of a batch, by its views of the layouts; the batch itself if all of them are plain.
 
     Raises:
-        SluiceError: SLC-160, an expression cannot be evaluated for a row; SLC-162, a plugin, a stylesheet or a veto
+        SluiceError: SLC-162, an expression cannot be evaluated for a row; a plugin, a stylesheet or a veto
             failed; SLC-226, an update has no old image, and the slave needs it.
     """
     _expect_old(changes, sights)

@@ -44,7 +44,7 @@ def build_transform(
         salt: the key of hashes.
 
     Raises:
-        ConfigError: SLC-163, an expression does not fit the table's columns; SLC-161, the stylesheet or the plugin
+        ConfigError: SLC-007, an expression does not fit the table's columns; SLC-161, the stylesheet or the plugin
             does not.
     """
     shapes: list[RowTransform] = []
@@ -138,12 +138,12 @@ def _cut_to_fit(text: str, type_: str) -> str:
 
 
 def read_setting(table: TableName, setting: str, read: Callable[[], _T]) -> _T:
-    """Read a setting of a table. Raises ConfigError SLC-163 instead of a Fault."""
+    """Read a setting of a table. Raises ConfigError SLC-007 instead of a Fault."""
     try:
         return read()
     except Fault as fault:
         raise ConfigError(
-            163,
+            7,
             f"`{setting}` of {table} cannot be used: {fault}",
             "fix it in the slave's `tables`; include/docs/expressions.md tells what there is",
         ) from None

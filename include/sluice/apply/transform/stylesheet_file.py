@@ -21,7 +21,7 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
         version: the version in the source's messages.
 
     Raises:
-        ConfigError: SLC-165, it cannot be read, or the one that is named is not there.
+        ConfigError: SLC-161, it cannot be read, or the one that is named is not there.
     """
     directory = Path(wanted.directory)
     names = [wanted.name] if wanted.name else list(_names(wanted, pair.slave, prefix, version))
@@ -31,7 +31,7 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
             return Stylesheet(file_name, (directory / file_name).read_bytes())
     except OSError as error:
         raise ConfigError(
-            165,
+            161,
             f"the stylesheets of slave {pair.slave} cannot be read: {error}",
             "mount their directory where the jobs run, put the file there, or fix `stylesheets`; nothing was changed",
         ) from None

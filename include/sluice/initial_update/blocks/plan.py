@@ -38,7 +38,7 @@ class BlockPlan:
         keys: ranges of keys whose rows are replaced, if not all rows of tables are to come.
 
     Raises:
-        SluiceError: SLC-224, such a range is none of its table's.
+        SluiceError: SLC-640, such a range is none of its table's.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class BlockPlan:
             build: builds indexes that an earlier load put off, which may take long; else nothing is changed.
 
         Raises:
-            SluiceError: SLC-099, it cannot get one of them; SLC-088, none; SLC-230, rows of others would go.
+            SluiceError: SLC-099, it cannot get one of them; none; SLC-230, rows of others would go.
         """
         mapper = self._context.config.slave(pair.slave).mapper
         tables = {name for name in self.tables if not mapper.excludes(name)}
@@ -217,7 +217,7 @@ def replace_keys(
         what is wrong with slaves that do not get it.
 
     Raises:
-        SluiceError: SLC-224, these are no keys.
+        SluiceError: SLC-640, these are no keys.
     """
     failed: dict[str, SluiceError] = {}
     targets = [slave_target(context, pair, lease) for pair, lease in held]
@@ -243,7 +243,7 @@ def plan_blocks(
     """Plan blocks of key ranges or of whole tables; yields the plan, and the snapshot that it is based on.
 
     Raises:
-        SluiceError: SLC-224, these are no keys.
+        SluiceError: SLC-640, these are no keys.
     """
     database, names = context.source(source), sorted({*(interval.table for interval in keys), *tables})
     try:
@@ -254,7 +254,7 @@ def plan_blocks(
 
 
 def open_ranges(context: Context, pair: Pair) -> SlaveRanges:
-    """Open the key ranges of a slave. Raises ConfigError SLC-088 if it cannot be loaded in blocks."""
+    """Open the key ranges of a slave. Raises ConfigError SLC-099 if it cannot be loaded in blocks."""
     slave = context.config.slave(pair.slave)
     port = online(slave.vendor).ranges
     return port(context.connection(slave.connection), pair, slave.schema_, context.mapper(pair), context.unheard(pair))

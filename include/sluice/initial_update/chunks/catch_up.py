@@ -83,12 +83,12 @@ def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overla
 
 
 def await_published(source: str, last: DumpSnapshot) -> None:
-    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-084, no publisher runs."""
+    """Wait until the log has everything that a snapshot shows. Raises SluiceError SLC-080, no publisher runs."""
     deadline = time.monotonic() + PATIENCE_S
     while not last.published():
         if time.monotonic() > deadline:
             raise SluiceError(
-                84,
+                80,
                 f"{source} has not published within {PATIENCE_S:.0f} s what the snapshot of this dump shows",
                 f"{shell.unpause_publish(source)}, or see its last log; then trigger initial_update again, with "
                 "`resume` if chunks were loaded",

@@ -207,7 +207,7 @@ def _expect_kept(context: Context, target: LoadTarget, names: Sequence[TableName
 def _whole(target: LoadTarget, chunks: int) -> None:
     done = len(target.tables.progress())
     if done != chunks:
-        raise SluiceError(82, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
+        raise SluiceError(80, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
 
 
 def each(

@@ -166,7 +166,7 @@ class Resumption:
         is brought there where they are loaded.
 
         Raises:
-            SluiceError: SLC-084, no publisher runs; SLC-079, a command of that time may have changed rows.
+            SluiceError: SLC-080, no publisher runs; SLC-079, a command of that time may have changed rows.
         """
         stay = self._stay[target.name]
         if not stay.pieces:

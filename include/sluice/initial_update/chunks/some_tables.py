@@ -87,7 +87,7 @@ class SomeTables(NoResume):
         """See that the others can be believed still.
 
         Raises:
-            SluiceError: SLC-197, changes of unknown tables were lost meanwhile.
+            SluiceError: SLC-079, changes of unknown tables were lost meanwhile.
         """
         updates.expect_exact(self._context.store, self._update, self._tables, target.name)
 

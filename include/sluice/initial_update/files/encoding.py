@@ -99,7 +99,7 @@ class Packing:
         file the name of another.
 
         Raises:
-            ConfigError: SLC-193, the key cannot be read.
+            ConfigError: SLC-243, the key cannot be read.
         """
         if self.key_file is None:
             return content
@@ -111,7 +111,7 @@ class Packing:
 
         Raises:
             SluiceError: SLC-192, it was encrypted with another key, or one of the two has none.
-            ConfigError: SLC-193, the key cannot be read.
+            ConfigError: SLC-243, the key cannot be read.
         """
         encrypted = content.startswith(_MAGIC)
         if self.key_file is None:
@@ -165,7 +165,7 @@ def encryption_key(file: str) -> bytes:
     """The key that is in a file.
 
     Raises:
-        ConfigError: SLC-193, it cannot be read, or is none; SLC-243, others may read it.
+        ConfigError: SLC-243, it cannot be read, or is none; others may read it.
     """
     try:
         # Of the two alphabets of base64 whichever it is in.
@@ -175,7 +175,7 @@ def encryption_key(file: str) -> bytes:
             raise ValueError(f"it holds {len(key)} bytes")
     except (OSError, binascii.Error, ValueError) as error:
         raise ConfigError(
-            193,
+            243,
             f"{file} is no key for initial data, which is {_KEY_BYTES} bytes in base64: {error}",
             f"make one, for every machine that stores or loads: (umask 077 && openssl rand -base64 32 > {file})",
         ) from None

@@ -175,8 +175,8 @@ def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles, rea
         read_snapshot: reads snapshots of the master.
 
     Raises:
-        SluiceError: SLC-182, it is not there; SLC-183, it is not as it was written; SLC-184, it is that of another
-            dump; SLC-242, nobody signed it who is to have; SLC-192, it was encrypted with another key.
+        SluiceError: SLC-183, it is not there; it is not as it was written; it is that of another
+            dump; SLC-192, nobody signed it who is to have; it was encrypted with another key.
     """
     if MANIFEST not in (files := directory.files()):
         raise incomplete(directory, [MANIFEST], awaited)
@@ -197,7 +197,7 @@ def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles, rea
     theirs = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
     if not whole and (theirs or awaited.pair.slave not in stored.slaves):
         raise SluiceError(
-            184,
+            183,
             f"{directory.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
             f"{awaited.pair} waits for update {awaited.update}",
             f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
@@ -219,7 +219,7 @@ def _another(directory: Directory, awaited: Transfer) -> SluiceError:
 def incomplete(directory: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
     """Not all of a directory has come, or nothing of it."""
     return SluiceError(
-        182,
+        183,
         f"{directory.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
         f"the slave keeps what it has; copy the rest from {awaited.url}, then run this again",
     )

@@ -55,7 +55,7 @@ class StoredRows:
         self.rows = stored.rows
 
     def __iter__(self) -> Iterator[bytes]:
-        """Raises SluiceError SLC-186, if a file is not what it was when all were checked."""
+        """Raises SluiceError SLC-183, if a file is not what it was when all were checked."""
         if self._stored.format != TEXT:
             yield from self._bytes()
             return
@@ -89,7 +89,7 @@ class StoredRows:
 
 def _changed(directory: Directory, name: str) -> SluiceError:
     return SluiceError(
-        186,
+        183,
         f"{directory.url}/{name} is another file than it was when all of them were checked",
         "see who writes there. What is loaded stays; copy it again, and trigger receive_initial_files again",
     )

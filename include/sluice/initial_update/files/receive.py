@@ -34,7 +34,7 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
     None of them is looked for if all is loaded, and the slave's gate shut still.
 
     Raises:
-        SluiceError: SLC-181, it waits for none.
+        SluiceError: SLC-172, it waits for none.
     """
     pair = Pair(source, slave)
     if loaded := transfers.loaded_transfer(context.store, pair):
@@ -52,7 +52,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     asked before the gate opens, too.
 
     Raises:
-        SluiceError: SLC-181 to SLC-187, SLC-192, SLC-242, these files are not what it waits for; SLC-042, the log
+        SluiceError: SLC-172, SLC-183, SLC-187, SLC-192, these files are not what it waits for; SLC-042, the log
             was trimmed past them. Its tables are as they were.
         TransientError: SLC-188, not all of it could be loaded.
     """
@@ -115,7 +115,7 @@ def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfe
     awaited = transfers.awaited_transfer(context.store, pair)
     if awaited is None or awaited.update != (update or awaited.update):
         raise SluiceError(
-            181,
+            172,
             f"slave {pair.slave} waits for no files of {pair.source}: they are loaded, or its update was given up",
             f"see `{shell.status()}`; to fill it anew, type: {shell.update(pair.source, [pair.slave])}",
         )

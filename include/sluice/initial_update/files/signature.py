@@ -19,7 +19,7 @@ def private_key(file: str) -> Ed25519PrivateKey:
     """The key that is signed with, a PEM file without a password.
 
     Raises:
-        ConfigError: SLC-241, it cannot be read, or is none; SLC-243, others may read it.
+        ConfigError: SLC-243, it cannot be read, or is none; others may read it.
     """
     try:
         key = load_pem_private_key(secret(file), None)
@@ -39,8 +39,8 @@ def expect_signed(manifest: bytes, signature: bytes | None, file: str, where: st
         where: the directory of both, for people.
 
     Raises:
-        SluiceError: SLC-242, it was not.
-        ConfigError: SLC-241, the key cannot be read, or is none.
+        SluiceError: SLC-192, it was not.
+        ConfigError: SLC-243, the key cannot be read, or is none.
     """
     key = public_key(file)
     try:
@@ -50,7 +50,7 @@ def expect_signed(manifest: bytes, signature: bytes | None, file: str, where: st
     except InvalidSignature:
         why = f"there is no {SIGNATURE}" if signature is None else f"{SIGNATURE} was made with another key"
         raise SluiceError(
-            242,
+            192,
             f"{where} was not signed with the private key of {file}: {why}",
             "the slave keeps what it has; if the source has `initial_files.sign_with`, copy the whole directory again, "
             f"or give the slave the public key of that in `signed_by`: openssl pkey -in KEY -pubout -out {file}. If it "
@@ -62,7 +62,7 @@ def public_key(file: str) -> Ed25519PublicKey:
     """The key that signatures are held against, a PEM file.
 
     Raises:
-        ConfigError: SLC-241, it cannot be read, or is none.
+        ConfigError: SLC-243, it cannot be read, or is none.
     """
     try:
         key = load_pem_public_key(Path(file).read_bytes())
@@ -75,7 +75,7 @@ def public_key(file: str) -> Ed25519PublicKey:
 
 def _no_key(file: str, kind: str, why: str) -> ConfigError:
     return ConfigError(
-        241,
+        243,
         f"{file} is no {kind} key of Ed25519 in PEM: {why}",
         "nothing was stored or loaded; make a pair, put the private key on the machines of Airflow's tasks that store, "
         "and the public one on those that load: openssl genpkey -algorithm ed25519 -out KEY && "

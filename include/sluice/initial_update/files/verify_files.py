@@ -18,7 +18,7 @@ def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: in
     """Look at every file, several at the same time.
 
     Raises:
-        SluiceError: SLC-182, some are missing; SLC-185, some are there that nobody stored; SLC-183, some are altered.
+        SluiceError: SLC-183, some are missing; some are there that nobody stored; some are altered.
     """
     files = directory.files()
     wanted = {file.name: file for file in stored.files}
@@ -26,7 +26,7 @@ def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: in
         raise incomplete(directory, missing, awaited)
     if strange := files.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
         raise SluiceError(
-            185,
+            183,
             f"{directory.url} has {len(strange)} files that nobody stored there, {min(strange)} among them",
             f"the slave keeps what it has; copy {awaited.url} to an empty directory of its name, then run this again",
         )

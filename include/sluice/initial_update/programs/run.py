@@ -94,7 +94,7 @@ def poured(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[
         for each import what went wrong with it. One that fails does not stop the others (R8).
 
     Raises:
-        SluiceError: the export failed: SLC-200 to SLC-203. No import got the sign that it has everything.
+        SluiceError: the export failed: SLC-200, SLC-201. No import got the sign that it has everything.
     """
     with ExitStack() as stack:
         readers = [stack.enter_context(_Running(one, masked, reads=True)) for one in imports]
@@ -189,7 +189,7 @@ class _Running:
         wrong = self._failure(self._task.settings.success)
         if wrong is None and not self._expected:
             return SluiceError(
-                203,
+                201,
                 f"{self._name} did not say {self._task.settings.expect!r}",
                 "what it said is in the log of this task; fix the program, or `expect` of it, then trigger "
                 "initial_update again",
@@ -233,7 +233,7 @@ class _Running:
         self._listener.join(_GRACE_S)
         if self._late:
             return SluiceError(
-                202,
+                201,
                 f"{self._name} had not ended after {self._task.settings.limit_s:g} s, and was ended",
                 "what it said is in the log of this task; fix what it waits for, or raise `limit_s`, then trigger "
                 "initial_update again",

@@ -53,7 +53,7 @@ def expect_importable(
         merging: see `sluice.initial_update.chunks.catch_up.with_complete_log`.
 
     Raises:
-        SluiceError: SLC-200, SLC-204, SLC-205.
+        SluiceError: SLC-200, SLC-204.
     """
     slave = context.config.slave(pair.slave)
     command, importing_ = slave.initial_program.command, vendor(slave.vendor).importing
@@ -71,7 +71,7 @@ def expect_importable(
         exact = with_complete_log(context, pair.source, mapper, definitions, merging)
         if others := [str(name) for name in names if name not in exact]:
             raise SluiceError(
-                205,
+                204,
                 f"the program of source {pair.source} reads no {{snapshot}} of ours, and these tables of "
                 f"{pair.slave} cannot have rows of several times: {', '.join(others)}",
                 "nothing was changed on the slave; give them a primary key and no other unique one, see R5 in "
@@ -124,7 +124,7 @@ class ProgramUpdate(NoResume):
         """Fence out earlier jobs, if the rows can come by a program.
 
         Raises:
-            SluiceError: SLC-200, SLC-204, SLC-205; nothing was changed on the slave.
+            SluiceError: SLC-200, SLC-204; nothing was changed on the slave.
         """
         (pair,) = target.pairs
         merging = partial(target.tables.merging, made=True)
@@ -135,7 +135,7 @@ class ProgramUpdate(NoResume):
         """See `sluice.initial_update.chunks.copy.Load`: run the programs.
 
         Raises:
-            SluiceError: SLC-200 to SLC-203, the export failed.
+            SluiceError: SLC-200, SLC-201, the export failed.
         """
         with self._reporting(job), TemporaryDirectory(prefix="sluice-") as directory:
             export = self._export(job, Path(directory))
@@ -156,7 +156,7 @@ class ProgramUpdate(NoResume):
         """See that something came, and bring what was read at other times to the last snapshot.
 
         Raises:
-            SluiceError: SLC-206, a program left nothing; SLC-084, no publisher runs; see `bring`.
+            SluiceError: SLC-201, a program left nothing; SLC-080, no publisher runs; see `bring`.
         """
         mapper = target.tables.mapper
         imported = target.tables.imported(given(mapper, self._definitions))
@@ -165,7 +165,7 @@ class ProgramUpdate(NoResume):
         # Of a table that is read at another time all rows may have gone, and others come.
         if empty and (self._at_once or empty == rows):
             raise SluiceError(
-                206,
+                201,
                 f"the programs succeeded and left no rows on {target.name}, but the master has some: "
                 f"{', '.join(sorted(map(str, empty)))}",
                 "see in the log of this task what they said, fix `initial_program`, then trigger initial_update again",

@@ -38,7 +38,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for; SLC-311,
+        SluiceError: SLC-031, it is not let in; SLC-373, it has other settings than those that were asked for; SLC-311,
             TLS cannot be set up as the connection asks for it.
     """
     how = {**parameters(info, application), "options": options()}
@@ -53,7 +53,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     if others := [f"{name} is {has[name]}, not {value}" for name, value in PINNED.items() if has[name] != value]:
         connection.close()
         raise SluiceError(
-            310,
+            373,
             f"{address} has other settings than those that were asked for: {'; '.join(others)}",
             "let the connection lead to the server itself, or to a pooler that hands `options` on",
         )

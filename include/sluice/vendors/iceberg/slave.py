@@ -41,7 +41,7 @@ class IcebergSlave(ParquetSlave):
         """Look whether Iceberg can have a table of these columns.
 
         Raises:
-            SluiceError: SLC-198, it cannot, or not beside the rows that stay.
+            SluiceError: SLC-432, it cannot, or not beside the rows that stay.
         """
         stays = self.kind.lasting and self.version.keeps == self.kind.name
         with reachable(f"looking at {table.name}"):

@@ -64,7 +64,7 @@ class IcebergTables:
         stand.
 
         Raises:
-            SluiceError: SLC-198, it may not.
+            SluiceError: SLC-432, it may not.
         """
         found = Metadata(self._directory, beside).current() if beside else None
         _shaped(found or Metadata(self._directory, name).anew(), [columns])
@@ -165,7 +165,7 @@ def _shaped(table: IcebergTable, schemas: Iterable[pa.Schema], altered: Iterable
     """A change of a table that gives it the columns of these schemas besides its own, altered so before.
 
     Raises:
-        SluiceError: SLC-198, they cannot stand in one table, or a name is none for Iceberg, or is another column's.
+        SluiceError: SLC-432, they cannot stand in one table, or a name is none for Iceberg, or is another column's.
     """
     change = table.transaction()
     try:
@@ -233,7 +233,7 @@ def _property(snapshot: Snapshot | None, name: str) -> int:
 
 def _unfit(table: IcebergTable, why: str) -> SluiceError:
     return SluiceError(
-        198,
+        432,
         f"Iceberg cannot keep {'.'.join(table.name())} with these columns: {why}",
         "let the slave call the column otherwise (`slaves.<name>.tables`), or leave it out, or use `vendor: parquet`",
     )

@@ -31,25 +31,25 @@ _NUMBERS: dict[int, tuple[int, type[SluiceError], str]] = {
     **dict.fromkeys(
         (1053, 1152, 1158, 1159, 1160, 1161, 1927, 2002, 2003, 2006, 2013, 2055, 4031), (30, TransientError, _GONE)
     ),
-    **dict.fromkeys((1021, 1037, 1038, 1040, 1041, 1114, 1203, 1226), (35, TransientError, _FULL)),
+    **dict.fromkeys((1021, 1037, 1038, 1040, 1041, 1114, 1203, 1226), (658, TransientError, _FULL)),
     **dict.fromkeys((1045, 1130, 1251, 1698, 1820, 1862, 2061, 3118, 3159), (31, SluiceError, _LOGIN)),
     **dict.fromkeys((1044, 1142, 1143, 1227, 1370), (33, SluiceError, _RIGHTS)),
     **dict.fromkeys((1290, 1792, 1836), (38, SluiceError, _PRIMARY)),
     **dict.fromkeys((1264, 1265, 1292, 1366, 1367, 1406), (431, SluiceError, _VALUE)),
-    1049: (29, SluiceError, "create the database, or fix `schema` and `schemas` of the slave in the configuration"),
+    1049: (3, SluiceError, "create the database, or fix `schema` and `schemas` of the slave in the configuration"),
     1153: (
         431,
         SluiceError,
         "raise `max_allowed_packet` on the server above the size of the largest row; then unpause",
     ),
-    **dict.fromkeys((3819, 4025), (687, UnclassifiedError, _CHECK)),
+    **dict.fromkeys((3819, 4025), (72, UnclassifiedError, _CHECK)),
     1205: (36, LockTimeout, f"another session holds the lock; {AGAIN}. SHOW ENGINE INNODB STATUS says which one"),
     1213: (34, RolledBack, AGAIN),
     # The snapshot of a session is older than the table.
-    1412: (464, TransientError, f"somebody altered a table while it was read; {AGAIN}"),
-    1317: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
-    3024: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
-    1969: (37, TransientError, f"the statement was cancelled; {AGAIN}"),
+    1412: (95, TransientError, f"somebody altered a table while it was read; {AGAIN}"),
+    1317: (34, TransientError, f"the statement was cancelled; {AGAIN}"),
+    3024: (34, TransientError, f"the statement was cancelled; {AGAIN}"),
+    1969: (34, TransientError, f"the statement was cancelled; {AGAIN}"),
 }
 
 

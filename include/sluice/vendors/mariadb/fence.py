@@ -70,7 +70,7 @@ def lock_fence(session: Connection, parts: Mapping[str, str], pair: Pair, epoch:
 
     Raises:
         FencedError: SLC-050, another job took over.
-        SluiceError: SLC-435, settings do not hold: this is not the session that was begun; SLC-665, see `expect_ours`.
+        SluiceError: SLC-373, settings do not hold: this is not the session that was begun; SLC-291, see `expect_ours`.
     """
     names = {"source": pair.source, "slave": pair.slave}
     rows = execute(session, composed("position/share" if shared else "position/lock", **parts), names)
@@ -84,7 +84,7 @@ def expect_ours(session: Connection, parts: Mapping[str, str]) -> None:
     """See that nobody else decides what becomes of our tables in a slave: a trigger could move the position.
 
     Raises:
-        SluiceError: SLC-665, one has a trigger, or is no table of InnoDB.
+        SluiceError: SLC-291, one has a trigger, or is no table of InnoDB.
     """
     schema, ours = parts["position"].rpartition(".")[0], set(parts.values())
     kinds = execute(session, composed("position/kinds", schema=schema))
@@ -95,7 +95,7 @@ def expect_ours(session: Connection, parts: Mapping[str, str]) -> None:
     ]
     if strange := [f"{name} {what}" for name, what in found if f"{schema}.{quoted(str(name))}" in ours]:
         raise SluiceError(
-            665,
+            291,
             f"among our tables in the slave's database {schema} is what others can change: {', '.join(strange)}",
             "nothing was written, since changes could be passed over. See who made it; drop the trigger, rename what "
             "is no table of InnoDB. Then fill the slave by initial_update: the position may be wrong already",
@@ -148,7 +148,7 @@ def expect_durable(session: Connection, pair: Pair) -> None:
     """See that a commit is on the disk when it returns: the log is trimmed below it then (R3).
 
     Raises:
-        SluiceError: SLC-441, it is not; SLC-617, it is not in the binary log; SLC-038, the server is read_only.
+        SluiceError: SLC-400, it is not; it is not in the binary log; SLC-038, the server is read_only.
     """
     ((flushes, read_only, logs, syncs),) = execute(
         session,
@@ -156,14 +156,14 @@ def expect_durable(session: Connection, pair: Pair) -> None:
     )
     if flushes != "1":
         raise SluiceError(
-            441,
+            400,
             f"the server of slave {pair.slave} has innodb_flush_log_at_trx_commit = {flushes}: a commit that it loses "
             "in a crash could not come again",
             "nothing was written; set it to 1",
         )
     if session.server.undoes_unlogged and logs == "1" and syncs != "1":
         raise SluiceError(
-            617,
+            400,
             f"the server of slave {pair.slave} has sync_binlog = {syncs}: after a crash of its machine it undoes "
             "commits that its binary log lost, and they could not come again",
             "nothing was written; set `sync_binlog` to 1: SET PERSIST sync_binlog = 1, as an administrator",

@@ -40,7 +40,7 @@ def for_source(info: ConnectionInfo, resources: Resources, schemas: Collection[s
         activity: let it see the sessions of others, with their statements.
 
     Raises:
-        ConfigError: SLC-542, the connection has no login.
+        ConfigError: SLC-014, the connection has no login.
     """
     rights = [(f"{_LOG}, PROCESS" if activity else _LOG, "*.*"), (_KEPT, all_of(resources.schema))]
     return _script(info.login, [*rights, *((_READ, all_of(one), _LOCKED) for one in sorted(schemas))])
@@ -55,7 +55,7 @@ def for_slave(info: ConnectionInfo, schema: str, schemas: Collection[str], table
         schemas: those of the replicated tables.
 
     Raises:
-        ConfigError: SLC-542, there is no login.
+        ConfigError: SLC-014, there is no login.
     """
     rights = [(f"{_KEPT}, LOCK TABLES, TRIGGER", all_of(schema))]
     rights += [(_FILLED, all_of(one)) for one in sorted({*schemas, *(name.schema for name in tables)})]
@@ -76,7 +76,7 @@ def all_of(schema: str) -> Sql:
 def _script(login: str, rights: Iterable[tuple[str, ...]], *first: str) -> str:
     if not login:
         raise ConfigError(
-            542,
+            14,
             "the connection has no login, and rights without an account would be everybody's",
             f"nothing was printed; make an account (CREATE USER), and type {shell.connect('CONNECTION')} with it",
         )

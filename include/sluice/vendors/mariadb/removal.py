@@ -42,7 +42,7 @@ def remove(
     """See `sluice.vendors.registry.Vendor.remove`. Our tables go with the last replication into their database.
 
     Raises:
-        SluiceError: SLC-535, a table that stays refers to one that is to go. Nothing was changed. SLC-543, one that is
+        SluiceError: SLC-387, a table that stays refers to one that is to go. Nothing was changed. SLC-652, one that is
             not shown to us does so; all the rest is removed.
     """
     parts, names = our_tables(schema), {"source": pair.source, "slave": pair.slave}

@@ -58,9 +58,9 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        ConfigError: SLC-437, its `sslmode` is none; SLC-442, it does not hold.
+        ConfigError: SLC-311, its `sslmode` is none; it does not hold.
         SluiceError: SLC-031, it is not let in; SLC-684, it asks for the password in clear; SLC-430, the server is
-            another one; SLC-435, settings do not hold; SLC-616, it does not make tables as they are meant.
+            another one; SLC-373, settings do not hold; SLC-400, it does not make tables as they are meant.
     """
     address = f"{info.host}:{info.port or PORT}"
     tls = _tls(info)
@@ -92,12 +92,12 @@ def connect(info: ConnectionInfo, application: str, *, fills: bool = True) -> Co
 
 
 def connect_to_master(info: ConnectionInfo, application: str) -> Connection:
-    """The same on a server whose log can be read. Raises SluiceError SLC-615 if that is another one."""
+    """The same on a server whose log can be read. Raises SluiceError SLC-430 if that is another one."""
     session = connect(info, application, fills=False)
     if not session.server.is_captured:
         session.close()
         raise SluiceError(
-            615,
+            430,
             f"the server at {info.host}:{info.port or PORT} is {session.server.name} of an old version, which can be a "
             "slave, and no master: changes are not read from its binary log",
             "nothing was read or written; point the source's connection at MySQL 8.4 or later, or at MariaDB 10.11 or "
@@ -232,7 +232,7 @@ def _expect_off(session: Connection, address: str) -> None:
     if held := [name for name, value in zip(names, found, strict=True) if value != "0"]:
         session.close()
         raise SluiceError(
-            616,
+            400,
             f"the server at {address} has {' and '.join(held)} on: it would refuse tables without a primary key, or "
             "give them a column that the master has not",
             f"nothing was written; set them off, as an administrator: "
@@ -241,7 +241,7 @@ def _expect_off(session: Connection, address: str) -> None:
 
 
 def expect_pinned(session: Connection, address: str = "") -> None:
-    """See that a session has the settings that it was given. Raises SluiceError SLC-435 if not."""
+    """See that a session has the settings that it was given. Raises SluiceError SLC-373 if not."""
     (found,) = execute(session, "SELECT " + ", ".join(f"@@SESSION.{name}" for name, _ in session.server.pinned))
     others = [
         f"{name} is {has}, not {value}"
@@ -251,7 +251,7 @@ def expect_pinned(session: Connection, address: str = "") -> None:
     if others:
         session.close()
         raise SluiceError(
-            435,
+            373,
             f"a session {address and f'at {address} '}has not the settings that it was given: {', '.join(others)}",
             "nothing was written. A pooler in between drops them: let the connection lead to the server itself",
         )
@@ -267,7 +267,7 @@ def _tls(info: ConnectionInfo) -> dict[str, Any]:
     named = {name: str(path) for name, path in files.items() if path}
     if mode not in _TLS or (mode.startswith("verify") and "ssl_ca" not in named):
         raise ConfigError(
-            437,
+            311,
             f"the connection to {info.host} has `sslmode` {mode}{'' if 'ssl_ca' in named else ' and no `sslrootcert`'}",
             f"set `sslmode` in its extra to one of {', '.join(_TLS)}; the last two need `sslrootcert`",
         )
@@ -285,7 +285,7 @@ def _expect_encrypted(session: Connection, address: str, mode: str) -> None:
     if mode not in ("disable", "prefer") and not cipher:
         session.close()
         raise ConfigError(
-            442,
+            311,
             f"the session at {address} is not encrypted, and its `sslmode` is {mode}",
             "nothing was read or written; give the server a certificate (`ssl_cert`, `ssl_key`)",
         )

@@ -102,8 +102,8 @@ class MariaSlave(BatchesAlone):
 
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
-            TransientError: SLC-568, the session that took over has ended.
-            SluiceError: SLC-431, a value that a column cannot hold; SLC-104 or SLC-579, a statement; SLC-438, changes
+            TransientError: SLC-083, the session that took over has ended.
+            SluiceError: SLC-431, a value that a column cannot hold; SLC-104 or SLC-103, a statement; SLC-438, changes
                 that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out; or what
                 `TableWriter` and `MariaCommands` raise.
         """

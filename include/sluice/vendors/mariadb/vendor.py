@@ -45,7 +45,7 @@ def _source(
 ) -> Source:
     if capture != "binlog":
         raise ConfigError(
-            461,
+            438,
             f"a MariaDB master cannot be captured by {capture}: its triggers do not see what foreign keys change, and "
             "know no number of their transaction that tells the order of commits",
             "nothing was changed; set `capture: binlog` for the source",

@@ -61,18 +61,18 @@ _CODES: dict[str, Known] = {
         ("ORA-03113", "ORA-03114", "ORA-03135", "ORA-12170", "ORA-12541", "ORA-12543", "ORA-12537", "ORA-12528"),
         (30, TransientError, _GONE),
     ),
-    **dict.fromkeys(("DPY-4000", "DPY-4026", "DPY-4027", "DPY-6001", "DPY-6003"), (32, SluiceError, _SERVICE)),
-    **dict.fromkeys(("ORA-12154", "ORA-12505", "ORA-12514"), (32, SluiceError, _SERVICE)),
+    **dict.fromkeys(("DPY-4000", "DPY-4026", "DPY-4027", "DPY-6001", "DPY-6003"), (31, SluiceError, _SERVICE)),
+    **dict.fromkeys(("ORA-12154", "ORA-12505", "ORA-12514"), (31, SluiceError, _SERVICE)),
     **dict.fromkeys(("ORA-01017", "ORA-28000", "ORA-28001", "ORA-01045", "DPY-4001"), (31, SluiceError, _LOGIN)),
     **dict.fromkeys(("ORA-00942", "ORA-01031", "ORA-01720", "ORA-41900"), (33, SluiceError, _RIGHTS)),
     **dict.fromkeys(("ORA-00060", "ORA-08176", "ORA-08177"), (34, RolledBack, AGAIN)),
-    **dict.fromkeys(("ORA-00018", "ORA-00020", "ORA-12516", "ORA-12519", "ORA-12520"), (35, TransientError, _FULL)),
-    **dict.fromkeys(("ORA-04030", "ORA-04031", "ORA-01652", "ORA-01653", "ORA-01654"), (35, TransientError, _FULL)),
+    **dict.fromkeys(("ORA-00018", "ORA-00020", "ORA-12516", "ORA-12519", "ORA-12520"), (658, TransientError, _FULL)),
+    **dict.fromkeys(("ORA-04030", "ORA-04031", "ORA-01652", "ORA-01653", "ORA-01654"), (658, TransientError, _FULL)),
     **dict.fromkeys(("ORA-00054", "ORA-04021", "ORA-30006"), (36, LockTimeout, _LOCK)),
-    **dict.fromkeys(("ORA-01013", "DPY-4024"), (37, TransientError, _CANCELLED)),
+    **dict.fromkeys(("ORA-01013", "DPY-4024"), (34, TransientError, _CANCELLED)),
     **dict.fromkeys(("ORA-16000", "ORA-01456"), (38, SluiceError, _PRIMARY)),
-    **dict.fromkeys(("ORA-12899", "ORA-01438", "ORA-01400", "ORA-01461"), (516, SluiceError, _VALUE)),
-    "ORA-01450": (517, SluiceError, _INDEX),
+    **dict.fromkeys(("ORA-12899", "ORA-01438", "ORA-01400", "ORA-01461"), (431, SluiceError, _VALUE)),
+    "ORA-01450": (432, SluiceError, _INDEX),
 }
 # Errors for what the user may not use: it looks as if it were not there.
 NO_RIGHT = ("ORA-00904", "ORA-00942", "ORA-01031", "ORA-06550", "ORA-41900")
@@ -115,13 +115,13 @@ def explained(error: oracledb.Error, doing: str) -> SluiceError:
     if code in _TELLING and not os.environ.get(VALUES_ENV):
         message = _VALUES.sub("'...'", message)
     if code in _NO_QUOTA:
-        return SluiceError(481, f"{doing}: {message}", _QUOTA)
+        return SluiceError(33, f"{doing}: {message}", _QUOTA)
     if code in _NOT_AS_IT_WAS:
         if any(sign in message for sign in _OF_LOB):
-            return TransientError(655, f"{doing}: {message}", _LOB)
+            return TransientError(482, f"{doing}: {message}", _LOB)
         return TransientError(482, f"{doing}: {message}", _UNDO)
     if code == _ALTERED_SINCE:
-        return TransientError(656, f"{doing}: {message}", _ALTERED)
+        return TransientError(95, f"{doing}: {message}", _ALTERED)
     if known := _CODES.get(code):
         number, kind, hint = known
         return kind(number, f"{doing}: {message}", hint)
@@ -134,4 +134,4 @@ def explained(error: oracledb.Error, doing: str) -> SluiceError:
 
 def altered_meanwhile(fact: str) -> AlteredMeanwhile:
     """A table was altered, and the command is not known yet: another look comes at once."""
-    return AlteredMeanwhile(492, fact, "nothing is lost, and it is tried again")
+    return AlteredMeanwhile(95, fact, "nothing is lost, and it is tried again")

@@ -116,13 +116,13 @@ class OracleResources(Resources):
         return TableName(self.schema, self.name(_JOB))
 
     def expect_short(self, longest: int, triggers: Iterable[str] = ()) -> None:
-        """See that all names are short enough, and those that the configuration has. Raises ConfigError SLC-475."""
+        """See that all names are short enough, and those that the configuration has. Raises ConfigError SLC-041."""
         plain = (*TABLES, *VIEWS, *FUNCTIONS, *PROCEDURES, *_CONSTRAINTS, "seq")
         numbered = (f"{kind}{'9' * _MOST_DIGITS}" for kind in (_CAPTURE, *_IMAGES, _DDL, _DROPS))
         names = [*map(self.name, (*plain, *numbered)), *triggers]
         if long := [name for name in names if len(name.encode()) > longest]:
             raise ConfigError(
-                475,
+                41,
                 f"the name {max(long, key=len)} is longer than {longest} bytes, which is the most that this database "
                 "takes",
                 "nothing was changed; choose a shorter `prefix`, or a shorter `trigger` of a table",
@@ -140,10 +140,10 @@ def resources(schema: str | None, prefix: str) -> OracleResources:
 
 
 def quoted(name: str) -> str:
-    """A name as an identifier. Raises ConfigError SLC-476 for one that no identifier can be."""
+    """A name as an identifier. Raises ConfigError SLC-041 for one that no identifier can be."""
     if not name or '"' in name or "\0" in name:
         raise ConfigError(
-            476, f"{name!r} is no name of an object in Oracle: it is empty, or has a double quote", "fix the name"
+            41, f"{name!r} is no name of an object in Oracle: it is empty, or has a double quote", "fix the name"
         )
     return f'"{name}"'
 

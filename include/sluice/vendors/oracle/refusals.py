@@ -6,10 +6,10 @@ from sluice.errors import ConfigError, SluiceError
 
 
 def expect_triggers(capture: str) -> None:
-    """See how a source is to be captured. Raises ConfigError SLC-461."""
+    """See how a source is to be captured. Raises ConfigError SLC-438."""
     if capture != "triggers":
         raise ConfigError(
-            461,
+            438,
             f"an Oracle master cannot be captured by {capture}: LogMiner needs supplemental logging and rights on the "
             "whole server, and does not give every type back",
             "nothing was changed; set `capture: triggers` for the source, or take `capture` out",
@@ -17,10 +17,10 @@ def expect_triggers(capture: str) -> None:
 
 
 def expect_no_loop(drained_into: bool) -> None:
-    """See that no drain with `block_loop` writes into the source. Raises ConfigError SLC-402."""
+    """See that no drain with `block_loop` writes into the source. Raises ConfigError SLC-438."""
     if drained_into:
         raise ConfigError(
-            402,
+            438,
             "a drain with `block_loop` writes into the database of this source, and its triggers do not tell whose "
             "changes are whose",
             "nothing was changed; take `block_loop` out of that replication",
@@ -30,7 +30,7 @@ def expect_no_loop(drained_into: bool) -> None:
 def no_ranges() -> SluiceError:
     """A load by ranges of keys that somebody names."""
     return SluiceError(
-        490,
+        99,
         "tables of a source on Oracle are not loaded by ranges of keys",
         "nothing was changed; run initial_update in the mode `snapshot` or `online`, without `key_ranges`",
     )
@@ -39,7 +39,7 @@ def no_ranges() -> SluiceError:
 def no_activity() -> SluiceError:
     """The user may not see which sessions of others are active."""
     return SluiceError(
-        596,
+        236,
         "the user of the source does not see whether sessions of others are active, which `max_active` asks for",
         "let a DBA type GRANT SELECT ON sys.v_$session TO the user; or take `max_active` out of the configuration",
     )

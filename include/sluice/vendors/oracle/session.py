@@ -57,7 +57,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     all; `protocol` `tcps` for TLS, and what TLS needs.
 
     Raises:
-        ConfigError: SLC-483, nothing says which database it is, or `protocol` is none; SLC-545, `dsn` has a login.
+        ConfigError: SLC-017, nothing says which database it is, or `protocol` is none; `dsn` has a login.
     """
     extra = info.extra
     program = _NO_PROGRAM.sub("-", f"sluice-{application}")[:48]
@@ -70,7 +70,7 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
     service = extra.get("service_name") or (info.database if not extra.get("sid") else None)
     if protocol not in _PROTOCOLS or not (service or extra.get("sid")):
         raise ConfigError(
-            483,
+            17,
             f"the connection to {info.host or 'nowhere'} "
             + (f"has `protocol` {protocol}" if protocol not in _PROTOCOLS else "names no database"),
             "fix it: its schema is the service name; or set `service_name`, `sid` or `dsn` in its extra, and "
@@ -82,11 +82,11 @@ def parameters(info: ConnectionInfo, application: str) -> dict[str, Any]:
 
 
 def _expect_no_login(dsn: str) -> None:
-    """See that a `dsn` is an address alone: errors and lineage say addresses. Raises ConfigError SLC-545."""
+    """See that a `dsn` is an address alone: errors and lineage say addresses. Raises ConfigError SLC-017."""
     # In a descriptor it may be in the name of a certificate.
     if "@" in dsn and not dsn.startswith("("):
         raise ConfigError(
-            545,
+            17,
             "the `dsn` in the extra of the connection has an @, so there may be a login and a password before it",
             "set the login and the password of the Airflow connection, and `dsn` to what follows the @; the name of a "
             "certificate is `ssl_server_cert_dn` in the extra. Change that password, since extras are shown",
@@ -98,8 +98,8 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        ConfigError: SLC-483, SLC-545.
-        SluiceError: SLC-031, it is not let in; SLC-480, it has other settings; SLC-484, the server is too old.
+        ConfigError: SLC-017.
+        SluiceError: SLC-031, it is not let in; SLC-373, it has other settings; SLC-430, the server is too old.
     """
     how = parameters(info, application)
     address = f"{info.host}:{info.port or PORT}"
@@ -118,7 +118,7 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
     ]:
         session.close()
         raise SluiceError(
-            480,
+            373,
             f"a session at {address} does not have the settings that it was given: {', '.join(others)}",
             "nothing was read or written. A trigger AFTER LOGON, or a pooler in between, sets others: let it leave "
             "this user alone",
@@ -128,10 +128,10 @@ def connect(info: ConnectionInfo, application: str) -> oracledb.Connection:
 
 
 def expect_new_enough(version: str, address: str) -> None:
-    """See that a server has what the DbResources need. Raises SluiceError SLC-484."""
+    """See that a server has what the DbResources need. Raises SluiceError SLC-430."""
     if numbers(version) < OLDEST:
         raise SluiceError(
-            484,
+            430,
             f"the server at {address} is Oracle {version}",
             f"nothing was read or written; point the connection at Oracle {OLDEST[0]}.{OLDEST[1]} or later",
         )

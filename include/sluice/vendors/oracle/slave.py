@@ -125,8 +125,8 @@ class OracleSlave(BatchesAlone):
 
         Raises:
             FencedError: SLC-050, another job took over; the transaction is rolled back.
-            TransientError: SLC-568, the session that took over has ended; SLC-561, the answer to a commit was lost.
-            SluiceError: SLC-516, a value that a column cannot hold; SLC-104, SLC-577 or SLC-579, a statement; SLC-521,
+            TransientError: SLC-083, the session that took over has ended; the answer to a commit was lost.
+            SluiceError: SLC-431, a value that a column cannot hold; SLC-104, SLC-577 or SLC-103, a statement; SLC-438,
                 changes that are to be looked at one by one; SLC-565, nobody can tell whether a command was carried out;
                 or what `TableWriter` and `OracleCommands` raise.
         """
@@ -186,7 +186,7 @@ class OracleSlave(BatchesAlone):
         return OracleTables(self, epoch, earlier, wanted)
 
     def wiped(self, wanted: WipeOut) -> list[str]:
-        """What an initial update drops first. Raises SluiceError SLC-590 to SLC-592, it cannot."""
+        """What an initial update drops first. Raises SluiceError SLC-214, SLC-215, it cannot."""
         with translated("looking at what is to be wiped out"):
             return [str(one) for one in wipe_schema.wiped(self._open(), wanted, self.schema)]
 

@@ -204,7 +204,7 @@ def values_of(table: TableName, one: Stored, texts: pa.Array) -> list[Any]:
     """Canonical texts as values to bind; an empty large object is an empty text or no bytes.
 
     Raises:
-        SluiceError: SLC-516, a value that the column cannot hold.
+        SluiceError: SLC-431, a value that the column cannot hold.
     """
     whole = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     _expect_fitting(table, one, whole)
@@ -277,7 +277,7 @@ def _expect_fitting(table: TableName, one: Stored, texts: pa.Array) -> None:
         text = texts[place].as_py()
         shown = f"cannot hold {shown_value(text)}" if text else "has NULL for the empty text"
         raise SluiceError(
-            516,
+            431,
             f"the column {one.column.name} of {table} is a {one.type}, and {shown}",
             "nothing of it was written; make the column a CLOB, which holds every value as its text and tells '' from "
             "NULL, and fill the table by initial_update; or let the slave get another value (`compute`), or leave the "

@@ -20,13 +20,13 @@ _CHARACTER_SET = "AL32UTF8"
 
 def not_supported(pair: Pair, what: str, hint: str) -> SluiceError:
     """A setting or a command that such a slave does not know."""
-    return SluiceError(521, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
+    return SluiceError(438, f"slave {pair.slave} is on Oracle, where {what} is not supported", hint)
 
 
 def not_altered(table: TableName, why: str) -> SluiceError:
     """An ALTER of the master that Oracle cannot do to a table as it is."""
     return SluiceError(
-        519,
+        140,
         f"the master's ALTER of {table} cannot be carried out on Oracle: {why}",
         f"nothing of it was written. Do there by hand what the master did, which is then passed over; or drop {table} "
         "there and let initial_update make and fill it as it is now; or set `alters: ignore` of the replication",
@@ -37,7 +37,7 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
     """See that a server can be a slave, and that our tables come into the schema of the connection's user.
 
     Raises:
-        SluiceError: SLC-515, it cannot; SLC-538, the user may not ask for the change number.
+        SluiceError: SLC-430, it cannot; SLC-033, the user may not ask for the change number.
         ConfigError: SLC-523, they would be in another one.
     """
     ((characters,),) = execute(session, composed("catalog/character_set"))
@@ -48,7 +48,7 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
         why = f"a database with the character set {characters}, which does not have every character"
     if why:
         raise SluiceError(
-            515,
+            430,
             f"the server of slave {pair.slave} is {why}",
             f"nothing was written; point the connection at Oracle {OLDEST[0]} or later with {_CHARACTER_SET}",
         )
@@ -59,10 +59,10 @@ def expect_fit(session: oracledb.Connection, pair: Pair, schema: str) -> None:
 
 
 def expect_rights(session: oracledb.Connection, pair: Pair) -> None:
-    """See that tables and stages can be made, before others are emptied. Raises SluiceError SLC-593."""
+    """See that tables and stages can be made, before others are emptied. Raises SluiceError SLC-033."""
     if lacking := missing(session, ["CREATE TABLE"]):
         raise SluiceError(
-            593,
+            33,
             f"the user of slave {pair.slave} lacks {' and '.join(lacking)}",
             f"nothing was written; let a DBA run the script of `{shell.sluice('grants', pair.slave, '--slave')}`",
         )
@@ -76,7 +76,7 @@ def _expect_change_number(session: oracledb.Connection, pair: Pair, user: str) -
         if code_of(error) not in NO_RIGHT:
             raise
         raise SluiceError(
-            538,
+            33,
             f"the user {user} of slave {pair.slave} may not ask for the newest change number, as of which a comparison "
             "reads the slave",
             "nothing was written; let a DBA run the script of "

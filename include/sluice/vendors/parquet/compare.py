@@ -55,7 +55,7 @@ def _replica(job: Comparison) -> tuple[Table, Callable[[], Rows]]:
     known = {column.name for column in table.columns} if table else set()
     if table is None or known != {column.name for column in job.view.layout.columns}:
         raise SluiceError(
-            157,
+            153,
             f"{job.view.master.name} has other columns than the files of slave {job.slave}, or none are there",
             "make the files anew by initial_update",
         )

@@ -41,7 +41,7 @@ def reachable(doing: str) -> Iterator[None]:
     """Turn an error of the filesystem into one of ours that passes, and that of a damaged file into one that does not.
 
     Raises:
-        TransientError: SLC-150.
+        TransientError: SLC-180.
         SluiceError: SLC-159.
     """
     try:
@@ -55,7 +55,7 @@ def reachable(doing: str) -> Iterator[None]:
                 "restore it from a backup, or make everything anew by initial_update",
             ) from None
         raise TransientError(
-            150,
+            180,
             f"{doing}: {error.strerror}: {error.filename or ''}".rstrip(": "),
             f"mount the directory, fix its rights or make room; nothing is lost, {AGAIN}",
         ) from None
@@ -193,7 +193,7 @@ def replication_directory(info: ConnectionInfo, pair: Pair) -> ReplicationDirect
     """The directory that a connection names, and in it that of the replication.
 
     Raises:
-        ConfigError: SLC-151, it names none.
+        ConfigError: SLC-017, it names none.
     """
     named = str(info.extra.get("path") or info.host).removeprefix("file://")
     try:
@@ -203,7 +203,7 @@ def replication_directory(info: ConnectionInfo, pair: Pair) -> ReplicationDirect
     # A reader that takes a path for a URL would end at these.
     if not named.startswith("/") or set("#?") & set(named) or hours < 0:
         raise ConfigError(
-            151,
+            17,
             f"the connection of slave {pair.slave} names no directory by its whole path, or no number of hours: "
             f"{named or 'nothing'}, {info.extra.get('keep_hours', _KEEP_HOURS)}",
             "set `path` in its extra to a directory that every machine sees under this name, and `keep_hours`",

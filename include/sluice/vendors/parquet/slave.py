@@ -123,12 +123,12 @@ class ParquetSlave(AtPosition):
 
         Raises:
             FencedError: SLC-050, another job took over; nothing was changed.
-            SluiceError: SLC-152, no initial update has ended here; SLC-154, a statement; SLC-121, changes that are to
+            SluiceError: SLC-159, no initial update has ended here; SLC-103, a statement; SLC-121, changes that are to
                 be looked at one by one; or what `Commit` raises.
         """
         if self.version.snapshot is None or self.version.keeps != self.kind.name:
             raise SluiceError(
-                152,
+                159,
                 f"there is no {self.kind.name} at {self.directory.root} that an initial update has made",
                 "mount the directory that had it; if it is lost, make it anew by initial_update",
             )
@@ -165,7 +165,7 @@ class ParquetSlave(AtPosition):
     ) -> Tolerated:
         """Refused: the files do not record which rejected changes they have."""
         raise SluiceError(
-            173,
+            468,
             f"slave {self.pair.slave} keeps files, and takes no change of earlier",
             "fill it anew by initial_update; what is kept can be dropped then",
         )
@@ -194,9 +194,9 @@ class ParquetSlave(AtPosition):
         return []
 
     def wiped(self, wanted: WipeOut) -> list[str]:
-        """It has no schema. Raises SluiceError SLC-213."""
+        """It has no schema. Raises SluiceError SLC-438."""
         raise SluiceError(
-            213,
+            438,
             f"slave {self.pair.slave} is a directory of files, and has no schema {wanted.schema_} to be wiped out",
             "nothing was changed; take `wipe_out` out of the configuration",
         )
@@ -259,7 +259,7 @@ def _too_strict(table: TableName) -> SluiceError:
 
 def _no_statements(pair: Pair) -> SluiceError:
     return SluiceError(
-        154,
+        103,
         f"slave {pair.slave} keeps files, and executes no statement",
         "set `statements: false` for its replication; what statements change then reaches it by an initial_update",
     )

@@ -71,10 +71,10 @@ def keeps(before: str, after: str) -> bool:
 
 
 def refuse_ours(table: TableName, columns: Iterable[Column]) -> None:
-    """Raises SluiceError SLC-156 if a column of a table is called as one is that stands beside the master's."""
+    """Raises SluiceError SLC-432 if a column of a table is called as one is that stands beside the master's."""
     if ours := [one.name for one in columns if one.name.lower().startswith(OURS)]:
         raise SluiceError(
-            156,
+            432,
             f"{table} has columns whose names are taken in files: {', '.join(ours)}",
             "let the slave call them otherwise (`slaves.<name>.tables`), or leave them out",
         )

@@ -28,7 +28,7 @@ def carry_out(text: str, mapper: Mapper, pair: Pair, answered: Answered, execute
     """Execute a statement, and record its answer before this transaction ends.
 
     Raises:
-        SluiceError: SLC-068, it is none that Sluice wrote; SLC-579, nobody looked whether it is portable; or what
+        SluiceError: SLC-068, it is none that Sluice wrote; SLC-103, nobody looked whether it is portable; or what
             `execute` raises.
     """
     try:
@@ -59,7 +59,7 @@ def expect_seen(mapper: Mapper, name: TableName) -> TableName:
 
 def _not_looked_at(statement: Statement, pair: Pair) -> SluiceError:
     return SluiceError(
-        579,
+        103,
         f"statement {statement.id} was issued when slave {pair.slave} took no part in statements, and nobody looked "
         "whether it does the same there",
         "set `statements: false` for its replication until it is passed over, and do there by hand what the statement "

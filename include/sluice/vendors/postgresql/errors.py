@@ -25,7 +25,7 @@ _QUOTED = re.compile(r"""["'«„\u2018\u201c].*["'»\u2019\u201c\u201d]""", re.
 _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     "08": (30, TransientError, f"start the database, or fix the way to it; nothing is lost, {AGAIN}"),
     "40": (34, TransientError, AGAIN),
-    "53": (35, TransientError, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
+    "53": (658, TransientError, f"the server is out of connections, memory or disk; free some, {AGAIN}"),
     "55P03": (
         36,
         LockTimeout,
@@ -33,15 +33,15 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
         "pg_terminate_backend if it was forgotten",
     ),
     "57P": (30, TransientError, f"the server is starting or stopping; {AGAIN}"),
-    "57014": (37, TransientError, f"the statement was cancelled; {AGAIN}"),
+    "57014": (34, TransientError, f"the statement was cancelled; {AGAIN}"),
     "22P02": (
-        235,
+        73,
         SluiceError,
         "if the value is one that the master's type has got since (`ALTER TYPE ... ADD VALUE` is not carried), run "
         "that here, too, and unpause; if a column was altered, alter it back, or fill the slave with initial_update",
     ),
     "22P05": (
-        685,
+        28,
         UnclassifiedError,
         "the encoding of that database has no such character: make a database with ENCODING 'UTF8', let the connection "
         "lead to it, and fill it with initial_update; or change the value on the master",
@@ -49,7 +49,7 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
     **dict.fromkeys(
         ("23502", "23514", "23P01"),
         (
-            687,
+            72,
             UnclassifiedError,
             "the row fits the master, and not a constraint of the table there: take it away (ALTER TABLE ... DROP "
             "CONSTRAINT, or ALTER COLUMN ... DROP NOT NULL), or let it hold for rows of the master, too; then unpause",
@@ -66,8 +66,8 @@ _STATES: dict[str, tuple[int, type[SluiceError], str]] = {
         "fix login and password of the Airflow connection; if the server misses encryption or a certificate, set "
         "`sslmode`, or `sslcert` and `sslkey`, in its extra",
     ),
-    "3D000": (32, SluiceError, "fix the database name (schema) of the Airflow connection"),
-    "3F000": (29, SluiceError, "create the schema, or fix `schema` in the configuration"),
+    "3D000": (31, SluiceError, "fix the database name (schema) of the Airflow connection"),
+    "3F000": (3, SluiceError, "create the schema, or fix `schema` in the configuration"),
     "42501": (
         33,
         SluiceError,

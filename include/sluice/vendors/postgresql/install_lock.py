@@ -17,7 +17,7 @@ _PATIENCE = "30s"
 
 
 def bootstrap(connection: Connection, resources: Resources) -> None:
-    """Let no other bootstrap of a prefix be at work until the transaction ends. Raises TransientError SLC-374."""
+    """Let no other bootstrap of a prefix be at work until the transaction ends. Raises TransientError SLC-036."""
     state = TableName(resources.schema, resources.name("state"))
     alone(connection, state, f"sluice bootstrap {state}")
 
@@ -33,7 +33,7 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
         name: names the lock where that table is missing.
 
     Raises:
-        TransientError: SLC-374, somebody holds the lock, and does not end.
+        TransientError: SLC-036, somebody holds the lock, and does not end.
     """
     limit_lock_waits(connection, _PATIENCE)
     try:
@@ -52,7 +52,7 @@ def alone(connection: Connection, table: TableName, name: str) -> None:
 def _lock_timeout(table: TableName, holders: Sequence[tuple[int, str, str]]) -> TransientError:
     who = ", ".join(f"process {pid} of {user} ({application})" for pid, user, application in holders)
     return TransientError(
-        374,
+        36,
         f"{table}, and what belongs to it, cannot be made or brought up to date: {who or 'a session'} held its lock "
         f"for {_PATIENCE}",
         "nothing was changed, and it is tried again. A session of Sluice itself ends soon; look in pg_stat_activity "

@@ -57,7 +57,7 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
     """See that the DbResources are ours alone.
 
     Raises:
-        SluiceError: SLC-291, one of them is somebody else's; SLC-292, others may make things beside them.
+        SluiceError: SLC-291, one of them is somebody else's; others may make things beside them.
     """
     names = [resources.name(name) for name in RESOURCES]
     generated = f"^{re.escape(resources.name('capture_'))}[0-9]+$"
@@ -77,7 +77,7 @@ def refuse_strange(connection: Connection, resources: Resources) -> None:
     refused = [one for one in _creators(connection, resources.schema) if one.owns or resources.schema != SHARED]
     if refused:
         raise SluiceError(
-            292,
+            291,
             f"others may make things in the schema {resources.schema} of the DbResources: "
             f"{', '.join(one.who for one in refused)}",
             "nothing was done. If an application has things there, leave the schema as it is, make another one (CREATE "
@@ -105,11 +105,11 @@ def refuse_strange_in_slave(connection: Connection, schema: str) -> None:
     """See that what we keep in a slave is ours alone.
 
     Raises:
-        SluiceError: SLC-293, a table is somebody else's, or does what somebody else says.
+        SluiceError: SLC-291, a table is somebody else's, or does what somebody else says.
     """
     if found := _strange(connection, schema, IN_SLAVE, (), "^$", (), ()):
         raise SluiceError(
-            293,
+            291,
             f"among our tables in the slave is what others can change: {'; '.join(what for what, _ in found)}",
             f"nothing was done, since it could act with the rights of {connection.info.user}. See what it is; then let "
             f"a superuser say: {'; '.join(ending for _, ending in found)}. A table that is renamed is made anew, "
@@ -124,7 +124,7 @@ def session_on_slave(info: ConnectionInfo, application: str, schema: str, **sett
         settings: see `connect`.
 
     Raises:
-        SluiceError: SLC-293, see `refuse_strange_in_slave`.
+        SluiceError: SLC-291, see `refuse_strange_in_slave`.
     """
     session = connect(info, application, autocommit=True, **settings)
     try:

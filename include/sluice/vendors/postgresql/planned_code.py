@@ -59,10 +59,10 @@ def expect_none(connection: Connection, names: Sequence[TableName], trusted: Col
 
 
 def expect_capturable(connection: Connection, names: Sequence[TableName], trusted: Collection[str]) -> None:
-    """See that triggers of these tables can be made, which works out partition keys. Raises ConfigError SLC-361."""
+    """See that triggers of these tables can be made, which works out partition keys. Raises ConfigError SLC-360."""
     if keys := [one for one in found(connection, names, trusted) if one.is_key]:
         raise ConfigError(
-            361,
+            360,
             f"to make triggers would run code of others with our rights: {'; '.join(one.fact for one in keys)}",
             f"nothing was changed; take {keys[0].table} out of `tables`, or {keys[0].hint}",
         )

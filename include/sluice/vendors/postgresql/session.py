@@ -99,7 +99,7 @@ def connect(
 
     Raises:
         TransientError: SLC-030, it cannot be reached.
-        SluiceError: SLC-031, it is not let in; SLC-310, it has other settings than those that were asked for; SLC-311,
+        SluiceError: SLC-031, it is not let in; SLC-373, it has other settings than those that were asked for; SLC-311,
             TLS cannot be set up as the connection asks for it; SLC-373, its transactions go to several sessions;
             SLC-666, the database's owner says whose rights it has.
     """
@@ -122,7 +122,7 @@ def connect(
     ]:
         connection.close()
         raise SluiceError(
-            310,
+            373,
             f"a session at {address} does not have the settings that it was begun with: {', '.join(others)}",
             "nothing was read or written. A connection pooler in between drops them: let the connection lead to the "
             "server itself, or let the pooler hand `options` on",
@@ -282,7 +282,7 @@ def refuse_read_only(connection: Connection) -> None:
 
     Raises:
         ReadOnlySqlTransaction: the server is a standby; it becomes SLC-038.
-        SluiceError: SLC-340, a setting lets sessions write nothing.
+        SluiceError: SLC-038, a setting lets sessions write nothing.
     """
     row = connection.execute(_READ_ONLY).fetchone()
     standby, read_only, source, role, database = row or (False, False, "", "", "")
@@ -290,7 +290,7 @@ def refuse_read_only(connection: Connection) -> None:
         raise psycopg.errors.ReadOnlySqlTransaction("it is a standby")
     if read_only:
         raise SluiceError(
-            340,
+            38,
             f"{role} may write nothing to {database}: `default_transaction_read_only` is on, set for "
             f"{_SET_FOR.get(source, source)}",
             "nothing was changed; if it is right that Sluice writes there: "

@@ -51,7 +51,7 @@ def _source(
 ) -> Source:
     if capture not in _CAPTURES:
         raise ConfigError(
-            461,
+            438,
             f"a PostgreSQL master cannot be captured by {capture}",
             f"nothing was changed; set `capture` of the source to {' or '.join(_CAPTURES)}",
         )

@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 
 
 def expect_no_decoding(decoding: Decoding | None) -> None:
-    """Refuse settings of a log that is decoded by the server. Raises ConfigError SLC-426."""
+    """Refuse settings of a log that is decoded by the server. Raises ConfigError SLC-438."""
     if decoding is not None:
         raise ConfigError(
-            426,
+            438,
             "a source of this vendor has no `decoding`: Sluice reads its log as it is",
             "nothing was opened; take `decoding` out of the source, or fix `vendor`",
         )
 
 
 def expect_no_standby(standby: ConnectionInfo | None) -> None:
-    """Refuse a standby to decode on. Raises ConfigError SLC-556."""
+    """Refuse a standby to decode on. Raises ConfigError SLC-438."""
     if standby is not None:
         raise ConfigError(
-            556,
+            438,
             "a source of this vendor has no `standby_connection`: its log is read from the master",
             "nothing was opened; take `standby_connection` out of the source, or fix `vendor`",
         )

@@ -106,7 +106,7 @@ SHAPED = "the slave gets computed, masked or chosen rows"
 def not_by_keys(job: Comparison, why: str) -> SluiceError:
     """Rows of some keys of a table cannot be told alike on both sides."""
     return SluiceError(
-        641,
+        622,
         f"ranges of keys of {job.view.master.name} cannot be compared on slave {job.slave}: {why}",
         "nothing was changed; trigger verify with `tables` in place of `ranges`",
     )
@@ -125,7 +125,7 @@ def not_by_given_keys(slave: str, whys: Mapping[TableName, str]) -> NotByKeys:
 def no_keys(job: Comparison, why: str) -> SluiceError:
     """The bounds of ranges are no keys of their table."""
     return SluiceError(
-        642,
+        640,
         f"no keys of {job.view.master.name} are so: {why}",
         f"nothing was changed; trigger verify again with values of its key: {', '.join(job.view.ours.key_names)}",
     )
@@ -135,7 +135,7 @@ def key_choice(job: Comparison) -> KeyChoice:
     """The ranges of keys of a comparison whose sides give rows as texts.
 
     Raises:
-        SluiceError: SLC-641, databases may sort these keys otherwise; SLC-642, there are no such keys.
+        SluiceError: SLC-622, databases may sort these keys otherwise; SLC-640, there are no such keys.
     """
     ours = job.view.ours
     if not ours.key:
@@ -155,7 +155,7 @@ def key_choice(job: Comparison) -> KeyChoice:
 def sorted_otherwise(job: Comparison) -> SortedOtherwise:
     """A key is not sorted as it was when the table was cut: its parts may have other rows, or leave some out."""
     return SortedOtherwise(
-        633,
+        95,
         f"a database sorts the keys of {job.view.master.name} otherwise than when its comparison began",
         "nothing was changed; the run tries again by itself, and compares all rows of this slave anew",
     )

@@ -71,7 +71,7 @@ def not_the_one(old: TableName, new: TableName) -> SluiceError:
 def unknown_values(table: TableName, why: str, then: str = "which is then passed over") -> SluiceError:
     """Rows that a slave has would have values that nobody knows."""
     return SluiceError(
-        566,
+        140,
         f"the master's ALTER of {table} cannot be carried out on the rows that the slave has: {why}",
         f"nothing of it was written; do there by hand what the master did, {then}; or drop the table there and let "
         "initial_update make and fill it",
@@ -80,13 +80,13 @@ def unknown_values(table: TableName, why: str, then: str = "which is then passed
 
 def session_ended(slave: str) -> TransientError:
     """What the session that took over a slave has begun there, another one may not know."""
-    return TransientError(568, f"the session that took over slave {slave} has ended", AGAIN)
+    return TransientError(83, f"the session that took over slave {slave} has ended", AGAIN)
 
 
 def no_table_here(name: TableName, kind: str) -> SluiceError:
     """What bears the name of a table is something else."""
     return SluiceError(
-        567,
+        140,
         f"the master drops a table that is {name} here, which is of the type {kind}",
         "nothing of it was written; drop it there by hand, or set `drops: ignore` for this replication",
     )

@@ -100,7 +100,7 @@ class DumpSnapshot(Protocol):
         """
 
     def expect_complete(self) -> None:
-        """See that no watched table is missing in it. Raises TransientError SLC-265: one was made at this moment."""
+        """See that no watched table is missing in it. Raises TransientError SLC-095: one was made at this moment."""
 
     def definitions(self) -> Sequence[TableDefinition]:
         """The tables."""
@@ -127,7 +127,7 @@ class DumpSnapshot(Protocol):
         """The keys at which a range is cut into parts, about as large as each other; none if its table is small."""
 
     def expect_bounds(self, within: KeyRange) -> None:
-        """See that the bounds of a range are keys. Raises SluiceError SLC-224 if not."""
+        """See that the bounds of a range are keys. Raises SluiceError SLC-640 if not."""
 
 
 class CopyStream(Protocol):
@@ -172,7 +172,7 @@ class Reading(Chunks, Protocol):
         """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
 
         Raises:
-            SluiceError: SLC-086, keys are sorted otherwise than when the range was begun.
+            SluiceError: SLC-079, keys are sorted otherwise than when the range was begun.
             TransientError: SLC-095, the table was rewritten since.
         """
 
@@ -341,7 +341,7 @@ class BlockReceiver(Protocol):
         """Wait for the point, put in what the slave lacks of the block, and that it is in; how many rows were written.
 
         Raises:
-            FencedError: SLC-087, the range is another one by now.
+            FencedError: SLC-050, the range is another one by now.
         """
 
     def close(self) -> None:

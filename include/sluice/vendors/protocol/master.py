@@ -28,7 +28,7 @@ class MasterDatabase(Protocol):
         """See that tables, which are there, can be watched and read; their definitions. Nothing is written or locked.
 
         Raises:
-            SluiceError: SLC-041, SLC-069, SLC-130, one of them cannot be watched; SLC-033, SLC-360, or not be read.
+            SluiceError: SLC-041, SLC-477, one of them cannot be watched; SLC-033, SLC-360, or not be read.
         """
 
     def foreign_code(self) -> list[ForeignCode]:

@@ -115,7 +115,7 @@ class KeyRange:
 def another_key(table: TableName) -> SluiceError:
     """The keys of a range are sorted otherwise than when it was begun."""
     return SluiceError(
-        86,
+        79,
         f"{table} has another primary key since it began to be loaded in blocks",
         "trigger initial_update again, it begins anew",
     )

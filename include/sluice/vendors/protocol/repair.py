@@ -27,7 +27,7 @@ class RowRepair(Protocol):
         """Begin with rows of a table. Returns the types that the columns of its key have on the slave.
 
         Raises:
-            SluiceError: SLC-472, no index of the slave's table tells rows apart by that key; or what else is in the
+            SluiceError: SLC-467, no index of the slave's table tells rows apart by that key; or what else is in the
                 way of writing to it.
         """
 
@@ -41,7 +41,7 @@ class RowRepair(Protocol):
             expect_allowed: called when no other job can move the slave any more; it raises if that is not to be.
 
         Raises:
-            KeyConflict: SLC-649, a row of another key is in the way; nothing was changed.
+            KeyConflict: SLC-603, a row of another key is in the way; nothing was changed.
         """
 
     def close(self) -> None:

@@ -59,7 +59,7 @@ class SlaveDatabase(Protocol):
         """Look whether those of these tables that are there take every row of the master's.
 
         Raises:
-            SluiceError: SLC-071 or SLC-073, the first that does not; SLC-029 if the position tables have no schema.
+            SluiceError: SLC-073, the first that does not; SLC-003 if the position tables have no schema.
         """
 
     def loadable(
@@ -73,9 +73,9 @@ class SlaveDatabase(Protocol):
             resume: rows that an earlier update has brought may stay, so those that are there are no reason to refuse.
 
         Raises:
-            SluiceError: the first reason why not: SLC-071, SLC-073, SLC-074, SLC-076, SLC-077, SLC-078, SLC-244 of a
-                table; SLC-210, SLC-211, SLC-212, SLC-232 of the rows that it has; SLC-213 to SLC-216 of the schema;
-                SLC-156, SLC-198 of files; SLC-029, SLC-033, SLC-038 of the server.
+            SluiceError: the first reason why not: SLC-073, SLC-074, SLC-076, SLC-432 of a
+                table; SLC-210, SLC-438 of the rows that it has; to SLC-215 of the schema;
+                SLC-432 of files; SLC-003, SLC-033, SLC-038 of the server.
             TransientError: it cannot be asked now.
         """
 
@@ -152,7 +152,7 @@ class SlaveDatabase(Protocol):
             answered: called with the outcome of each statement.
 
         Raises:
-            SluiceError: SLC-173.
+            SluiceError: SLC-468.
         """
 
     def replay(
@@ -195,7 +195,7 @@ class SlaveDatabase(Protocol):
         """The objects of a schema that an initial update drops before it makes its tables, each with its type.
 
         Raises:
-            SluiceError: SLC-213, SLC-214, there is no such schema, or it is not to be wiped out; SLC-215, others are
+            SluiceError: SLC-438, SLC-214, there is no such schema, or it is not to be wiped out; SLC-215, others are
                 connected, which is not to be.
         """
 

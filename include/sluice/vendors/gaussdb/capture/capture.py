@@ -48,7 +48,7 @@ class SlotCapture(NoStatements, NoSuccessors):
         self._counted: int | None = None
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of this source. Raises ConfigError SLC-429, its log cannot be read."""
+        """The capabilities of this source. Raises ConfigError SLC-400, its log cannot be read."""
         with translated("asking for capabilities"):
             if not self.is_installed():
                 server_slot.expect_possible(self._session.open(), self._settings)
@@ -128,7 +128,7 @@ class SlotCapture(NoStatements, NoSuccessors):
             return registry.state(session, self._parts).recorded is not None
 
     def remarks(self, tables: Mapping[TableName, Watch]) -> list[str]:
-        """Remarks on these tables before they are replicated. Raises ConfigError SLC-500, one may lose digits."""
+        """Remarks on these tables before they are replicated. Raises ConfigError SLC-477, one may lose digits."""
         with translated("looking at the watched tables"):
             rounded = float_columns.expect_allowed(self._session.open(), self._settings, tables)
         return [
@@ -138,7 +138,7 @@ class SlotCapture(NoStatements, NoSuccessors):
                 else []
             ),
             "changes are read from the server's log by a slot; while no publisher runs, the server keeps its log",
-            "a watched table that is altered makes the slaves INCONSISTENT (SLC-427)",
+            "a watched table that is altered makes the slaves INCONSISTENT (SLC-404)",
         ]
 
     def without_old(self, tables: Mapping[TableName, Watch]) -> list[Layout]:
@@ -232,7 +232,7 @@ class SlotCapture(NoStatements, NoSuccessors):
                 self.close()
                 if isinstance(error, psycopg.errors.ObjectInUse):
                     raise TransientError(
-                        459,
+                        450,
                         f"the slot of the decoded log is read by somebody else: {str(error).strip()}",
                         f"nothing of it was taken, {AGAIN}; look in pg_replication_slots who reads it",
                     ) from error
@@ -287,9 +287,9 @@ class SlotCapture(NoStatements, NoSuccessors):
         return incarnation
 
     def no_statements(self) -> SluiceError:
-        """See `NoStatements`: SLC-403."""
+        """See `NoStatements`: SLC-101."""
         return SluiceError(
-            403,
+            101,
             "the source is captured by its log, which does not tell a statement's own rows from others",
             "nothing was executed; execute it on each node",
         )

@@ -18,12 +18,12 @@ def expect_allowed(
     """The columns of watched tables that may be rounded; all of them are allowed to be.
 
     Raises:
-        ConfigError: SLC-500, one is not.
+        ConfigError: SLC-477, one is not.
     """
     found = rounded(connection, [name for name, watch in watched.items() if watch.actions != "none"])
     if refused := [column for column in found if column not in settings.rounded]:
         raise ConfigError(
-            500,
+            477,
             f"the decoding of the server's log may take the last digits of {spelled(refused)}, which hold "
             "floating-point numbers",
             "nothing was changed; take these tables out of `tables`, or, if those digits do not matter, name the "

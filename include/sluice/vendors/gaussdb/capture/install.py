@@ -37,12 +37,12 @@ def install(
     A table that was altered stays as it is recorded: rows of before are read by that. `renew` takes it as it is.
 
     Raises:
-        ConfigError: SLC-401, the log does not tell of a table; SLC-402, a drain with `block_loop` writes here; SLC-500,
+        ConfigError: SLC-477, the log does not tell of a table; SLC-438, a drain with `block_loop` writes here; SLC-477,
             the log may round a column.
     """
     if wanted.drained_into:
         raise ConfigError(
-            402,
+            438,
             "a drain with `block_loop` writes into the database of this source, and its log does not tell whose "
             "changes are whose",
             "nothing was changed; take the replication or the source out of the configuration",
@@ -51,7 +51,7 @@ def install(
     for name, one in there.items():
         if not one.logged:
             raise ConfigError(
-                401,
+                477,
                 f"{name} is unlogged, of which the server's log does not tell",
                 "nothing was changed; take the table out of `tables`",
             )

@@ -52,11 +52,11 @@ class CaptureSettings:
         """Those of a configuration. Nothing is opened for it.
 
         Raises:
-            ConfigError: SLC-423, SLC-424 or SLC-425, see `DecodingOptions`; SLC-426, it is captured by its log alone.
+            ConfigError: SLC-438 or SLC-041, see `DecodingOptions`; it is captured by its log alone.
         """
         if capture != "log":
             raise ConfigError(
-                426,
+                438,
                 f"a source of this vendor cannot be captured by `{capture}`: its log alone is read",
                 "nothing was opened; set `capture: log` for the source",
             )

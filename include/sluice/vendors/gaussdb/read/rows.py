@@ -47,11 +47,11 @@ class GaussReading:
         return KeyedRows(self.table(name, columns), columns, key, wanted)
 
     def shape(self, within: KeyRange) -> Layout | None:
-        """Ranges of keys are not loaded. Raises ConfigError SLC-088."""
+        """Ranges of keys are not loaded. Raises ConfigError SLC-099."""
         raise no_blocks()
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[CopyOut, Key | None]:
-        """Ranges of keys are not loaded. Raises ConfigError SLC-088."""
+        """Ranges of keys are not loaded. Raises ConfigError SLC-099."""
         raise no_blocks()
 
     def _end(self, name: TableName) -> None:
@@ -63,7 +63,7 @@ class GaussReading:
 def no_blocks() -> ConfigError:
     """The error for a load in blocks."""
     return ConfigError(
-        88, "a source of this vendor cannot be read in blocks", "run initial_update in the mode `snapshot`"
+        99, "a source of this vendor cannot be read in blocks", "run initial_update in the mode `snapshot`"
     )
 
 

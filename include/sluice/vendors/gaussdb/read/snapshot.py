@@ -125,9 +125,9 @@ class GaussSnapshot(WholeTables):
         return [None] * len(self._described[table].layout.key)
 
     def expect_bounds(self, within: KeyRange) -> None:
-        """Ranges of keys are not loaded. Raises SluiceError SLC-224."""
+        """Ranges of keys are not loaded. Raises SluiceError SLC-640."""
         raise SluiceError(
-            224, f"{within.table} cannot be loaded by ranges of keys", "run initial_update without `keys`"
+            640, f"{within.table} cannot be loaded by ranges of keys", "run initial_update without `keys`"
         )
 
     def _leaf(self, table: Described, size: int, file: str) -> Leaf:

@@ -33,10 +33,10 @@ class MasterTable:
     key: tuple[int, ...]
 
     def layout(self, number: int = 0) -> Layout:
-        """Its layout. Raises SluiceError SLC-445, a column has a type that is not known."""
+        """Its layout. Raises SluiceError SLC-477, a column has a type that is not known."""
         if unknown := [f"{one.name} ({one.whole})" for one in self.columns if one.type is None]:
             raise SluiceError(
-                445,
+                477,
                 f"{self.name} cannot be read: nothing is known of the type of {', '.join(unknown)}",
                 "nothing was changed; take the table out of `tables`",
             )
@@ -72,7 +72,7 @@ def expect_capturable(session: Connection, name: TableName) -> None:
     """See that all changes of a table are in the log.
 
     Raises:
-        SluiceError: SLC-444, they are not; SLC-536, the server hides that; SLC-445, a column's type is not known.
+        SluiceError: SLC-477, they are not; SLC-033, the server hides that; SLC-477, a column's type is not known.
     """
     named = {"schema": name.schema, "table": name.table}
     for kind, engine, _ in execute(session, composed("catalog/kind"), named):
@@ -92,14 +92,14 @@ def expect_capturable(session: Connection, name: TableName) -> None:
             for ending, (why, remedy) in _UNREAD.items():
                 if column.whole.endswith(ending):
                     hint = f"nothing was changed; {remedy.format(name)}, or take the table out of `tables`"
-                    raise SluiceError(445, f"{name} cannot be read: {column.name} {why}", hint)
+                    raise SluiceError(477, f"{name} cannot be read: {column.name} {why}", hint)
 
 
 def _expect_no_actions(session: Connection, name: TableName) -> None:
     named = {"schema": name.schema, "table": name.table}
     if unseen := execute(session, composed("catalog/unseen_keys"), named):
         raise SluiceError(
-            536,
+            33,
             f"nobody says to this account whether foreign keys of {name} change its rows: {unseen[0][0]} is shown "
             "without its actions",
             f"nothing was changed; as an administrator of the server: GRANT REFERENCES ON `{name.schema}`.*, or run "
@@ -118,7 +118,7 @@ def _expect_no_actions(session: Connection, name: TableName) -> None:
 
 def _refused(name: TableName, why: str, remedy: str) -> SluiceError:
     hint = f"nothing was changed; {remedy}"
-    return SluiceError(444, f"not every change of {name} is in the binary log: {why}", hint)
+    return SluiceError(477, f"not every change of {name} is in the binary log: {why}", hint)
 
 
 def _column(row: Row) -> MasterColumn:

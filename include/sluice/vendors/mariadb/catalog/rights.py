@@ -19,10 +19,10 @@ _MANY = {"_": ".", "%": ".*"}
 
 
 def expect_triggers_shown(session: Connection, table: TableName) -> None:
-    """See that the catalog shows us the triggers of a table. Raises SluiceError SLC-541 if not."""
+    """See that the catalog shows us the triggers of a table. Raises SluiceError SLC-033 if not."""
     if not shows_triggers(session, table):
         raise SluiceError(
-            541,
+            33,
             f"nobody says to this account whether {table} has triggers, which would act on each row",
             f"nothing of it was written; as an administrator of the server: GRANT TRIGGER ON `{table.schema}`.*, or "
             f"run the script that {shell.sluice('grants', 'SLAVE', '--slave')} prints",

@@ -83,7 +83,7 @@ def _taking_all(layout: Layout, server: Server) -> SlaveTable:
 def no_table(name: TableName) -> SluiceError:
     """Rows are to come to a table, or to be compared, that is not there."""
     return SluiceError(
-        439, f"the slave has no table {name}", "make and fill it by initial_update; nothing of it was written"
+        70, f"the slave has no table {name}", "make and fill it by initial_update; nothing of it was written"
     )
 
 
@@ -91,8 +91,8 @@ def existing(session: Connection, layout: Layout) -> SlaveTable | None:
     """The table that is there under the name of a layout; None if none is.
 
     Raises:
-        UnfitTable: SLC-433, it does not take the master's rows exactly.
-        SluiceError: SLC-541, the server may hide from us what acts on its rows.
+        UnfitTable: SLC-073, it does not take the master's rows exactly.
+        SluiceError: SLC-033, the server may hide from us what acts on its rows.
     """
     named = {"schema": layout.name.schema, "table": layout.name.table}
     rows = execute(session, composed("catalog/columns"), named)
@@ -211,7 +211,7 @@ def _unmakable(name: TableName, why: str) -> SluiceError:
 
 def _unfit(table: TableName, why: str) -> UnfitTable:
     return UnfitTable(
-        433,
+        73,
         f"the slave's {table} does not take the master's rows exactly: {why}",
         "alter it there, or drop it and let initial_update make it; nothing of it was written",
     )

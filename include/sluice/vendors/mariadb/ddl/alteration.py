@@ -86,7 +86,7 @@ class Alteration:
         return sorted(self._row(one, twin) for one, twin in zip(self._after.columns, self._twins, strict=True))
 
     def expect_known(self, filled: Collection[str]) -> None:
-        """See that its rows have values that are known from here on. Raises SluiceError SLC-566."""
+        """See that its rows have values that are known from here on. Raises SluiceError SLC-140."""
         was = {one.column.name: one for one in self._before.columns}
         for one, twin in zip(self._after.columns, self._twins, strict=True):
             name, row = one.column.name, self._row(one, twin)

@@ -57,7 +57,7 @@ class MariaCommands(CommittedDdl):
         """Wait for a command of a job that was overtaken, and read what it began. The fence is raised.
 
         Raises:
-            LockTimeout: SLC-569, the session of that job does not end.
+            LockTimeout: SLC-036, the session of that job does not end.
         """
         collation = self._session.server.collation
         execute(self._session, composed("ddl/intents", **self._parts, collation=collation))
@@ -93,7 +93,7 @@ class MariaCommands(CommittedDdl):
 
         Raises:
             FencedError: SLC-050, somebody took over. Nothing of it was executed.
-            LockTimeout: SLC-569, another session executes one.
+            LockTimeout: SLC-036, another session executes one.
             SluiceError: SLC-140, the server refuses it.
         """
         self.intent = intent
@@ -144,7 +144,7 @@ class MariaCommands(CommittedDdl):
         if not got:
             holder = _holder(self._session, self._lock_name)
             raise LockTimeout(
-                569,
+                36,
                 f"session {holder or 'that has ended by now'} executes a command of the master on slave "
                 f"{self.pair.slave}, or holds the lock for that",
                 AGAIN,

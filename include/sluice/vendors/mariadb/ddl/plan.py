@@ -21,7 +21,7 @@ from sluice.vendors.planned_ddl import Altered, Filled, Planner, Rows, Step
 class MariaPlanner(Planner):
     """See `Planner`.
 
-    A table cannot be as the master's (SLC-432), is not as before the command (SLC-433), or is not there (SLC-439); a
+    A table cannot be as the master's (SLC-432), is not as before the command (SLC-073), or is not there (SLC-070); a
     column cannot hold a value (SLC-431).
     """
 

@@ -27,7 +27,7 @@ class MariaTables(FencedTables[Connection, SlaveTable]):
     """See `sluice.vendors.protocol.load.SlaveTables`.
 
     Raises:
-        SluiceError: SLC-432, a table cannot be made; SLC-433, one that is there does not take the rows; SLC-438, its
+        SluiceError: SLC-432, a table cannot be made; SLC-073, one that is there does not take the rows; SLC-438, its
             rows are to stay.
     """
 

@@ -92,11 +92,11 @@ def _held(job: Comparison, table: SlaveTable) -> Iterator[Connection]:
 
 
 def _expect_held(session: Connection, job: Comparison) -> None:
-    """See that the session which holds the slave at the point is there. Raises TransientError SLC-440."""
+    """See that the session which holds the slave at the point is there. Raises TransientError SLC-083."""
     holder = {"holder": int(job.replica.snapshot_id)}
     if not execute(session, "SELECT id FROM information_schema.processlist WHERE id = %(holder)s", holder):
         raise TransientError(
-            440,
+            83,
             f"the session that held slave {job.slave} at the point has ended",
             f"nothing is lost, {AGAIN}; look in the log of that server who ended it",
         )

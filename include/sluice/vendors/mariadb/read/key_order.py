@@ -126,7 +126,7 @@ class KeyOrder:
         """Those of some keys that are in a range, up to a last one.
 
         Raises:
-            SluiceError: SLC-595, the server does not say so of one of them.
+            SluiceError: SLC-099, the server does not say so of one of them.
         """
         condition = self.between(within, last, [Sql(f"asked.part_{place}") for place in range(len(self.columns))])
         found: set[Key] = set()
@@ -136,7 +136,7 @@ class KeyOrder:
             said: dict[str, str] = dict(execute(session, composed("read/among", within=condition, keys=listed)))
             if {said.get(str(number)) for number in range(len(some))} - {"0", "1"}:
                 raise SluiceError(
-                    595,
+                    99,
                     f"the server does not say whether keys of {within.table} are in a range",
                     "nothing was written; a defect: report it with the types of its primary key. Until then run "
                     "initial_update in the mode `snapshot`",

@@ -74,7 +74,7 @@ class MariaRows:
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """The buffers. Raises TransientError SLC-464, rows of the log are not among those that are read."""
+        """The buffers. Raises TransientError SLC-095, rows of the log are not among those that are read."""
         canonical = [one.canonical for one in self._columns]
         selected = ", ".join(one.selected for one in self._columns)
         query = f"SELECT {selected} FROM {qualified(self._table.name)} WHERE {self._condition}"
@@ -282,7 +282,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
     """Rows of a place of the log, in a session of its own.
 
     Raises:
-        SluiceError: SLC-460, the log does not have the place any more.
+        SluiceError: SLC-405, the log does not have the place any more.
     """
     place = LogPlace.parsed(snapshot_id)
     with translated("reading the master"), closing(connect_to_master(info, f"read {snapshot_id}")) as session:

@@ -50,7 +50,7 @@ def begun_apart(info: ConnectionInfo, session: Connection, name: TableName, pati
         patience_s: how long others who hold the table are waited for, again and again; 0: once.
 
     Raises:
-        TransientError: SLC-464, they hold it still.
+        TransientError: SLC-095, they hold it still.
         pymysql.Error: the same, if they were waited for once.
     """
     end = time.monotonic() + patience_s
@@ -96,12 +96,12 @@ def differs(name: TableName, why: str) -> TransientError:
 
 
 def moved(why: str) -> TransientError:
-    return TransientError(464, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
+    return TransientError(95, why, "trigger the run again, if it is not tried again by itself; nothing was changed")
 
 
 def _may_not_lock(session: Connection, name: TableName, error: BaseException) -> ConfigError:
     return ConfigError(
-        581,
+        33,
         f"the account may not lock {name} for the moment in which its snapshot is taken: {error}",
         f"nothing was read; as an administrator of the server: GRANT LOCK TABLES ON {all_of(name.schema)} "
         f"TO {account(session)}, or run the script that {shell.sluice('grants', 'SOURCE')} prints",

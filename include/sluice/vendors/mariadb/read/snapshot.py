@@ -112,6 +112,6 @@ class MariaSnapshot(Unheld):
         return [] if first is None else list(cut_evenly(int(first), int(last), parts))
 
     def expect_bounds(self, within: KeyRange) -> None:
-        """Only whole tables can be asked for. Raises TransientError SLC-464."""
+        """Only whole tables can be asked for. Raises TransientError SLC-095."""
         if within.first or within.until:
             raise differs(within.table, "it cannot be loaded by ranges of keys")

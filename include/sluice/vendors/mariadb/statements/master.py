@@ -114,18 +114,18 @@ def _lock(resources: Resources, number: int) -> str:
 def _expect_issued(session: Connection) -> None:
     if not session.server.issues_statements:
         raise SluiceError(
-            597,
+            101,
             f"statements for every node cannot be issued on a master on {session.server.name}",
             "nothing was changed; execute it on the master: its rows travel by the log",
         )
 
 
 def _expect_logged(session: Connection) -> None:
-    """See that this session's changes are in the log, as rows. Raises SluiceError SLC-580."""
+    """See that this session's changes are in the log, as rows. Raises SluiceError SLC-400."""
     (found,) = execute(session, "SELECT @@SESSION.sql_log_bin, @@SESSION.binlog_format, @@SESSION.binlog_row_image")
     if found != ("1", "ROW", "FULL"):
         raise SluiceError(
-            580,
+            400,
             f"a session of this account writes other things into the binary log than rows: sql_log_bin, binlog_format "
             f"and binlog_row_image are {', '.join(found)}",
             "nothing was changed; let no `init_connect` of the server set them",

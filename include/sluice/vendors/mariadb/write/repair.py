@@ -17,9 +17,9 @@ from sluice.vendors.net_repair import NetRepair
 
 
 class MariaRepair(NetRepair[SlaveTable]):
-    """See `NetRepair`; a table is not there (SLC-439) or unfit (SLC-433), or a column cannot hold a value (SLC-431).
+    """See `NetRepair`; a table is not there (SLC-070) or unfit (SLC-073), or a column cannot hold a value (SLC-431).
 
-    Not every commit is on the disk (SLC-441), or the server is read_only (SLC-038).
+    Not every commit is on the disk (SLC-400), or the server is read_only (SLC-038).
     """
 
     _session: Connection

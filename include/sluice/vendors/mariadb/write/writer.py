@@ -27,7 +27,7 @@ _MARK = Stored(Column("sluice_mark", "smallint"), "tinyint", Form.NUMBER)
 
 
 class TableWriter(NetWriter[SlaveTable]):
-    """See `NetWriter`; tables are not there (SLC-439) or unfit (SLC-433), and columns cannot hold values (SLC-431)."""
+    """See `NetWriter`; tables are not there (SLC-070) or unfit (SLC-073), and columns cannot hold values (SLC-431)."""
 
     translated = staticmethod(translated)
 

@@ -53,7 +53,7 @@ def altered(before: CapturedTable, after: CapturedTable, statement: str | None) 
 
     Raises:
         NotCarried: values that rows have behind it are not known.
-        SluiceError: SLC-477, SLC-588, it cannot be replicated behind it.
+        SluiceError: SLC-477, it cannot be replicated behind it.
     """
     front, behind = layout_of(before), layout_of(after)
     known = {one.name: one for one in before.columns}

@@ -46,8 +46,8 @@ def install(session: oracledb.Connection, resources: OracleResources) -> list[st
     """Make what is missing; the names of what was made. Each statement of DDL commits, and may be given again.
 
     Raises:
-        ConfigError: SLC-475.
-        SluiceError: SLC-486, another user would own them; SLC-487, one does not compile.
+        ConfigError: SLC-041.
+        SluiceError: SLC-486, another user would own them; SLC-362, one does not compile.
     """
     resources.expect_short(longest_name(session.version))
     expect_own(resources, str(session.username))
@@ -60,13 +60,13 @@ def install(session: oracledb.Connection, resources: OracleResources) -> list[st
 
 
 def make(session: oracledb.Connection, resources: OracleResources, what: str, statement: str) -> None:
-    """Make one object. Raises SluiceError SLC-487, it does not compile."""
+    """Make one object. Raises SluiceError SLC-362, it does not compile."""
     try:
         execute(session, statement)
     except oracledb.Error as error:
         if code_of(error) == COMPILED_WITH_ERRORS:
             raise SluiceError(
-                487,
+                362,
                 f"{what} does not compile in {resources.schema}: {error}",
                 "nothing is captured yet. Look into USER_ERRORS, and report it with the server's version",
             ) from error

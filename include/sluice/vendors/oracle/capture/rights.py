@@ -30,14 +30,14 @@ _SYSTEM = (
 
 
 def expect_rights(session: oracledb.Connection) -> None:
-    """See that the user may make what capturing takes. Raises SluiceError SLC-587."""
+    """See that the user may make what capturing takes. Raises SluiceError SLC-033."""
     asked: dict[str, Callable[[], object]] = {
         "EXECUTE ON sys.dbms_flashback": lambda: newest_scn(session),
         "SELECT ON sys.dba_objects": lambda: execute(session, composed("catalog/every_object")),
     }
     if lacking := missing(session, _SYSTEM) + [name for name, ask in asked.items() if not _may(ask)]:
         raise SluiceError(
-            587,
+            33,
             f"the user {session.username} of the source lacks {', '.join(lacking)}",
             f"nothing was changed; let a DBA run the script of {shell.sluice('grants', 'SOURCE')}, with the name of "
             "the source",
@@ -45,11 +45,11 @@ def expect_rights(session: oracledb.Connection) -> None:
 
 
 def expect_one_edition(session: oracledb.Connection, resources: OracleResources) -> None:
-    """See that triggers of ours fire in every edition. Raises SluiceError SLC-586."""
+    """See that triggers of ours fire in every edition. Raises SluiceError SLC-400."""
     found = execute(session, composed("catalog/editioned"))
     if ours := [str(name) for _, name in found if resources.is_ours(str(name))]:
         raise SluiceError(
-            586,
+            400,
             f"the user {resources.schema} is enabled for editions: {ours[0]} is there in some of them alone, so the "
             "changes of sessions in others would be missed",
             "no table is watched; take another user for the DbResources, since editions cannot be disabled again",

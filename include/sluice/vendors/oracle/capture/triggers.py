@@ -77,7 +77,7 @@ def statements(
             it is until the new one is there, so that no statement of the application fails in between (R9).
 
     Raises:
-        SluiceError: SLC-477, a column cannot be captured; SLC-478, there are too many of them.
+        SluiceError: SLC-477, a column cannot be captured; there are too many of them.
     """
     name = TableName(resources.schema, trigger or resources.capture(table.relation))
     image = qualified(resources.image(table.relation, second=second))
@@ -95,7 +95,7 @@ def statements(
     )
     if len(body.encode()) > _LONGEST or len(table.columns) > _MOST_COLUMNS:
         raise SluiceError(
-            478,
+            477,
             f"the trigger of {table.name} would have {len(body.encode())} bytes, for {len(table.columns)} columns; the "
             f"server takes {_LONGEST}",
             "nothing was changed; set `exclude` of the table, or divide it",
@@ -122,7 +122,7 @@ def _image(image: str, parts: Mapping[str, str], table: CapturedTable) -> str:
             pieces.append(f"{append}(image_, buffer_, {piece});")
     if not pieces:
         raise SluiceError(
-            479,
+            477,
             f"{table.name} has nothing but a LONG, which no trigger can read",
             "nothing was changed; set `exclude` of the table, or alter the column to a CLOB",
         )

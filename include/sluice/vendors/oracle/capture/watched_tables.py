@@ -61,7 +61,7 @@ class WatchedTables:
             lost: changes of it are not known, and its slaves are not INCONSISTENT yet.
 
         Raises:
-            SluiceError: SLC-477 to SLC-479, SLC-588, it cannot be captured.
+            SluiceError: SLC-477, it cannot be captured.
             LockTimeout: SLC-036, a transaction that wrote to it does not end; it is tried again.
         """
         layout_of(table)

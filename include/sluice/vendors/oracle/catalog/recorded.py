@@ -63,7 +63,7 @@ def layout_of(table: CapturedTable, number: int = 0) -> Layout:
     """The layout of a table.
 
     Raises:
-        Unwatchable: SLC-477, a column cannot be replicated; SLC-588, a LONG cannot be without a key.
+        Unwatchable: SLC-477, a column cannot be replicated; a LONG cannot be without a key.
     """
     columns = tuple(
         # A LONG is read later than the change, and may not be there any more.
@@ -76,7 +76,7 @@ def layout_of(table: CapturedTable, number: int = 0) -> Layout:
     layout = Layout(number, table.name, columns, key if len(key) == len(table.key) else (), table.deferrable)
     if table.longs and not layout.key:
         raise Unwatchable(
-            588,
+            477,
             f"{table.name} has a LONG and no primary key: the image of a row that goes lacks the LONG, so nothing "
             "tells which row of a slave goes",
             "nothing was changed; give it a primary key, alter the LONG to a CLOB or a BLOB, or set `exclude` of the "

@@ -41,7 +41,7 @@ class SlaveTable:
 
 
 def table_of(layout: Layout) -> SlaveTable:
-    """A table as a slave makes it, from the slave's view of its layout. Raises SluiceError SLC-517 if it cannot."""
+    """A table as a slave makes it, from the slave's view of its layout. Raises SluiceError SLC-432 if it cannot."""
     names = [layout.name.schema, layout.name.table, *(one.name for one in layout.columns)]
     if wrong := [name for name in names if not name or len(name.encode()) > LONGEST or '"' in name or "\0" in name]:
         raise _unmakable(layout, f"{wrong[0]!r} is no name there: it has a double quote, or more than {LONGEST} bytes")
@@ -69,7 +69,7 @@ def table_of(layout: Layout) -> SlaveTable:
 def no_table(name: TableName) -> SluiceError:
     """Rows are to come to a table, or to be compared, that is not there."""
     return SluiceError(
-        522, f"the slave has no table {name}", "make and fill it by initial_update; nothing of it was written"
+        70, f"the slave has no table {name}", "make and fill it by initial_update; nothing of it was written"
     )
 
 
@@ -83,7 +83,7 @@ def existing(session: oracledb.Connection, layout: Layout) -> SlaveTable | None:
     """The table that is there under the name of a layout; None if none is.
 
     Raises:
-        UnfitTable: SLC-518, it does not take the master's rows exactly.
+        UnfitTable: SLC-073, it does not take the master's rows exactly.
     """
     named = {"schema": layout.name.schema, "name": layout.name.table}
     rows = execute(session, composed("catalog/columns"), named)
@@ -134,7 +134,7 @@ def _as_there(table: TableName, wanted: Stored, there: OracleColumn) -> Stored:
 
 def _unmakable(layout: Layout, why: str) -> SluiceError:
     return SluiceError(
-        517,
+        432,
         f"Oracle cannot have {layout.name} as the master has it: {why}",
         "call it otherwise, leave the column out (`columns`, `exclude_columns`) or the table (`exclude`) in "
         "`slaves.<name>.tables`; or alter it on the master",
@@ -143,7 +143,7 @@ def _unmakable(layout: Layout, why: str) -> SluiceError:
 
 def _unfit(table: TableName, why: str) -> UnfitTable:
     return UnfitTable(
-        518,
+        73,
         f"the slave's {table} does not take the master's rows exactly: {why}",
         "alter it there, or drop it and let initial_update make it; nothing of it was written",
     )

@@ -22,7 +22,7 @@ def table(session: oracledb.Connection, name: TableName) -> CapturedTable:
     """A table to capture. Virtual columns are not in it: every slave computes its own, or has none.
 
     Raises:
-        Unwatchable: SLC-485, there is no such table, or none that can be watched.
+        Unwatchable: SLC-477, there is no such table, or none that can be watched.
     """
     values = {"schema": name.schema, "name": name.table}
     found = execute(session, composed("catalog/table"), values)
@@ -61,7 +61,7 @@ def moves_rows(session: oracledb.Connection, name: TableName) -> bool:
 
 
 def expect_seen_whole(session: oracledb.Connection, name: TableName) -> None:
-    """See that whoever reads a table gets all of its rows with their values. Raises Unwatchable SLC-589.
+    """See that whoever reads a table gets all of its rows with their values. Raises Unwatchable SLC-033.
 
     Who may not look at the policies of redaction is not told of them.
     """
@@ -76,7 +76,7 @@ def expect_seen_whole(session: oracledb.Connection, name: TableName) -> None:
     if hiding or changing:
         policy, right = (hiding[0][0], "ACCESS") if hiding else (changing[0][0], "REDACTION")
         raise Unwatchable(
-            589,
+            33,
             f"the policy {policy} of {name} may hide rows or values from the user {session.username}",
             f"nothing was changed; let a DBA grant it EXEMPT {right} POLICY, or set `exclude` of the table",
         )
@@ -102,7 +102,7 @@ def column_of(row: Row) -> OracleColumn:
 
 
 def expect_plain(name: TableName, temporary: str, nested: str, external: str) -> None:
-    """See that a table has rows of its own that last. Raises Unwatchable SLC-485."""
+    """See that a table has rows of its own that last. Raises Unwatchable SLC-477."""
     kinds = {"temporary": temporary == "Y", "the rows of a collection": nested == "YES", "external": external == "YES"}
     if found := [kind for kind, is_so in kinds.items() if is_so]:
         raise _unwatchable(name, f"it is {' and '.join(found)}")
@@ -116,7 +116,7 @@ def missing(name: TableName, alike: list[TableName]) -> Unwatchable:
 
 def _unwatchable(name: TableName, why: str) -> Unwatchable:
     return Unwatchable(
-        485,
+        477,
         f"{name} cannot be watched: {why}",
         "fix its name in the configuration, which is taken letter by letter; let a DBA run the script of "
         f"{shell.sluice('grants', 'SOURCE')} if it is there; or set `exclude` of the table",

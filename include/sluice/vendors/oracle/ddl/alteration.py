@@ -47,7 +47,7 @@ class Alteration:
     """One table on its way from one definition to another.
 
     Raises:
-        SluiceError: SLC-566, rows would have values that nobody knows; SLC-519, Oracle cannot do it; SLC-516, a column
+        SluiceError: SLC-140, rows would have values that nobody knows; Oracle cannot do it; SLC-431, a column
             cannot hold the value that rows are to have in it.
     """
 

@@ -52,11 +52,11 @@ class OracleCommands(CommittedDdl):
         """See that what is written down is what this job knows: rows in front of an intent are not to come twice.
 
         Raises:
-            TransientError: SLC-561, a commit succeeded, and its answer was lost.
+            TransientError: SLC-083, a commit succeeded, and its answer was lost.
         """
         if self._intended() != self._recorded:
             raise TransientError(
-                561,
+                83,
                 f"slave {self.pair.slave} has another command of the master written down than this job knows of: the "
                 "answer to a commit was lost",
                 AGAIN,

@@ -29,7 +29,7 @@ def default_of(table: TableName, column: Stored, text: str) -> str:
     """A canonical text as the default of a column.
 
     Raises:
-        SluiceError: SLC-516, the column cannot hold it; SLC-519, it cannot be written as a default.
+        SluiceError: SLC-431, the column cannot hold it; SLC-140, it cannot be written as a default.
     """
     (value,) = values_of(table, column, pa.array([text], pa.string()))
     written = _WRITTEN[column.form](column, value, text)

@@ -23,8 +23,8 @@ from sluice.vendors.planned_ddl import Altered, Filled, Planner, Rows, Step
 class OraclePlanner(Planner):
     """See `Planner`.
 
-    A table would be in another schema (SLC-523), cannot be as the master's (SLC-517), is not as before the command
-    (SLC-518), or is not there (SLC-522); a column cannot hold a value (SLC-516), or Oracle cannot do it (SLC-519).
+    A table would be in another schema (SLC-523), cannot be as the master's (SLC-432), is not as before the command
+    (SLC-073), or is not there (SLC-070); a column cannot hold a value (SLC-431), or Oracle cannot do it (SLC-140).
     """
 
     def __init__(self, session: oracledb.Connection, pair: Pair, schema: str, mapper: Mapper) -> None:

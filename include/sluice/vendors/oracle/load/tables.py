@@ -31,7 +31,7 @@ class OracleTables(FencedTables[oracledb.Connection, SlaveTable]):
     """See `sluice.vendors.protocol.load.SlaveTables`.
 
     Raises:
-        SluiceError: SLC-517, a table cannot be made; SLC-518, one that is there does not take the rows; SLC-521, its
+        SluiceError: SLC-432, a table cannot be made; SLC-073, one that is there does not take the rows; SLC-438, its
             rows are to stay.
     """
 
@@ -58,7 +58,7 @@ class OracleTables(FencedTables[oracledb.Connection, SlaveTable]):
         """See `FencedTables`. Before that the schema is wiped out, if that is wanted; an update that goes on does not.
 
         Raises:
-            SluiceError: SLC-590 to SLC-592, it cannot be; or what `FencedTables` raises.
+            SluiceError: SLC-214, SLC-215, it cannot be; or what `FencedTables` raises.
         """
         if self._wiped and not (self.goes_on or staying):
             with translated("wiping out the schema"):

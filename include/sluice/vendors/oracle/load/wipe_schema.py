@@ -63,12 +63,12 @@ def wiped(session: oracledb.Connection, wanted: WipeOut, schema: str) -> list[Dr
         schema: of our tables, which is the connection's user.
 
     Raises:
-        SluiceError: SLC-590, it is another schema; SLC-591, others are connected, which is not to be, or nobody may
-            tell; SLC-592, a table that stays refers to one that goes.
+        SluiceError: SLC-214, it is another schema; SLC-215, others are connected, which is not to be, or nobody may
+            tell; a table that stays refers to one that goes.
     """
     if wanted.schema_ != schema:
         raise SluiceError(
-            590,
+            214,
             f"the schema {wanted.schema_} cannot be wiped out by the user {schema}",
             "nothing was changed; set `schema` in `wipe_out` to the user of the connection, in capitals as in the "
             "catalog, or take `wipe_out` out",
@@ -92,7 +92,7 @@ def wipe_out(session: oracledb.Connection, gone: Sequence[Dropped], held: Callab
         held: holds the fence in the session's transaction during each DROP; it raises if another job took over.
 
     Raises:
-        SluiceError: SLC-592, a table that is not shown to us refers to one that goes; all the rest is dropped.
+        SluiceError: SLC-215, a table that is not shown to us refers to one that goes; all the rest is dropped.
     """
     for one in gone:
         if one.kind != "TABLE":
@@ -141,7 +141,7 @@ def _expect_alone(session: oracledb.Connection, wanted: WipeOut) -> None:
         who = ", ".join(f"{program or 'unnamed'} (session {number})" for number, program in rows)
     if who and wanted.if_connected == "refuse":
         raise SluiceError(
-            591,
+            215,
             f"others are connected as {wanted.schema_}, whose schema is to be wiped out: {who}",
             "nothing was changed; end their sessions, or let a DBA grant that right; or set `if_connected: warn` in "
             "`wipe_out`",
@@ -152,7 +152,7 @@ def _expect_alone(session: oracledb.Connection, wanted: WipeOut) -> None:
 
 def _referred_to(table: TableName, who: str) -> SluiceError:
     return SluiceError(
-        592,
+        215,
         f"{table} cannot be dropped, so {table.schema} cannot be wiped out: a foreign key of {who} refers to it",
         "drop that foreign key, or set `tables: false` in `wipe_out`; each run drops what is left",
     )

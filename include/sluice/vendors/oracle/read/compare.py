@@ -56,8 +56,8 @@ def compare_table(job: Comparison) -> Difference:
     """Compare one table, streaming both sides.
 
     Raises:
-        TransientError: SLC-482, SLC-655, SLC-656, the server does not show the rows as they were any more.
-        SluiceError: SLC-522, SLC-518, the slave's table is not there, or unfit; or one side cannot be read.
+        TransientError: SLC-482, SLC-095, the server does not show the rows as they were any more.
+        SluiceError: SLC-070, SLC-073, the slave's table is not there, or unfit; or one side cannot be read.
     """
     info = open_sealed(job.sealed)[job.replica.connection]
     with translated(f"comparing {job.view.master.name}"), closing(connect(info, f"verify {job.slave}")) as session:

@@ -57,7 +57,7 @@ class OracleRows:
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """The buffers. Raises TransientError SLC-482, SLC-655, SLC-656, rows are not shown as they were any more."""
+        """The buffers. Raises TransientError SLC-482, SLC-095, rows are not shown as they were any more."""
         size = batch_size(any(how.is_long for how in self._kinds))
         with translated(f"reading {self._name}"):
             for frame in self._session.fetch_df_batches(self._statement, dict(self._values), size=size):
@@ -94,7 +94,7 @@ def texts(table: pa.Table, kinds: Sequence[Captured]) -> list[pa.Array]:
     """The canonical texts of columns, from what a query of `expressions` gave.
 
     Raises:
-        SluiceError: SLC-585, the server gave what is no value of a type.
+        SluiceError: SLC-362, the server gave what is no value of a type.
     """
     width = len(kinds)
     found = [_texts(column, how) for column, how in zip(table.columns[:width], kinds, strict=True)]
@@ -198,7 +198,7 @@ class OracleReading:
         """The next so many rows of a range, in the text format; with the key of the last, None if no more follow.
 
         Raises:
-            TransientError: SLC-482, SLC-655, SLC-656, the server does not show the rows as they were any more.
+            TransientError: SLC-482, SLC-095, the server does not show the rows as they were any more.
         """
         name = within.table
         with translated(f"reading {name}"):
@@ -238,7 +238,7 @@ def reading(info: ConnectionInfo, snapshot_id: str, trusted: Collection[str] = (
 def moved(name: TableName, why: str) -> TransientError:
     """A table cannot be given as it was."""
     return TransientError(
-        493,
+        95,
         f"{name} cannot be read as it was: {why}",
         "trigger the run again, if it is not tried again by itself; nothing was changed",
     )
@@ -251,7 +251,7 @@ def _texts(column: pa.ChunkedArray, how: Captured) -> pa.Array:
     except ValueError as error:
         shown = f": {error}" if os.environ.get(VALUES_ENV) else ""
         raise SluiceError(
-            585,
+            362,
             f"the server gave a value that is none of the type {how.type}, as which it is read{shown}",
             "a defect, or a type that this version of the server writes otherwise: report it with that version. "
             f"`{VALUES_ENV}=1` shows the value. Until then leave the column out (`exclude_columns`)",

@@ -57,7 +57,7 @@ class OracleSnapshot(Unheld):
         return self
 
     def expect_complete(self) -> None:
-        """See that no watched table is missing in it. Raises TransientError SLC-493."""
+        """See that no watched table is missing in it. Raises TransientError SLC-095."""
         with translated("looking at the registry"):
             for name, one in registry.registered(self._session.open(), self._session.parts).items():
                 if name not in self._tables or not one.ready:
@@ -129,7 +129,7 @@ class OracleSnapshot(Unheld):
         return [order.key(row) for row in rows]
 
     def expect_bounds(self, within: KeyRange) -> None:
-        """Only whole tables can be asked for. Raises SluiceError SLC-490."""
+        """Only whole tables can be asked for. Raises SluiceError SLC-099."""
         if within.first or within.until:
             raise no_ranges()
 

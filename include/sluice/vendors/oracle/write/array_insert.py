@@ -40,7 +40,7 @@ def insert(
         texts: an array of canonical texts for each column.
 
     Raises:
-        SluiceError: SLC-516, a value that a column cannot hold; the text has the number of its row.
+        SluiceError: SLC-431, a value that a column cannot hold; the text has the number of its row.
     """
     # What is long comes last: the server takes no longer value behind it.
     order = sorted(range(len(columns)), key=lambda place: columns[place].is_long)

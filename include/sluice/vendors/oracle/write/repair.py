@@ -22,7 +22,7 @@ from sluice.vendors.oracle.write.writer import TableWriter
 
 
 class OracleRepair(NetRepair[SlaveTable]):
-    """See `NetRepair`; a table is not there (SLC-522) or unfit (SLC-518), or a column cannot hold a value (SLC-516)."""
+    """See `NetRepair`; a table is not there (SLC-070) or unfit (SLC-073), or a column cannot hold a value (SLC-431)."""
 
     _session: oracledb.Connection
 

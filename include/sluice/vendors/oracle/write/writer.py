@@ -30,7 +30,7 @@ _NOT_THERE = "ORA-00942"
 
 
 class TableWriter(NetWriter[SlaveTable]):
-    """See `NetWriter`; tables are not there (SLC-522) or unfit (SLC-518), and columns cannot hold values (SLC-516)."""
+    """See `NetWriter`; tables are not there (SLC-070) or unfit (SLC-073), and columns cannot hold values (SLC-431)."""
 
     translated = staticmethod(translated)
 

@@ -41,7 +41,7 @@ class Alter:
 
         Raises:
             SluiceError: SLC-153, its rows would have values that nobody knows, or it has the columns of another time;
-                SLC-145, its new name lets more of it be seen; SLC-156.
+                SLC-145, its new name lets more of it be seen; SLC-432.
         """
         after = replace(known, columns=tuple(one.column for one in self._becomes))
         refuse_ours(after.name, after.columns)
@@ -92,7 +92,7 @@ class Alter:
 
 
 def table_of(defined: DefinedTable, mapper: Mapper) -> Table:
-    """A table of the master, as a slave keeps it that has nothing of it. Raises SluiceError SLC-156."""
+    """A table of the master, as a slave keeps it that has nothing of it. Raises SluiceError SLC-432."""
     columns = tuple(one.column for one in slave_layout(defined, mapper)[1])
     name = mapper.table(defined.name)
     refuse_ours(name, columns)

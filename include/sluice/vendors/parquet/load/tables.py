@@ -67,7 +67,7 @@ def admitted(slave: FilledLake, tables: Sequence[TableDefinition]) -> dict[Table
     """Tables of the master as files keep them, by the master's names; nothing is written.
 
     Raises:
-        SluiceError: SLC-156, a column bears a name of ours; SLC-212, rows are to be kept; or what `admit` raises.
+        SluiceError: SLC-432, a column bears a name of ours; SLC-438, rows are to be kept; or what `admit` raises.
     """
     found: dict[TableName, Table] = {}
     for table in tables:
@@ -75,7 +75,7 @@ def admitted(slave: FilledLake, tables: Sequence[TableDefinition]) -> dict[Table
         refuse_ours(table.name, layout.columns)
         if slave.mapper.filled(table.name) is not FilledRows.TRUNCATE:
             raise SluiceError(
-                212,
+                438,
                 f"what is in the files of {table.name} is replaced as a whole, and `on_existing_rows` is not truncate",
                 "nothing was changed; take `on_existing_rows` out of the configuration",
             )

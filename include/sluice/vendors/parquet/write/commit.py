@@ -55,13 +55,13 @@ class Commit:
         """Carry out changes of one table. Returns which rows were not as expected.
 
         Raises:
-            SluiceError: SLC-155, it has not this table; SLC-153, it has it with other columns.
+            SluiceError: SLC-070, it has not this table; SLC-153, it has it with other columns.
         """
         name = effect.layout.name
         known = self._tables.get(name)
         found = self._kind.fitting(known, effect.layout)
         if found is None:
-            raise SluiceError(155, f"the slave has no rows of {name}", "make and fill the table by initial_update")
+            raise SluiceError(70, f"the slave has no rows of {name}", "make and fill the table by initial_update")
         self._put(known, found)
         return conflict_counts(name, missing=self._kind.apply(effect, self._files(found)))
 
@@ -71,7 +71,7 @@ class Commit:
         Raises:
             SluiceError: SLC-068, Sluice did not write the command; SLC-141, a table that is to be made has rows
                 already; SLC-142, the name is another table's; SLC-145, SLC-153, what its rows have from here on is
-                not known; SLC-156, a column is called as one of ours.
+                not known; SLC-432, a column is called as one of ours.
         """
         change = _read(command)
         moment = epoch, command.ordinal, command.key

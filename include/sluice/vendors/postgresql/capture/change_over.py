@@ -87,10 +87,10 @@ def recorded_state(connection: Connection, parts: Mapping[str, sql.Composable]) 
 
 
 def expect_over(found: CaptureState) -> None:
-    """See that a source may change over. Raises ConfigError SLC-550, the last time is not over."""
+    """See that a source may change over. Raises ConfigError SLC-406, the last time is not over."""
     if found.phase:
         raise ConfigError(
-            550,
+            406,
             f"the source still changes over to `{found.name}`: not all is published that the other way had captured",
             f"nothing was changed; set `capture` back to `{found.name}`, and run the publisher until nothing is left",
         )
@@ -101,7 +101,7 @@ def make_slot(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Comp
 
     Raises:
         ConfigError: SLC-400, the server or the role does not allow it.
-        TransientError: SLC-408, transactions stay open; SLC-551, another bootstrap is at work.
+        TransientError: SLC-408, transactions stay open; SLC-095, another bootstrap is at work.
     """
     connection, name = at.master(), slot.name_of(at, resources)
     with connection.transaction():
@@ -126,7 +126,7 @@ def make_recorded_slot(
 
     Raises:
         ConfigError: SLC-594, a slot of its name is somebody else's.
-        TransientError: SLC-408, transactions stay open; SLC-551, somebody else has changed the capture meanwhile.
+        TransientError: SLC-408, transactions stay open; SLC-095, somebody else has changed the capture meanwhile.
     """
     connection = at.master()
     try:
@@ -173,7 +173,7 @@ def record(
     """Record in the transaction that holds all locks where one way ends and the other begins.
 
     Raises:
-        TransientError: SLC-551, somebody else has changed it meanwhile.
+        TransientError: SLC-095, somebody else has changed it meanwhile.
     """
     # What is in the log up to here is published from the log: it has to be on the disk.
     connection.execute("SET LOCAL synchronous_commit = on")
@@ -191,7 +191,7 @@ def record(
 def changed_meanwhile() -> TransientError:
     """An error: what is watched, or how, is not what it was when bootstrap began."""
     return TransientError(
-        551,
+        95,
         "tables were made or altered, or somebody else changed the capture, while the source was to change over",
         f"nothing was changed; {AGAIN}. If that lasts, trigger one DAG bootstrap of this source at a time",
     )
@@ -219,7 +219,7 @@ def end_slot(
     is so.
 
     Raises:
-        ConfigError: SLC-553, see `SlotServer.expect_follower`.
+        ConfigError: SLC-552, see `SlotServer.expect_follower`.
         StrangeSource: SLC-404, see `slot.catch_up`.
     """
     if found.phase is Phase.SLOT:

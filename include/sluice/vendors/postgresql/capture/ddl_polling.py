@@ -87,7 +87,7 @@ def poll(
             is queued cannot be read else.
 
     Raises:
-        TransientError: SLC-375, SLC-036, one that is locked has changed, and its images cannot be told apart until it
+        TransientError: SLC-036, one that is locked has changed, and its images cannot be told apart until it
             is looked at.
     """
     if unchanged.look(connection, parts):
@@ -119,7 +119,7 @@ def poll(
                     poll(connection, parts, unchanged, report, tries - 1)
                     return
                 raise AlteredMeanwhile(
-                    375,
+                    36,
                     f"{one}, and its columns or partitions changed before that: what is queued cannot be read until "
                     "that is looked at",
                     f"nothing is lost, {AGAIN} when the lock ends. To go on at once, look in pg_stat_activity "

@@ -74,9 +74,9 @@ def install(
         new_slot: what rows are read from, where the source changes over to the server's log.
 
     Raises:
-        ConfigError: SLC-041 if a trigger's name would break R1, SLC-361 if making one would run code of others, SLC-059
+        ConfigError: SLC-041 if a trigger's name would break R1, SLC-360 if making one would run code of others, SLC-059
             if a newer Sluice made what is there.
-        TransientError: SLC-036 if a table stays locked, SLC-265 if one is dropped meanwhile, SLC-551 if one is made
+        TransientError: SLC-036 if a table stays locked, SLC-095 if one is dropped meanwhile, if one is made
             while the source changes over; nothing was changed then.
     """
     parts = {**parts_of(resources), **items_view.parts_of(wanted.appearance)}

@@ -43,8 +43,8 @@ def wanted(
     """The wanted entries of TABLES for watched tables, which exist.
 
     Raises:
-        ConfigError: SLC-041, SLC-069.
-        Unwatchable: SLC-130.
+        ConfigError: SLC-041, SLC-477.
+        Unwatchable: SLC-477.
     """
     numbers = oids(connection, parts, watched)
     _refuse_twice(connection, numbers)
@@ -143,7 +143,7 @@ def _values(entry: RegistryEntry) -> dict[str, str | int]:
 def oids(
     connection: Connection, parts: Mapping[str, sql.Composable], names: Iterable[TableName]
 ) -> dict[TableName, int]:
-    """The numbers of tables that were seen before. Raises TransientError SLC-265 if one was dropped since."""
+    """The numbers of tables that were seen before. Raises TransientError SLC-095 if one was dropped since."""
     wanted = list(names)
     if gone := unwatched.missing(connection, parts, wanted):
         raise unwatched.changing(", ".join(map(str, gone)))
@@ -152,12 +152,12 @@ def oids(
 
 
 def refuse_foreign(connection: Connection, names: Iterable[TableName]) -> None:
-    """Rows of a foreign table change elsewhere, and no dump reads them. Raises Unwatchable SLC-130."""
+    """Rows of a foreign table change elsewhere, and no dump reads them. Raises Unwatchable SLC-477."""
     tables = sql.Literal([regclass(name) for name in names])
     query = composed("catalog/foreign", tables=sql.SQL("{}::text[]::regclass[]").format(tables))
     if row := connection.execute(query).fetchone():
         raise Unwatchable(
-            130,
+            477,
             f"{row[1]} is a foreign table and a partition of {row[0]}: what changes in it elsewhere fires no trigger",
             f"detach it, or take {row[0]} out of `tables`; nothing was changed",
         )
@@ -170,7 +170,7 @@ def _refuse_twice(connection: Connection, oids: Mapping[TableName, int]) -> None
     if rows:
         part, whole = (watched[number] for number in rows[0])
         raise ConfigError(
-            69,
+            477,
             f"{part} is a partition of {whole}, which is watched already: its rows would arrive twice",
             f"take {part} out of `tables`, or watch it by a source of its own; nothing was changed",
         )

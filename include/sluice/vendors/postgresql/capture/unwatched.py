@@ -40,7 +40,7 @@ def present(connection: Connection, parts: Parts | None, names: Collection[Table
 
 def changing(what: str) -> TransientError:
     """Other tables exist than a moment ago."""
-    return TransientError(265, f"{what}: made, dropped or renamed by somebody at this moment", AGAIN)
+    return TransientError(95, f"{what}: made, dropped or renamed by somebody at this moment", AGAIN)
 
 
 def called_now(connection: Connection, parts: Parts, name: TableName) -> TableName | None:

@@ -42,7 +42,7 @@ def warnings(
     """The remarks on those of these tables that are there.
 
     Raises:
-        Unwatchable: SLC-130, one of them cannot be watched.
+        Unwatchable: SLC-477, one of them cannot be watched.
     """
     known = relations.existing(connection, tables)
     existing = [name for name in tables if name in known]

@@ -49,7 +49,7 @@ class CatalogStamp:
         """
         if went or (self._before and self._before._seen not in (None, self._seen)):
             return AlteredMeanwhile(
-                247, f"the columns or partitions of {name} changed since somebody looked for changes", AGAIN
+                95, f"the columns or partitions of {name} changed since somebody looked for changes", AGAIN
             )
         return SluiceError(
             43,

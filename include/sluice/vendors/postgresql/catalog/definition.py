@@ -310,7 +310,7 @@ def verbatim(definition: str) -> sql.SQL:
 
 
 def identifier(name: TableName) -> sql.Identifier:
-    """A table's name, quoted by type. Raises SluiceError SLC-670, the server would cut it."""
+    """A table's name, quoted by type. Raises SluiceError SLC-432, the server would cut it."""
     return sql.Identifier(*whole(name))
 
 
@@ -320,7 +320,7 @@ def listed(columns: Iterable[str]) -> sql.Composed:
 
 
 def regclass(name: TableName) -> str:
-    """A table's name as a text that casts to regclass. Raises SluiceError SLC-670, the server would cut it."""
+    """A table's name as a text that casts to regclass. Raises SluiceError SLC-432, the server would cut it."""
     return ".".join('"' + part.replace('"', '""') + '"' for part in whole(name))
 
 

@@ -92,11 +92,11 @@ class KeyOrder:
 
 
 def whole(name: TableName) -> tuple[str, str]:
-    """The schema and the name of a table. Raises SluiceError SLC-670, the server would cut one of them."""
+    """The schema and the name of a table. Raises SluiceError SLC-432, the server would cut one of them."""
     for part in (name.schema, name.table):
         if len(part.encode()) > LONGEST:
             raise SluiceError(
-                670,
+                432,
                 f"the name {part} has more than {LONGEST} bytes: PostgreSQL would cut it, and may take the table for "
                 "another one, whose name begins so",
                 "nothing of it was written. Give the table another name on the master, or take it out of `tables`",

@@ -42,7 +42,7 @@ def provide(
         expect: called with each name before anything is made of it; may raise.
 
     Raises:
-        SluiceError: SLC-076 a type is missing that only its owner can make, SLC-077 a type that is there is another,
+        SluiceError: SLC-076 a type is missing that only its owner can make, a type that is there is another,
             SLC-664 it belongs to somebody else, SLC-321, SLC-322, see `ddl.definition_text` and `catalog.type_names`.
     """
     return list(dict.fromkeys(making(connection, types, names, expect)))
@@ -187,7 +187,7 @@ def _compare(ours: UserType, theirs: UserType, names: SlaveNames) -> None:
     if lacks or ours.kind != theirs.kind or (wanted.startswith("AS (") and theirs.definition != wanted):
         detail = f"it lacks {', '.join(lacks)}" if lacks else f"{theirs.definition} instead of {wanted}"
         raise SluiceError(
-            77,
+            76,
             f"the slave's type {theirs.name} cannot hold every value of the master's: {detail}",
             "alter it there, then trigger initial_update again; nothing was loaded",
         )

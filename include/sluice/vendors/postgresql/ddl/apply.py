@@ -60,12 +60,12 @@ def define(
 
     Raises:
         SluiceError: SLC-140, it fails; SLC-141, a table that is to be made is there already; SLC-142, so is the name
-            that one is to bear; SLC-070, the table is missing; SLC-071, SLC-073, an empty one does not fit;
-            SLC-144, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
+            that one is to bear; SLC-070, the table is missing; SLC-073, an empty one does not fit;
+            SLC-140, it is a partition; SLC-145, its new name lets more of it be seen; SLC-321, SLC-322, its
             definition is none, or names a type or a collation that the slave lacks; SLC-371, it is missing, and another
             has its new name.
         TransientError: SLC-036, another session has locked the table; SLC-115, see `LoopFilter.expect_recorded`;
-            SLC-385, it lacks now what it had when that was looked at.
+            SLC-095, it lacks now what it had when that was looked at.
     """
     loop_filter.expect_recorded([mapper.table(side.name) for side in (change.before, change.after) if side])
     # No table can be altered for which something waits until the end of the transaction.
@@ -232,7 +232,7 @@ class _Defining:
         filled = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(rows)
         if part.fetchone() == (True,):
             raise SluiceError(
-                144,
+                140,
                 f"{name} is a partition on the slave, and a table of its own on the master from here on",
                 "take it from its table there: ALTER TABLE ... DETACH PARTITION; the slave goes on with it as it is",
             )

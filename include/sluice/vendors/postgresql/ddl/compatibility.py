@@ -28,7 +28,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
         names: what the slave calls the types that users made.
 
     Raises:
-        Unfit: SLC-071 if it lacks a column, SLC-073 if it cannot hold what a column of the master may hold.
+        Unfit: SLC-073 if it lacks a column, if it cannot hold what a column of the master may hold.
         SluiceError: SLC-645, see `expect_lasting`; SLC-664, see `expect_trusted_owners`.
     """
     name, columns = layout.name, layout.columns
@@ -40,7 +40,7 @@ def fitting(connection: Connection, layout: Layout, names: SlaveNames) -> Mappin
     missing = [column for column in columns if column.name not in existing]
     if missing:
         raise UnfitTable(
-            71,
+            73,
             f"the slave's table {name} lacks the column {', '.join(one.name for one in missing)}",
             f"nothing of it was written; type on the slave: {_adding(connection, name, missing, names)}. Rows that "
             "it has already lack these values until an initial_update fills the table again",

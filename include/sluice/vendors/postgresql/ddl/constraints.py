@@ -29,12 +29,12 @@ def expect_makeable(connection: Connection, table: PostgresTable, mapper: Mapper
     """See that a table of the master can be made here; nothing is changed.
 
     Raises:
-        SluiceError: SLC-244, the slave's server does not know its keys; SLC-078, see `expect_computable`.
+        SluiceError: SLC-432, the slave's server does not know its keys; see `expect_computable`.
     """
     of_periods = [name for name, text in table.constraints if _OF_PERIODS.match(text)]
     if of_periods and connection.info.server_version < _KNOWING:
         raise SluiceError(
-            244,
+            432,
             f"the slave's server is older than PostgreSQL 18 and knows no keys of periods: {', '.join(of_periods)} of "
             f"{table.name}",
             "make the table there by hand, with an exclusion constraint (EXCLUDE USING gist) in its place, or leave it "

@@ -31,7 +31,7 @@ def mapped(connection: Connection, table: PostgresTable, mapper: Mapper) -> Post
     Foreign keys are left as they are.
 
     Raises:
-        SluiceError: SLC-078, a column is computed out of one that the slave does not get.
+        SluiceError: SLC-432, a column is computed out of one that the slave does not get.
     """
     ours = [column.name for column in table.columns]
     named = ((name, mapper.column(table.name, name)) for name in ours)
@@ -70,7 +70,7 @@ def expect_computable(table: PostgresTable, mapper: Mapper) -> None:
     """See that no column that the slave gets is computed from one that it does not; nothing is changed.
 
     Raises:
-        SluiceError: SLC-078.
+        SluiceError: SLC-432.
     """
     left_out = {column.name for column in table.columns if mapper.column(table.name, column.name) is None}
     computed = [one for one in table.columns if one.generated and one.name not in left_out]
@@ -86,7 +86,7 @@ def expect_computable(table: PostgresTable, mapper: Mapper) -> None:
 
 def _computed(table: TableName, column: str, why: str) -> SluiceError:
     return SluiceError(
-        78,
+        432,
         f"the slave does not get the column {column} of {table}, but another is computed from it: {why}",
         "leave that column out too, or make the table there by hand with a column that is written",
     )

@@ -58,19 +58,19 @@ class Judged:
     exists: bool = True
 
     def expect_looked_at(self, name: TableName) -> None:
-        """See that a table that the slave is about to make was looked at. Raises TransientError SLC-385."""
+        """See that a table that the slave is about to make was looked at. Raises TransientError SLC-095."""
         if self.exists:
             raise _gone(name)
 
     def expect_lacked(self, name: TableName) -> None:
-        """See that a type that the slave is about to make was looked at. Raises TransientError SLC-385."""
+        """See that a type that the slave is about to make was looked at. Raises TransientError SLC-095."""
         if name not in self.types:
             raise _gone(name)
 
 
 def _gone(name: TableName) -> AlteredMeanwhile:
     return AlteredMeanwhile(
-        385,
+        95,
         f"the slave had {name} when its definition was looked at, and no more when it was to be made",
         f"nothing was changed, {AGAIN}: the definition is looked at then. If it stays so, look who "
         "drops or renames it there",

@@ -285,7 +285,7 @@ class PostgresBlocks:
                 values = {**self._names, "update": self._job.update, "number": within.number, "rows": rows}
                 values |= {"reached": _array(within.reached), "now": _array(reached_)}
                 if self._session.execute(composed("load/blocks/reach", **self._parts), values).rowcount != 1:
-                    raise FencedError(87, f"range {within.number} of {within.table} is no longer what it was")
+                    raise FencedError(50, f"range {within.number} of {within.table} is no longer what it was")
                 reached(CrashPoint.MERGED)
         reached(CrashPoint.CHUNK_LOADED)
         if self._merge and reached_ is None:

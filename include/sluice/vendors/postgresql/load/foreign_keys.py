@@ -36,7 +36,7 @@ def writing(doing: str) -> Iterator[None]:
     """Turn a driver's error into one of ours, while rows are written that follow the master's.
 
     Raises:
-        SluiceError: SLC-272, the slave lacks a row that others refer to.
+        SluiceError: SLC-072, the slave lacks a row that others refer to.
     """
     try:
         with translated(doing):
@@ -47,7 +47,7 @@ def writing(doing: str) -> Iterator[None]:
         diag = error.__cause__.diag
         name = TableName(diag.schema_name or "", diag.table_name or "")
         raise SluiceError(
-            272,
+            72,
             error.fact,
             f"somebody changed rows there, or it does not get all of them: fill {name} and the table that its foreign "
             f"key {diag.constraint_name} refers to anew, by initial_update; or drop that key there, and unpause. "
@@ -88,7 +88,7 @@ class WaitingForeignKeys:
 
         Args:
             columns: only keys of other tables that refer to one of these columns.
-            all_: raise SluiceError SLC-270 for a key that our role may not drop; else it stays.
+            all_: raise SluiceError SLC-033 for a key that our role may not drop; else it stays.
         """
         if all_:
             expect_droppable(self._session, tables)
@@ -171,7 +171,7 @@ class WaitingForeignKeys:
 
 
 def expect_droppable(session: Connection, tables: Collection[TableName]) -> None:
-    """See that our role may drop the foreign keys from these tables and to them. Raises SluiceError SLC-270."""
+    """See that our role may drop the foreign keys from these tables and to them. Raises SluiceError SLC-033."""
     if others := [one.reference for one in _found(session, tables) if not one.ours]:
         raise _not_ours(session, others)
 
@@ -194,7 +194,7 @@ def _not_ours(session: Connection, references: Collection[Reference]) -> SluiceE
         for one in references
     )
     return SluiceError(
-        270,
+        33,
         f"these foreign keys hold back rows that are to be replaced, and the role {role} may not drop them for that "
         f"time: {names}",
         f"nothing was changed; as the owner of the tables type in the slave's database: {drops}; or as a superuser: "

@@ -71,7 +71,7 @@ class PostgresRepair:
                 raise missing(f"the slave has no table {layout.name}")
             if not relations.enforced(self._session, layout.name, layout.key_names):
                 raise SluiceError(
-                    472,
+                    467,
                     f"no index of {layout.name} on slave {self._pair.slave} tells rows apart by "
                     f"{', '.join(layout.key_names)}",
                     "nothing was changed in it; make a unique index of these columns, or fill the table by "
@@ -117,7 +117,7 @@ class PostgresRepair:
         """Write what was staged in place; if rows have each other's unique values, delete their like and insert them.
 
         Raises:
-            KeyConflict: SLC-649, a row that is not among these is in the way.
+            KeyConflict: SLC-603, a row that is not among these is in the way.
         """
         try:
             with self._session.transaction():
@@ -134,7 +134,7 @@ class PostgresRepair:
     def _in_the_way(self, error: psycopg.Error) -> KeyConflict:
         pair, table = self._pair, str(self._view.master.name)
         return KeyConflict(
-            649,
+            603,
             f"rows of {table} on slave {pair.slave} cannot be repaired, since one that is not repaired with them is in "
             f"the way: {error.diag.message_primary}",
             "what was repaired before stays, and nothing else was changed; repair all rows of the table: "

@@ -111,7 +111,7 @@ def expect_trusted(session: Connection, mapper: Mapper, tables: Sequence[Postgre
     back with the transaction.
 
     Raises:
-        SluiceError: SLC-320, SLC-321, SLC-322; SLC-647, see `expect_names_free`.
+        SluiceError: SLC-320, SLC-321, SLC-322; SLC-210, see `expect_names_free`.
     """
     names, types = names_of(session, mapper), TypeNames(session)
     present = set(relations.existing(session, [mapper.table(table.name) for table in tables]))
@@ -131,7 +131,7 @@ def expect_names_free(session: Connection, table: PostgresTable, name: TableName
     renamed.
 
     Raises:
-        SluiceError: SLC-647, others bear one.
+        SluiceError: SLC-210, others bear one.
     """
     wanted = [key for key, text in table.constraints if text.startswith(_INDEXED)]
     wanted += [index for index, _, _ in table.indexes]
@@ -142,7 +142,7 @@ def expect_names_free(session: Connection, table: PostgresTable, name: TableName
         else:
             what = "rename or drop it there"
         raise SluiceError(
-            647,
+            210,
             f"the slave has {taken}{f' of {owner}' if owner else ''}, and a key or an index of {name}, which is to be "
             "made, bears that name",
             f"nothing was changed; {what}. Then trigger it again",
@@ -150,14 +150,14 @@ def expect_names_free(session: Connection, table: PostgresTable, name: TableName
 
 
 def expect_keyed(session: Connection, mapper: Mapper, table: PostgresTable) -> None:
-    """See that a key tells which rows of a table are the master's. Raises SluiceError SLC-211."""
+    """See that a key tells which rows of a table are the master's. Raises SluiceError SLC-210."""
     name = mapper.table(table.name)
     numbered = {one.name for one in relations.target_columns(session, name).values() if one.numbered}
     other_keys = numbered - set(relations.primary_key(session, name))
     other_keys |= {one.name for one in relations.side_effects(session, name) if one.kind == "rule"}
     if other_keys or not is_keyed(session, mapper, table):
         raise SluiceError(
-            211,
+            210,
             f"{name} of the slave is to keep its rows, and nothing tells which of them are the master's",
             "nothing was changed; give it the master's primary key, checked at once, and no other unique index, no "
             "rule and no other column that is always numbered, or set another `on_existing_rows`",
@@ -176,11 +176,11 @@ def expect_empty(session: Connection, name: TableName) -> None:
 
 def expect_unfilled(session: Connection, mapper: Mapper, table: TableName) -> None:
     """See that no rows which are to stay are in a table that an update made and did not end. Raises SluiceError
-    SLC-232."""
+    SLC-210."""
     name = mapper.table(table)
     if mapper.filled(table) is FilledRows.MERGE and relations.filled(session, {name: name}):
         raise SluiceError(
-            232,
+            210,
             f"{name} of the slave was made by an initial update that has not ended, and its rows are to stay",
             "nothing was changed; let the one that is under way end, or trigger the one that broke off again with "
             "`resume`. If none of the rows is needed there, drop the table by hand",

@@ -138,12 +138,12 @@ class PostgresTables:
         in parts, are put off.
 
         Raises:
-            SluiceError: SLC-071 a table lacks a column, SLC-073 a column cannot hold the master's values, SLC-074
+            SluiceError: SLC-073 a table lacks a column, a column cannot hold the master's values, SLC-074
                 foreign keys or triggers of the slave would act on the rows and cannot be silenced, SLC-076 a type is
-                missing that cannot be made, SLC-077 one that is there is another, SLC-210 a table has rows and is not
-                to have any, SLC-211 nothing tells which of its rows are the master's, SLC-232 rows are to stay in one
-                that was not made to its end, SLC-270 a foreign key would hold rows back and cannot be dropped, SLC-320
-                a table is not made by itself, SLC-647, SLC-664 one belongs to somebody else; see `wipe_out`, `to_make`.
+                missing that cannot be made, one that is there is another, SLC-210 a table has rows and is not
+                to have any, nothing tells which of its rows are the master's, rows are to stay in one
+                that was not made to its end, SLC-033 a foreign key would hold rows back and cannot be dropped, SLC-320
+                a table is not made by itself, SLC-210, SLC-664 one belongs to somebody else; see `wipe_out`, `to_make`.
             TransientError: SLC-036, another session keeps a table locked.
         """
         with self._sessions.writing("preparing the slave's tables") as session:

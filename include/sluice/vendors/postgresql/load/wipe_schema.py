@@ -62,7 +62,7 @@ def expect_wipeable(session: Connection, wanted: WipeOut, ours: Iterable[str]) -
     """See that a schema can be wiped out, as far as its catalog tells; nothing is changed.
 
     Raises:
-        SluiceError: SLC-214, SLC-215, see `wiped`; SLC-216, something that stays depends on a part of it.
+        SluiceError: SLC-214, SLC-215, see `wiped`; something that stays depends on a part of it.
     """
     gone = wiped(session, wanted, ours)
     numbers = {"classes": [one.catalog for one in gone], "oids": [one.number for one in gone]}
@@ -75,7 +75,7 @@ def wipe_out(session: Connection, wanted: WipeOut, ours: Iterable[str]) -> None:
     """Drop it all but ours, in the transaction at hand.
 
     Raises:
-        SluiceError: SLC-214, SLC-215, see `wiped`; SLC-216, something that stays depends on a part of it.
+        SluiceError: SLC-214, SLC-215, see `wiped`; something that stays depends on a part of it.
     """
     gone = wiped(session, wanted, ours)
     for one in gone:
@@ -103,7 +103,7 @@ def _stays(session: Connection, kind: str, names: str) -> errors.DependentObject
 
 def _depended_on(wanted: WipeOut, kind: str, name: str, why: str) -> SluiceError:
     return SluiceError(
-        216,
+        215,
         f"the schema {wanted.schema_} cannot be wiped out, since something that stays depends on {kind} {name}: {why}",
         "nothing was changed; drop that by hand, or leave this kind out in `wipe_out`",
     )

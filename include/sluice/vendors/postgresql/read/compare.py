@@ -175,7 +175,7 @@ def _given(
 
 
 def _ranged(job: Comparison, ours: ChecksumSide, theirs: ChecksumSide) -> KeyColumnRange | None:
-    """The range to compare by checksums; None if there can be none. Raises TransientError SLC-633."""
+    """The range to compare by checksums; None if there can be none. Raises TransientError SLC-095."""
     if job.within is None:
         column = ranged_column(job, ours, theirs)
         return None if column is None else KeyColumnRange(column, None, None)
@@ -261,7 +261,7 @@ _ORDERED = {"int2", "int4", "int8", "numeric", "date"}
 
 
 def _ranges(job: Comparison, replica: Connection) -> sql.Composable:
-    """The condition for the slave's rows of the ranges of keys. Raises SluiceError SLC-641."""
+    """The condition for the slave's rows of the ranges of keys. Raises SluiceError SLC-622."""
     layout, kinds = job.view.layout, key_choice(job).kinds
     found = replica.execute(composed("read/compare/column_types"), {"relation": regclass(layout.name)}).fetchall()
     types = {column: (kind, has_values) for column, kind, has_values in found}

@@ -109,7 +109,7 @@ class PostgresSnapshot:
 
     def expect_complete(self) -> None:
         """See that it shows no watched table but those it was taken for: what happened to another up to here would be
-        taken for loaded. Raises TransientError SLC-265."""
+        taken for loaded. Raises TransientError SLC-095."""
         with self._reading("looking at the registry") as session:
             watched = {TableName(*row) for row in session.execute(composed("capture/ddl/watched", **self._parts))}
         if others := watched - set(self._tables):
@@ -194,7 +194,7 @@ class PostgresSnapshot:
                     self._expect_sorted(within.table, columns, one, other)
             except (ValueError, psycopg.DataError) as error:
                 raise SluiceError(
-                    224,
+                    640,
                     f"no keys of {within.table} are so: {str(error).splitlines()[0]}",
                     f"nothing was changed on the slave; trigger initial_update again with values of its key: "
                     f"{', '.join(columns)}",

@@ -24,7 +24,7 @@ def typed(job: Comparison, master: Connection, replica: Connection) -> Compariso
     A value such as `now` is another one each time that it is read, so it is read once.
 
     Raises:
-        SluiceError: SLC-641, the sides do not sort these keys alike; SLC-642, there are no such keys.
+        SluiceError: SLC-622, the sides do not sort these keys alike; SLC-640, there are no such keys.
     """
     layout = job.view.layout
     if not layout.key:

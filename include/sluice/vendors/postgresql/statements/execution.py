@@ -65,7 +65,7 @@ def issue(
 
     Raises:
         SluiceError: SLC-577 or SLC-578, it is not portable.
-        SluiceError: SLC-100 or SLC-101, it is refused; SLC-102, it may do something else on another node; SLC-105.
+        SluiceError: SLC-100 or SLC-101, it is refused, or may do something else on another node; SLC-105.
         TransientError: SLC-115, it may change tables, and that of others that changed are not recorded yet.
     """
     parsed = parser.parsed(statement.sql)
@@ -228,7 +228,7 @@ def _refuse_varying(connection: Connection, parsed: parser.ParsedStatement) -> N
         why += [f"the value of {column}" for column in _open(connection, target)]
     if why:
         raise SluiceError(
-            102,
+            100,
             f"the statement may do something else on each node: {', '.join(why)}",
             "write the values themselves, or accept it with --allow-varying; nothing was changed",
         )

@@ -159,7 +159,7 @@ class PreparedStatements:
                     self._made(connection, f"{when}_{action}", sql.Composed([sql.SQL(text)]))
                 except psycopg.Error as error:
                     raise SluiceError(
-                        123,
+                        162,
                         f"what {self.target.name} wants executed {when} {action} is refused there: {error}",
                         "fix it in the configuration, with schemas: names are not looked up; nothing is lost",
                     ) from error
@@ -245,7 +245,7 @@ def prepare(connection: Connection, name: bytes, statement: sql.Composed) -> Pre
 def _ambiguous(target: StagedTable) -> SluiceError:
     columns = ", ".join(target.columns[index].name for index in target.searched)
     return SluiceError(
-        124,
+        120,
         f"several rows of {target.name} have the same {columns}, and none of them looks like the one that changed",
         "put them right there, or let `searchable` name columns that tell them apart; nothing is lost",
     )

@@ -116,7 +116,7 @@ class Stages:
         """The stage for rows of a layout as the slave sees it, on their way to its table.
 
         Raises:
-            SluiceError: SLC-070 if the table is missing, SLC-071 if columns are, SLC-073 if one cannot hold a value,
+            SluiceError: SLC-070 if the table is missing, SLC-073 if columns are, if one cannot hold a value,
                 SLC-074 or SLC-372 if something acts on its rows that may not.
         """
         if layout not in self._targets:

@@ -22,12 +22,12 @@ _DEFAULT_S = 3600
 
 
 def limit_of(info: ConnectionInfo) -> int:
-    """The limit in seconds; 0 is none. Raises ConfigError SLC-689, it is no such number."""
+    """The limit in seconds; 0 is none. Raises ConfigError SLC-017, it is no such number."""
     given = str(info.extra.get(NAME, _DEFAULT_S))
     # The server counts milliseconds in 31 bits.
     if not (given.isascii() and given.isdecimal() and len(given) < 8 and int(given) <= 2_000_000):
         raise ConfigError(
-            689,
+            17,
             f"the connection to {info.host} has `{NAME}` {given!r}",
             "nothing was written; let it be a number of seconds up to 2000000, or 0 for no limit",
         )

@@ -37,7 +37,7 @@ class ReplicationStream:
         target: how far the server's log was when this was opened.
 
     Raises:
-        TransientError: SLC-459, the stream cannot be started, or breaks off.
+        TransientError: SLC-450, the stream cannot be started, or breaks off.
     """
 
     def __init__(
@@ -148,7 +148,7 @@ class ReplicationStream:
         why = next((one.strip() for one in said if one.strip()), "the connection broke off")
         self._connection.close()
         return TransientError(
-            459,
+            450,
             f"the stream of the decoded log broke off: {why}",
             f"nothing of it was taken, {AGAIN}: the slot sends it anew. If it ends at once each time, see the log of "
             "the server, and change the option that it names",

@@ -86,7 +86,7 @@ class BinaryDecoder:
         """Take a message.
 
         Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
+            SluiceError: SLC-420; what came since it was taken last cannot be taken any more.
         """
         try:
             self.records.expect_room(len(message))

@@ -39,7 +39,7 @@ def boundary(format: str, text: str, lsn: int | None, offset: int, records: Reco
         offset: of the line in its message.
 
     Raises:
-        SluiceError: SLC-420, the line begins like one and goes on otherwise; SLC-421, it comes at a wrong place.
+        SluiceError: SLC-420, the line begins like one and goes on otherwise; it comes at a wrong place.
     """
     if text.startswith("BEGIN"):
         if not (found := _BEGIN.fullmatch(text)):
@@ -70,7 +70,7 @@ def message(format: str, raw: bytes, offset: int, records: Records) -> bool:
     A message about DDL is passed over.
 
     Raises:
-        SluiceError: SLC-420, the line begins like one and goes on otherwise; SLC-421, it comes at a wrong place.
+        SluiceError: SLC-420, the line begins like one and goes on otherwise; it comes at a wrong place.
     """
     if _DDL.match(raw):
         return True

@@ -23,8 +23,8 @@ def images(form: Form, table: Described, new: pa.ListArray, old: pa.ListArray) -
     """The new and the old images of changes of one form, with the columns of the table in their order.
 
     Raises:
-        StrangeSource: SLC-427, the log has other columns than were recorded.
-        SluiceError: SLC-428, a value is neither in the new image nor in the old one.
+        StrangeSource: SLC-404, the log has other columns than were recorded.
+        SluiceError: SLC-405, a value is neither in the new image nor in the old one.
     """
     _expect_fit(form, table)
     count = len(new)
@@ -36,7 +36,7 @@ def images(form: Form, table: Described, new: pa.ListArray, old: pa.ListArray) -
         for field in form.unchanged:
             if field.name not in before:
                 raise SluiceError(
-                    428,
+                    405,
                     f"an update of {table.name} left {field.name} alone, and the log does not have its value",
                     "nothing of it was published. The replica identity of the table is not FULL, or was not when this "
                     "was written: trigger the DAG bootstrap with rebase, then initial_update for all slaves",
@@ -69,7 +69,7 @@ def _altered(table: Described, has: str) -> StrangeSource:
 def altered(fact: str) -> StrangeSource:
     """The error for a table that is not what is recorded of it."""
     return StrangeSource(
-        427,
+        404,
         fact,
         "what was published stays in the change log; rows since then are in the slot until bootstrap makes it anew. "
         "Trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source",

@@ -30,7 +30,7 @@ class LineDecoder(ABC):
         """Take a message that stands at `lsn`, if that is known.
 
         Raises:
-            SluiceError: SLC-420, SLC-421 or SLC-422; what came since it was taken last cannot be taken any more.
+            SluiceError: SLC-420; what came since it was taken last cannot be taken any more.
         """
         try:
             self.records.expect_room(len(message))

@@ -28,7 +28,7 @@ class DecodingOptions:
         """Those that a person wrote.
 
         Raises:
-            ConfigError: SLC-423, one is unknown or out of its range; SLC-424, two of them exclude each other.
+            ConfigError: SLC-438, one is unknown or out of its range; two of them exclude each other.
         """
         made = cls(tuple((name, _taken(name, value)) for name, value in given.items()))
         made._expect_no_excluded()
@@ -55,14 +55,14 @@ class DecodingOptions:
         return self.is_parallel and self.value("sending-batch") == 1
 
     def expect_memory(self, max_process_memory_kb: int) -> None:
-        """Check what depends on the server's memory. Raises ConfigError SLC-423."""
+        """Check what depends on the server's memory. Raises ConfigError SLC-438."""
         self._expect_memory(max_process_memory_kb)
 
     def arguments(self) -> list[str]:
         """Names and values in turn, each to be bound as a parameter of a SQL function.
 
         Raises:
-            ConfigError: SLC-424, one of them belongs to the protocol.
+            ConfigError: SLC-438, one of them belongs to the protocol.
         """
         for name, _ in self.given:
             if OPTIONS[name].way is Way.STREAM:
@@ -112,12 +112,12 @@ def slot_name(given: str) -> str:
     """The name of a slot as the server keeps it, which is in lower case.
 
     Raises:
-        ConfigError: SLC-425, the server takes no such name.
+        ConfigError: SLC-041, the server takes no such name.
     """
     name = given.lower()
     if not _SLOT.fullmatch(name):
         raise ConfigError(
-            425,
+            41,
             f"{given!r} is no name of a replication slot",
             "choose one of letters without accents, digits and underscores, 63 at most",
         )
@@ -136,13 +136,13 @@ def _taken(name: str, given: object) -> Value:
 
 def _refused(name: str, given: object, right: str) -> ConfigError:
     fact = f"the option {name!r} of logical decoding cannot be {given!r}: right is {right}"
-    return ConfigError(423, fact, "change the option in the configuration, or remove it to leave it to the server")
+    return ConfigError(438, fact, "change the option in the configuration, or remove it to leave it to the server")
 
 
 def excluded(name: str, by: str) -> ConfigError:
     """The error for an option that cannot be given together with something else."""
     return ConfigError(
-        424,
+        438,
         f"the option {name!r} of logical decoding excludes {by}",
         "change or remove one of the two in the configuration",
     )

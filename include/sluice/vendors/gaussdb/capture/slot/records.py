@@ -171,11 +171,11 @@ class Records:
         return len(self._order)
 
     def expect_room(self, size: int) -> None:
-        """Account for a message of this size. Raises SluiceError SLC-422: more than memory is meant for."""
+        """Account for a message of this size. Raises SluiceError SLC-420: more than memory is meant for."""
         self.size += size
         if size > MOST_BYTES or self.size > 2 * MOST_BYTES:
             raise SluiceError(
-                422,
+                420,
                 f"{self.size:,} bytes of the decoded stream are to be kept at once, {size:,} of them in one message",
                 "no server sends so much in one message, so look at what stands between; otherwise this is a defect: "
                 "report it",
@@ -215,13 +215,13 @@ class Records:
         self._lsns.append(lsn)
 
     def expect_whole(self) -> None:
-        """The stream ended. Raises SluiceError SLC-421 if it did so within a transaction."""
+        """The stream ended. Raises SluiceError SLC-420 if it did so within a transaction."""
         self._expect(not self.in_transaction, "the stream ends within a transaction")
 
     def _expect(self, right: bool, otherwise: str) -> None:
         if not right:
             raise SluiceError(
-                421,
+                420,
                 f"the decoded stream is out of order: {otherwise}, after {len(self):,} changes since it was taken last",
                 "nothing of it was taken; run it again, so that the slot sends it anew. If that ends here again, this "
                 "is a defect: report it",
@@ -231,7 +231,7 @@ class Records:
         """All of it; from here on there is nothing, and the transaction that is open goes on.
 
         Raises:
-            SluiceError: SLC-421, a message failed.
+            SluiceError: SLC-420, a message failed.
         """
         self._expect(not self._failed, "it goes on after a message that could not be read")
         forms = tuple(self._numbers)

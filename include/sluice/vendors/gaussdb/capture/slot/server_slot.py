@@ -44,7 +44,7 @@ def expect_possible(connection: Connection, settings: CaptureSettings) -> None:
     """See that the server and the role allow it.
 
     Raises:
-        ConfigError: SLC-429, they do not; SLC-423, an option takes too much of the server's memory.
+        ConfigError: SLC-400, they do not; SLC-438, an option takes too much of the server's memory.
     """
     row = connection.execute(composed("capture/log/server")).fetchone()
     assert row is not None
@@ -64,7 +64,7 @@ def expect_possible(connection: Connection, settings: CaptureSettings) -> None:
         missing.append("the connection leads to a standby, where nothing can be installed: let it lead to the primary")
     if missing:
         raise ConfigError(
-            429,
+            400,
             f"changes cannot be captured from the server's log: {'; '.join(missing)}",
             f"nothing was changed; {shell.sluice('grants', 'SOURCE')}, with the name of the source, prints what gives "
             "the role its rights; then trigger the DAG bootstrap",
@@ -87,7 +87,7 @@ def make(connection: Connection, slot: str, settings: CaptureSettings) -> int:
     """Make the slot; where it begins.
 
     Raises:
-        TransientError: SLC-455, transactions stay open, and the slot would begin behind them.
+        TransientError: SLC-408, transactions stay open, and the slot would begin behind them.
     """
     made = composed("capture/log/make_slot", slot=sql.Literal(slot), plugin=sql.Literal(settings.plugin.name))
     connection.execute(sql.SQL("SET statement_timeout = {}").format(sql.Literal(_WAIT)))
@@ -95,7 +95,7 @@ def make(connection: Connection, slot: str, settings: CaptureSettings) -> int:
         (place,) = connection.execute(made).fetchone() or ("0/0",)
     except psycopg.errors.QueryCanceled:
         raise TransientError(
-            455,
+            408,
             f"the slot {slot} cannot be made: transactions on this server stay open for longer than {_WAIT}",
             f"see pg_stat_activity which, and end those that were forgotten; {AGAIN}",
         ) from None
@@ -108,14 +108,14 @@ def drop(connection: Connection, slot: str, settings: CaptureSettings) -> bool:
     """Drop a slot of ours, if it is there; whether it was.
 
     Raises:
-        ConfigError: SLC-456, it is somebody else's.
+        ConfigError: SLC-594, it is somebody else's.
     """
     found = _found(connection, slot)
     if found is None:
         return False
     if fault := _foreign(connection, found, settings):
         raise ConfigError(
-            456,
+            594,
             f"the slot {slot} is one of somebody else: {fault}",
             "nothing was changed; choose another `slot` in `decoding` of the source, or another `prefix`",
         )
@@ -127,7 +127,7 @@ def catch_up(connection: Connection, known: Recorded | None, settings: CaptureSe
     """See that the slot is there and begins where the record says, or before: then it is moved there.
 
     Raises:
-        StrangeSource: SLC-457, it is gone, of somebody else, or changes were taken out of it.
+        StrangeSource: SLC-404, it is gone, of somebody else, or changes were taken out of it.
     """
     if known is None:
         raise _lost("no slot was made")
@@ -178,4 +178,4 @@ def _foreign(connection: Connection, found: dict[str, object], settings: Capture
 
 
 def _lost(why: str) -> StrangeSource:
-    return StrangeSource(457, f"the server's log does not lead on from where it was published: {why}", _REBASE)
+    return StrangeSource(404, f"the server's log does not lead on from where it was published: {why}", _REBASE)

@@ -100,7 +100,7 @@ class Stream:
         """The changes of these messages, each with its place.
 
         Raises:
-            SluiceError: SLC-420 to SLC-422, they cannot be read; SLC-427 or SLC-428, see `images`.
+            SluiceError: SLC-420, they cannot be read; SLC-404 or SLC-405, see `images`.
         """
         count = size = 0
         for place, message in messages:
@@ -145,7 +145,7 @@ class Stream:
             xid = self._begin.xid
         if xid is None or mark.lsn is None:
             raise SluiceError(
-                421,
+                420,
                 "the decoded stream ends a transaction, and does not say which one, or where",
                 "nothing of it was taken; this is a defect: report it with the version of the server",
             )

@@ -60,7 +60,7 @@ class SlotSweep:
 
         Raises:
             FencedError: the lease is lost.
-            StrangeSource: SLC-457, see `server_slot.catch_up`; SLC-427, a watched table was altered.
+            StrangeSource: SLC-404, see `server_slot.catch_up`; a watched table was altered.
         """
         known = registry.state(self._connection, self._parts).recorded
         server_slot.catch_up(self._connection, known, self._settings)
@@ -146,7 +146,7 @@ class SlotSweep:
         stream = self._stream
         if stream is None or stream.taken != changes:
             raise SluiceError(
-                458,
+                405,
                 f"segment {purge.segment} holds {changes} changes, and the slot gave {stream.taken if stream else 0}; "
                 "nothing was recorded as published",
                 "a defect: report it. Trigger the DAG bootstrap with rebase, then initial_update for all slaves",

@@ -42,7 +42,7 @@ class BinlogCapture(NoSuccessors):
         self._looked: LogPlace | None = None
 
     def capabilities(self) -> Capabilities:
-        """The capabilities of this source. Raises ConfigError SLC-443, its log does not tell all that is needed."""
+        """The capabilities of this source. Raises ConfigError SLC-400, its log does not tell all that is needed."""
         with translated("asking for capabilities"):
             session = self._session.open()
             expect_telling(session)
@@ -63,15 +63,15 @@ class BinlogCapture(NoSuccessors):
         """Write down what is watched, and begin to read where the log is now if there is no place yet.
 
         Raises:
-            ConfigError: SLC-443, the log does not tell all that is needed.
-            SluiceError: SLC-444 or SLC-445, a table cannot be captured.
+            ConfigError: SLC-400, the log does not tell all that is needed.
+            SluiceError: SLC-477, a table cannot be captured.
         """
         with translated("installing"):
             session = self._session.open()
             expect_telling(session)
             if wanted.drained_into:
                 raise ConfigError(
-                    402,
+                    438,
                     "a drain with `block_loop` writes into the server of this source, and its binary log does not "
                     "tell whose changes are whose",
                     "nothing was changed; take `block_loop` out of that replication",

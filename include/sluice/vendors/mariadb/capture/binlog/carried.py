@@ -43,7 +43,7 @@ def followed(
     """How a table is behind a definition, and what goes into the stream; None if it has no rows and that is not known.
 
     Raises:
-        UnclearTable: SLC-605, rows that are there already would have values that are not known.
+        UnclearTable: SLC-446, rows that are there already would have values that are not known.
     """
     if not layouts.carried:
         return None, None
@@ -111,7 +111,7 @@ def of_alter(before: Layout, after: Layout, derived: Derived) -> str:
 def _not_followed(layout: Layout, why: str, statement: str) -> UnclearTable:
     """An ALTER whose effect on rows that are there already is not certain."""
     error = SluiceError(
-        605,
+        446,
         f"an ALTER of {layout.name} in the binary log cannot be carried out on slaves: {why}: {statement}",
         f"{REBASE}. With `detect_ddl: false` for the source no ALTER is carried out, and you alter the slaves by hand",
     )

@@ -271,7 +271,7 @@ def unclear(name: TableName, why: str, first: str) -> UnclearTable:
 def another_log(file: str, published: object) -> SluiceError:
     """The log is not the one that was published."""
     return SluiceError(
-        449,
+        405,
         f"the binary log {file} is another one than that which was published up to {published}: the server was "
         "replaced or restored, or somebody reset its log or gave it another name",
         REBASE,
@@ -281,7 +281,7 @@ def another_log(file: str, published: object) -> SluiceError:
 def not_rows(place: str, why: str) -> SluiceError:
     """The log has something else than rows behind a place."""
     return SluiceError(
-        447,
+        405,
         f"the binary log has {why}; it is behind {place}",
         "set log_bin_compress = OFF (of MySQL: binlog_transaction_compression = OFF, binlog_row_value_options = ''). "
         f"{REBASE}",
@@ -290,7 +290,7 @@ def not_rows(place: str, why: str) -> SluiceError:
 
 def unreadable(place: str, why: str) -> SluiceError:
     """The log is not what it should be at a place."""
-    return SluiceError(448, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
+    return SluiceError(405, f"the binary log cannot be read at {place}: {why}", f"{REBASE}; report the defect")
 
 
 def uncertain(fact: str, first: str = "") -> SluiceError:

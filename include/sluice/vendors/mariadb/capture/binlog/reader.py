@@ -80,8 +80,8 @@ def read(info: ConnectionInfo, begin: LogPlace, until: LogPlace | None = None) -
         until: an end that the server has told; it sends events some moments later, when they are on the disk.
 
     Raises:
-        SluiceError: SLC-460, the log does not have the place any more.
-        TransientError: the session broke off; SLC-462, another reader took its number; SLC-582, the server does not
+        SluiceError: SLC-405, the log does not have the place any more.
+        TransientError: the session broke off; SLC-083, another reader took its number; SLC-450, the server does not
             send what it has told to be there.
         Malformed: what is sent is no event.
     """
@@ -137,14 +137,14 @@ def _packet(session: Connection, begin: LogPlace) -> bytes:
             raise
         if "server_id" in str(error.__cause__):
             raise TransientError(
-                462, "the server ended our reading of the binary log: another reader came with the same number", AGAIN
+                83, "the server ended our reading of the binary log: another reader came with the same number", AGAIN
             ) from None
         raise purged(begin, error.__cause__) from None
 
 
 def _held_back(at: LogPlace, until: LogPlace) -> TransientError:
     return TransientError(
-        582,
+        450,
         f"the master's binary log ends at {until}, and for {_PATIENCE_S:.0f} s it has sent nothing behind {at}",
         "the run tries again by itself; it sends what is on its disk: see whether that is slow or full",
     )
@@ -153,7 +153,7 @@ def _held_back(at: LogPlace, until: LogPlace) -> TransientError:
 def purged(place: LogPlace, error: BaseException | None) -> SluiceError:
     """The log does not reach back to what is published."""
     return SluiceError(
-        460,
+        405,
         f"the master's binary log does not have {place} any more, which is to be published next: {error}",
         "its files were purged before they were read, or its log was reset. No slave has wrong rows, and changes are "
         "missing: trigger the DAG bootstrap with rebase, then initial_update for all slaves of this source. Let the "

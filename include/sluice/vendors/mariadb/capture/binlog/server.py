@@ -40,7 +40,7 @@ def server(session: Connection) -> str:
 
 
 def end_of_log(session: Connection) -> LogPlace:
-    """How far the log is now. Raises SluiceError SLC-443, it is off, it leaves databases out, or we may not ask."""
+    """How far the log is now. Raises SluiceError SLC-400, it is off, it leaves databases out, or we may not ask."""
     try:
         rows = execute(session, session.server.log_status)
     except pymysql.Error as error:
@@ -53,7 +53,7 @@ def end_of_log(session: Connection) -> LogPlace:
 
 
 def end_of(status: Sequence[str]) -> LogPlace:
-    """The end of the log, as the server tells it. Raises SluiceError SLC-443, databases are left out of it."""
+    """The end of the log, as the server tells it. Raises SluiceError SLC-400, databases are left out of it."""
     name, offset, *filters = status
     # Any of them is refused: what they mean hangs on the database of the session, and for rows on the table's.
     if found := [f"{option} is {value}" for option, value in zip(_FILTERS, filters, strict=False) if value]:
@@ -66,7 +66,7 @@ def expect_telling(session: Connection) -> None:
     """See that the log tells every change, and that we may read it.
 
     Raises:
-        ConfigError: SLC-443, it does not, or we may not.
+        ConfigError: SLC-400, it does not, or we may not.
     """
     found = zip(session.server.log_settings, _settings(session), strict=False)
     wrong = [(f"{name} is {value}", _WANTED[name][1]) for name, value in found if value.upper() != _WANTED[name][0]]
@@ -83,7 +83,7 @@ def expect_applied(session: Connection) -> None:
     """See that the log has what comes to the server from another one. It may become a replica whenever it runs.
 
     Raises:
-        ConfigError: SLC-443, it has not.
+        ConfigError: SLC-400, it has not.
     """
     if session.server.leaves_applied and execute(session, composed("capture/loses_applied")):
         raise _unfit(
@@ -114,7 +114,7 @@ def _missing(right: str, session: Connection) -> ConfigError:
 
 def _unfit(why: str, hint: str) -> ConfigError:
     return ConfigError(
-        443,
+        400,
         f"the master's binary log does not tell all that is needed: {why}",
         f"nothing was changed. As an administrator of the server: {hint}. What is set by SET GLOBAL also belongs into "
         "its file, and sessions that are open keep what they had",

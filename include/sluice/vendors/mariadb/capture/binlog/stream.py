@@ -107,8 +107,8 @@ class Stream:
         """The changes of these events.
 
         Raises:
-            SluiceError: SLC-446, a table cannot be read; SLC-447, changes are not told as rows; SLC-448, an event is
-                none; SLC-449, the log is another one.
+            SluiceError: SLC-446, a table cannot be read; SLC-405, changes are not told as rows; an event is
+                none; the log is another one.
         """
         for one in log:
             try:

@@ -69,8 +69,8 @@ class BinlogSweep:
 
         Raises:
             FencedError: SLC-050, the lease is lost.
-            SluiceError: SLC-449, the log ends in front of what is published.
-            ConfigError: SLC-443, changes are not in the log.
+            SluiceError: SLC-405, the log ends in front of what is published.
+            ConfigError: SLC-400, changes are not in the log.
         """
         self._row = state.known(self._session, self._parts)
         if self._row.epoch != self._epoch:

@@ -127,7 +127,7 @@ class QueueCapture(NoSuccessors):
         """Compare the watched tables with the catalog: when a definition was noted, and once a minute.
 
         Raises:
-            AlteredMeanwhile: SLC-492, somebody altered them all the time.
+            AlteredMeanwhile: SLC-095, somebody altered them all the time.
         """
         with translated("looking for tables that changed"):
             self._poll(always=False)

@@ -90,8 +90,8 @@ class Changes:
         """The changes of rows, columns as in `SWEPT`; with how many of the items are none, but notes of definitions.
 
         Raises:
-            AlteredMeanwhile: SLC-492, a table was altered since it was compared with the catalog.
-            SluiceError: SLC-488, a change cannot be read.
+            AlteredMeanwhile: SLC-095, a table was altered since it was compared with the catalog.
+            SluiceError: SLC-068, a change cannot be read.
         """
         rows = [row for one in items if (row := self._change(one))]
         columns = zip(*rows, strict=True) if rows else [[] for _ in SWEPT]
@@ -198,7 +198,7 @@ class Changes:
 
     def _unreadable(self, item: Item, why: str) -> SluiceError:
         return SluiceError(
-            488,
+            68,
             f"the change with key {item.key} in ITEMS cannot be read: {why}",
             "a defect, or somebody wrote to ITEMS: keep a copy of the queue for a report, then give that up by "
             f"`{deletion(self._items, 'repl_key', item.key)}` on the source, and run initial_update for the slaves of "

@@ -201,7 +201,7 @@ def _deleted(session: oracledb.Connection, parts: Mapping[str, str], keys: Seque
 
 def _not_there(purge: Purge, changes: int, found: int) -> SluiceError:
     return SluiceError(
-        49,
+        68,
         f"segment {purge.segment} holds {changes} changes, but {found} of them are in ITEMS; nothing was purged",
         "somebody else writes to ITEMS; stop that, then run initial_update for the slaves of this source",
     )

@@ -60,7 +60,7 @@ class LogCapture(QueueCapture):
         """The capabilities of this source.
 
         Raises:
-            ConfigError: SLC-400 or SLC-646, it cannot be captured by its log; SLC-452, nobody sees its DDL.
+            ConfigError: SLC-400, it cannot be captured by its log; nobody sees its DDL.
         """
         installed, state = self.is_installed(), self._capture_state()
         with translated("asking for capabilities"):
@@ -102,8 +102,8 @@ class LogCapture(QueueCapture):
         """Install or reconcile everything in one transaction; then make the slot, if there was none yet.
 
         Raises:
-            ConfigError: SLC-400 or SLC-646, it cannot be captured by its log; SLC-452, nobody sees its DDL.
-            Unwatchable: SLC-401, a table cannot.
+            ConfigError: SLC-400, it cannot be captured by its log; nobody sees its DDL.
+            Unwatchable: SLC-477, a table cannot.
         """
         session, is_new, state = self._session.open(), not self.is_installed(), self._capture_state()
         changes = state is not None and not state.by_log
@@ -129,7 +129,7 @@ class LogCapture(QueueCapture):
         """Remarks on these tables, and on standbys of the server, in sentences.
 
         Raises:
-            ConfigError, Unwatchable: SLC-646, SLC-401, one cannot be captured by the log.
+            ConfigError, Unwatchable: SLC-400, SLC-477, one cannot be captured by the log.
         """
         self._expect_told(tables)
         found, state = super().remarks(tables), self._capture_state()
@@ -203,7 +203,7 @@ class LogCapture(QueueCapture):
         """Whether a transaction waits in the slot, or the server keeps much for nothing.
 
         Raises:
-            ConfigError: SLC-646, a publication that came later makes statements fail.
+            ConfigError: SLC-400, a publication that came later makes statements fail.
         """
         if beside := time.monotonic() >= self._looks_beside_again:
             # Neither what others publish nor what they write has to be looked at twice a second.
@@ -300,7 +300,7 @@ class LogCapture(QueueCapture):
         """Read the slot, of a source that is captured as expected.
 
         Raises:
-            ConfigError: SLC-452, nobody sees DDL, which has a place among the rows.
+            ConfigError: SLC-400, nobody sees DDL, which has a place among the rows.
         """
         if not self._sees_ddl():
             raise _unseen()
@@ -380,7 +380,7 @@ class LogCapture(QueueCapture):
 
 def _unseen() -> ConfigError:
     return ConfigError(
-        452,
+        400,
         "no event triggers of this version tell where in the server's log a table was altered",
         "nothing is published until then, and nothing is lost: the slot keeps it. Let a superuser run the script of "
         f"{shell.sluice('grants', 'SOURCE')} in the source's database, once more after bootstrap",

@@ -188,7 +188,7 @@ def has_waiting(at: SlotServer, resources: Resources, known: Recorded, until: in
 
     Raises:
         psycopg.errors.ObjectInUse: somebody else reads the slot.
-        StrangeSource: SLC-602, see `expect_printed`.
+        StrangeSource: SLC-404, see `expect_printed`.
     """
     waits = composed(
         "capture/log/waiting",
@@ -223,9 +223,9 @@ def catch_up(at: SlotServer, parts: Mapping[str, sql.Composable]) -> Recorded:
     """See that the slot is there and begins where the record says, or before: then it is moved there.
 
     Raises:
-        ConfigError: SLC-555, it was made on another server than the configuration names.
+        ConfigError: SLC-406, it was made on another server than the configuration names.
         StrangeSource: SLC-404, it is gone, of somebody else, or changes were taken out of it.
-        TransientError: SLC-450, somebody else reads it; SLC-549, a standby that is to have all first is away.
+        TransientError: SLC-450, somebody else reads it; SLC-554, a standby that is to have all first is away.
     """
     if (known := recorded(at.master(), parts)) is None:
         raise _lost("no slot was made")
@@ -242,7 +242,7 @@ def expect_whole(at: SlotServer, parts: Mapping[str, sql.Composable], known: Rec
     read now: somebody else does, or a standby that is to have all first is away.
 
     Raises:
-        ConfigError: SLC-555, see `catch_up`.
+        ConfigError: SLC-406, see `catch_up`.
         StrangeSource: SLC-404, see `catch_up`.
     """
     row = at.open().execute(composed("capture/log/slot", slot=sql.Literal(known.slot))).fetchone()
@@ -271,7 +271,7 @@ def expect_whole(at: SlotServer, parts: Mapping[str, sql.Composable], known: Rec
 
 
 def expect_here(at: SlotServer, name: str, *, is_there: bool) -> None:
-    """See that the configuration names the server that a slot was made on. Raises ConfigError SLC-555.
+    """See that the configuration names the server that a slot was made on. Raises ConfigError SLC-406.
 
     Args:
         is_there: whether that server has a slot of this name. A standby that was promoted has it.
@@ -282,7 +282,7 @@ def expect_here(at: SlotServer, name: str, *, is_there: bool) -> None:
     if elsewhere:
         named = "leads to a server that has none" if at.is_standby else "is not set"
         raise ConfigError(
-            555,
+            406,
             f"the slot {name} was made on {'a standby' if on_standby else 'the master'}, and `standby_connection` "
             f"{named}",
             "nothing was published, and nothing is lost as long as the slot is there. Set it back. To read the log on "
@@ -328,7 +328,7 @@ def patiently(connection: Connection, name: str, read: Callable[[], Iterator[T]]
     """Read a slot within a transaction, as soon as no other session does.
 
     Raises:
-        StrangeSource: SLC-602, see `expect_printed`.
+        StrangeSource: SLC-404, see `expect_printed`.
         TransientError: SLC-450, somebody else reads it.
     """
     end = time.monotonic() + _PATIENCE_S

@@ -63,7 +63,7 @@ class SlotServer:
         """The session that the slot is read in.
 
         Raises:
-            ConfigError: SLC-552, the standby is none; SLC-553, it is none of this master.
+            ConfigError: SLC-552, the standby is none; it is none of this master.
         """
         if self._standby is None:
             return self.master()
@@ -136,7 +136,7 @@ class SlotServer:
             epoch: of the publisher; if another one has taken its place, nothing is seen.
 
         Raises:
-            ConfigError: SLC-552 or SLC-553, it does not.
+            ConfigError: SLC-552, it does not.
             TransientError: SLC-554, it has not arrived yet.
         """
         if self._standby is None:
@@ -159,7 +159,7 @@ class SlotServer:
         """A session in a transaction, where the master's is in one.
 
         Raises:
-            TransientError: SLC-557, it is another session than that in which `expect_follower` has looked.
+            TransientError: SLC-083, it is another session than that in which `expect_follower` has looked.
         """
         session = self.open()
         if self._standby is None:
@@ -167,7 +167,7 @@ class SlotServer:
             return
         if self._proven is None or session is not self._proven[1]:
             raise TransientError(
-                557,
+                83,
                 f"the session at the standby at {self._address} was lost",
                 "nothing was published, and nothing is lost: the next run begins another one",
             )
@@ -254,7 +254,7 @@ class SlotServer:
 
     def _of_another(self, why: str) -> ConfigError:
         return ConfigError(
-            553,
+            552,
             f"`standby_connection` leads to {self._address}, which is no standby of this master: {why}",
             "nothing was published, and nothing is lost. Mend the connection: let it lead to the same database of a "
             "server that replays the log of the master that `connection` leads to",

@@ -76,7 +76,7 @@ def settings(standby: Connection) -> Iterator[str]:
 def away(slot: str, standbys: Sequence[str]) -> TransientError:
     """The server gives nothing of a slot until these standbys have it, too, and they are away."""
     return TransientError(
-        549,
+        554,
         f"the server gives nothing of the slot {slot} before the standbys of `synchronized_standby_slots` have it, and "
         f"nobody reads the server's log by {', '.join(standbys)}",
         f"nothing was published, and nothing is lost; start that standby, and {AGAIN}. If it is gone, a superuser "

@@ -155,7 +155,7 @@ class Stream:
         """The changes of these messages.
 
         Raises:
-            SluiceError: SLC-405, a table is not what is recorded of it; SLC-407, a message is none.
+            SluiceError: SLC-405, a table is not what is recorded of it; a message is none.
         """
         for place, data in messages:
             try:
@@ -337,7 +337,7 @@ def _whole(low: int, newest: int) -> int:
 
 def _malformed(place: int, data: bytes, why: str) -> SluiceError:
     return SluiceError(
-        407,
+        405,
         f"a message of the server's log cannot be read: {why}; it is of the kind {data[:1]!r}, with {len(data)} bytes, "
         f"at {place >> 32:X}/{place & 0xFFFFFFFF:X}",
         "nothing of it was published. If somebody altered the replica identity of a table, or a publication, trigger "

@@ -102,7 +102,7 @@ class LogSweep:
         )
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The changes in order, `SWEPT` columns. Raises SluiceError: SLC-405 or SLC-407, see `Stream`."""
+        """The changes in order, `SWEPT` columns. Raises SluiceError: SLC-405, see `Stream`."""
         most = self._most
         while True:
             stream = self._stream = Stream(self._known, self._recorded.place)
@@ -158,7 +158,7 @@ class LogSweep:
         record_purge(self._connection, self._parts, purge, self._epoch)
         if stream is None or stream.taken != changes:
             raise SluiceError(
-                409,
+                405,
                 f"segment {purge.segment} holds {changes} changes, and the slot gave {stream.taken if stream else 0}; "
                 "nothing was recorded as published",
                 "a defect: report it. Trigger the DAG bootstrap with rebase, then initial_update for all slaves",

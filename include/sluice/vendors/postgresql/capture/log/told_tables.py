@@ -13,12 +13,12 @@ from sluice.vendors.postgresql.session import Connection, composed
 
 
 def expect_fit(connection: Connection, tables: Collection[TableName]) -> None:
-    """See that the log says all of these tables, which exist. Raises Unwatchable SLC-401."""
+    """See that the log says all of these tables, which exist. Raises Unwatchable SLC-477."""
     names = sql.Literal([regclass(name) for name in tables])
     if row := connection.execute(composed("capture/log/unfit", tables=names)).fetchone():
         schema, table, why = row
         raise Unwatchable(
-            401,
+            477,
             f"{TableName(schema, table)} {why}, of which the server's log does not tell",
             "nothing was changed; take the table out of `tables`, or `capture: log` out of the source",
         )
@@ -31,12 +31,12 @@ def expect_published_whole(connection: Connection, tables: sql.Composable) -> No
         tables: an expression for the tables, an array.
 
     Raises:
-        ConfigError: SLC-646, one does, or would.
+        ConfigError: SLC-400, one does, or would.
     """
     if row := connection.execute(composed("capture/log/published_beside", tables=tables)).fetchone():
         schema, table, publication = row
         raise ConfigError(
-            646,
+            400,
             f"the publication {publication} leaves columns of {TableName(schema, table)} out: with the whole old rows "
             "that `capture: log` needs, the server refuses each UPDATE and DELETE of that table",
             f"let its owner type ALTER PUBLICATION {sql.Identifier(publication).as_string(connection)} SET (publish = "

@@ -18,7 +18,7 @@ def expect_printed() -> Iterator[None]:
     """Read a slot. Each look decodes such a row again, and no look comes to what is behind it.
 
     Raises:
-        StrangeSource: SLC-602, the server cannot print a row.
+        StrangeSource: SLC-404, the server cannot print a row.
     """
     try:
         yield
@@ -26,7 +26,7 @@ def expect_printed() -> Iterator[None]:
         if not _is_too_long(error):
             raise
         raise StrangeSource(
-            602,
+            404,
             "a change in the server's log cannot be read: the server prints no row beyond 1 GB, old and new values "
             f"together: {str(error.diag.message_primary or error).strip()}",
             "what was published stays in the change log, and what is behind that change cannot be read. Make the value "

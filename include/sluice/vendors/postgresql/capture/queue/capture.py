@@ -145,7 +145,7 @@ class QueueCapture:
 
         Raises:
             ConfigError: SLC-406, it has changed over.
-            TransientError: SLC-551, it has done so more than once.
+            TransientError: SLC-095, it has done so more than once.
         """
         found = change_over.recorded_state(self._session.open(), self.parts)
         if found and found.by_log is not expected.by_log:

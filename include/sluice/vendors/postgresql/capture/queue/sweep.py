@@ -118,7 +118,7 @@ class PostgresSweep:
         """The changes in order, `SWEPT` columns, about `BLOCK_BYTES` of text a batch.
 
         Raises:
-            SluiceError: SLC-044, SLC-045, SLC-058 or SLC-234: there is something that nobody can read.
+            SluiceError: SLC-068 or SLC-058: there is something that nobody can read.
         """
         query = composed("capture/queue/sweep", taken=self._slice.taken(self._parts))
         try:
@@ -148,7 +148,7 @@ class PostgresSweep:
         gone = sum(execute(composed("capture/queue/purge", **self._parts, within=within)).rowcount for within in pieces)
         if gone != changes:
             raise SluiceError(
-                49,
+                68,
                 f"segment {purge.segment} holds {changes} changes, but {gone} of them are in ITEMS; nothing was purged",
                 "somebody else writes to ITEMS; stop that, then run initial_update for the slaves of this source",
             )
@@ -172,7 +172,7 @@ class PostgresSweep:
         if len(lost):
             key, relation = keys[lost[0]], relations[lost[0]]
             raise SluiceError(
-                44,
+                68,
                 f"the command with key {key} names relation {relation}, which has no recorded columns",
                 self._given_up("repl_key", key),
             )
@@ -197,7 +197,7 @@ class PostgresSweep:
                     lists.append(fields(images, len(layout.columns)))
                 except ValueError as error:
                     raise SluiceError(
-                        45,
+                        68,
                         f"a row image of {layout.name} does not fit its recorded columns: {error}",
                         self._given_up("relid", table["relid"][indices[0]]),
                     ) from None
@@ -227,7 +227,7 @@ class PostgresSweep:
             found = beside.execute(composed("capture/queue/longest", **self._parts)).fetchone()
         key, trans_key, table, megabytes = found or ("?", "?", "?", 0)
         return SluiceError(
-            234,
+            68,
             f"the change {key} of {table} in transaction {trans_key} cannot be read, it has {megabytes} MB of text in "
             f"ITEMS, and the server prints no row beyond 1 GB: {str(error).strip()}",
             f"make the value shorter in its table, give the change up by `{self.deletion('repl_key', key)}` on the "
