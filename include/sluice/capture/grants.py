@@ -15,7 +15,7 @@ def grants(context: Context, source: str) -> str:
     database = context.source(source)
     try:
         settings = context.config.source(source)
-        schemas = {one.schema for one in settings.patterns if one.wildcard}
+        schemas = {pattern.schema for pattern in settings.patterns if pattern.wildcard}
         # Also beside a role that only reads: what ends an initial update, and `repair`, compare by this one.
         activity = settings.blocks.max_active is not None or settings.verification.max_active is not None
         return database.capture.grants(list(context.watched(source)), schemas=schemas, activity=activity)
@@ -49,15 +49,17 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         )
     schemas: set[str] = set()
     tables: set[TableName] = set()
-    replications = [one for one in context.config.replications if one.slave == name]
-    for source in (one.source for one in replications):
+    replications = [replication for replication in context.config.replications if replication.slave == name]
+    for source in (replication.source for replication in replications):
         mapper = context.mapper(Pair(source, name))
-        schemas |= {mapper.schema(one.schema) for one in context.config.source(source).patterns if not one.excluded}
+        schemas |= {
+            mapper.schema(pattern.schema) for pattern in context.config.source(source).patterns if not pattern.excluded
+        }
         tables |= {mapper.table(table) for table in context.watched(source) if not mapper.excludes(table)}
     schemas |= {table.schema for table in tables}
     info = context.connection(slave.connection)
     rights = script(info, slave.schema_, schemas, tables)
     altering = vendor(slave.vendor).altering
-    if altering and any(one.policies.alters is not Policy.IGNORE for one in replications):
+    if altering and any(replication.policies.alters is not Policy.IGNORE for replication in replications):
         rights = f"{rights};\n{altering(schemas)}"
     return f"{rights};\n\n{silencing(info)}" if silent and silencing else rights

@@ -49,8 +49,8 @@ def bootstrap(
         "changed_over": installed.changed_over,
         "order": [str(name) for stage in installed.stages for name in stage],
         "cycles": [[str(name) for name in cycle] for cycle in installed.cycles],
-        "code_of_others": [one.fact for one in code],
-        "unwatched": {str(one.name): unwatched.fact(one) for one in installed.unwatched},
+        "code_of_others": [finding.fact for finding in code],
+        "unwatched": {str(table.name): unwatched.fact(table) for table in installed.unwatched},
     }
 
 
@@ -94,8 +94,8 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         removal.note_returned(context.store, source)
         if done.changed_over:
             event("changed over", source=source, capture=context.config.source(source).capture)
-        for one in done.unwatched:
-            event("not watched", source=source, table=one.name, why=unwatched.fact(one))
+        for table in done.unwatched:
+            event("not watched", source=source, table=table.name, why=unwatched.fact(table))
         return done
     finally:
         database.close()
@@ -105,8 +105,8 @@ def _foreign_code(context: Context, source: str) -> list[ForeignCode]:
     """Functions of others that would run with our rights if tables were read; until that is corrected they are not."""
     with closing(context.source(source)) as database:
         code = database.master.foreign_code()
-    for one in code:
-        event("code of others", source=source, table=one.table, why=one.fact, hint=one.hint)
+    for finding in code:
+        event("code of others", source=source, table=finding.table, why=finding.fact, hint=finding.hint)
     return code
 
 

@@ -11,35 +11,35 @@ from sluice.model.names import TableName
 from sluice.model.unwatched import Unwatched, UnwatchedReason
 
 
-def fact(one: Unwatched) -> str:
+def fact(table: Unwatched) -> str:
     """The fact of the message, without its HINT."""
-    related = ", ".join(map(str, one.related))
-    match one.reason:
+    related = ", ".join(map(str, table.related))
+    match table.reason:
         case UnwatchedReason.MISSING:
-            spelled = " and ".join(f'{name.schema}."{name.table}"' for name in one.related)
+            spelled = " and ".join(f'{name.schema}."{name.table}"' for name in table.related)
             alike = f"; there is {spelled}" if spelled else ""
-            return f"{one.name} does not exist{alike}: it will be captured from its first row on when it is made"
+            return f"{table.name} does not exist{alike}: it will be captured from its first row on when it is made"
         case UnwatchedReason.RENAMED:
-            return f"{one.name} does not exist: it is called {related} now, and captured under that name"
+            return f"{table.name} does not exist: it is called {related} now, and captured under that name"
         case UnwatchedReason.OTHER_KIND:
-            return f"{one.name} is not a table, and is not captured"
+            return f"{table.name} is not a table, and is not captured"
         case UnwatchedReason.COLUMNLESS:
-            return f"{one.name} has no column, and is not captured until it gets one"
+            return f"{table.name} has no column, and is not captured until it gets one"
         case UnwatchedReason.PARTITION:
-            return f"{one.name} is a partition of {related}, and captured as rows of that alone"
+            return f"{table.name} is a partition of {related}, and captured as rows of that alone"
         case UnwatchedReason.CONFIGURED_SINCE:
-            return f"{one.name} is not captured: it was configured after the last bootstrap"
+            return f"{table.name} is not captured: it was configured after the last bootstrap"
         case UnwatchedReason.OWNER:
-            return f"{one.name} is not captured: the source's role is not a member of its owner"
+            return f"{table.name} is not captured: the source's role is not a member of its owner"
         case UnwatchedReason.PENDING:
-            return f"{one.name} is not captured yet: no look of the publisher has found it"
+            return f"{table.name} is not captured yet: no look of the publisher has found it"
 
 
-def note(context: Context, source: str, one: Unwatched) -> str:
+def note(context: Context, source: str, table: Unwatched) -> str:
     """The same with its HINT: what is safe, and what to type."""
     bootstrap = shell.trigger("bootstrap", source=source)
     fix = f"fix `tables` of the source {source} in the configuration, then type: {bootstrap}"
-    match one.reason:
+    match table.reason:
         case UnwatchedReason.MISSING:
             hint = f"all other tables go on. If the name is wrong, {fix}"
         case UnwatchedReason.RENAMED:
@@ -58,7 +58,7 @@ def note(context: Context, source: str, one: Unwatched) -> str:
                 "its rows follow when it is captured, within a minute. If this stays, the last log of the DAG "
                 f"{context.config.dag_id('publish', source)} says why"
             )
-    return f"{fact(one)}.\nHINT: {hint}"
+    return f"{fact(table)}.\nHINT: {hint}"
 
 
 def expect_present(
