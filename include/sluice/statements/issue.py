@@ -68,7 +68,7 @@ def expect_bounded(context: Context, source: str, max_entries: int | None) -> in
 
 
 def expect_understood(context: Context, source: str, wanted: WantedStatement) -> None:
-    """See that master and slaves can take a statement, as far as its text tells; no node is asked.
+    """Check by the text alone that master and slaves can take a statement.
 
     Raises:
         SluiceError: SLC-100, SLC-101 or SLC-103, it is refused.
@@ -88,8 +88,8 @@ def execute(context: Context, source: str, number: int, wanted: WantedStatement)
         portable = any(context.slave(Pair(source, slave)).portable_alone for slave in slaves_of(context, source))
         context.source(source).capture.issue(sent, attempt.commits, varying=wanted.varying, portable=portable)
     except SluiceError as error:
-        attempt.failed(error)
-    done = attempt.committed()
+        attempt.record_failure(error)
+    done = attempt.record_commit()
     event("statement", source=source, id=number, reads=done.reads)
     if wanted.hurried:
         # It was executed: a publisher that cannot be asked for now comes by its schedule.
@@ -113,7 +113,7 @@ class _Attempt:
         statement_results.record_execution(self._context.store, done, traced)
         self._done, self._traced = done, traced
 
-    def committed(self) -> Statement:
+    def record_commit(self) -> Statement:
         """The statement, recorded as executed. Raises TransientError SLC-109 if the control store is lost."""
         assert self._done is not None
         try:
@@ -122,12 +122,12 @@ class _Attempt:
             raise self._open(error.fact) from error
         return self._done
 
-    def failed(self, error: SluiceError) -> None:
+    def record_failure(self, error: SluiceError) -> None:
         """Record that the master has not executed it, and raise the error; or return if it was committed."""
         if self._done is None and not isinstance(error, TransientError):
             statement_results.record_refusal(self._context.store, self._number, error.fact)
             raise error
-        fate = TransactionOutcome.ROLLED_BACK if self._done is None else self._found_out(error)
+        fate = TransactionOutcome.ROLLED_BACK if self._done is None else self._find_outcome(error)
         # Without the control store it is the next one who asks that settles it.
         with suppress(TransientError):
             statement_results.resolve(self._context.store, self._number, fate, error.fact)
@@ -143,8 +143,8 @@ class _Attempt:
                 "look at the master's data before you issue it again; see A restored source in the runbook",
             ) from error
 
-    def _found_out(self, error: SluiceError) -> TransactionOutcome:
-        """The outcome of a commit that was sent; the master may need a moment to answer again."""
+    def _find_outcome(self, error: SluiceError) -> TransactionOutcome:
+        """Find the outcome of a commit that was sent. Wait while the master does not answer."""
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -168,7 +168,7 @@ class _Attempt:
 
 
 def resolve(context: Context, source: str) -> None:
-    """Find out what became of statements whose issuers were lost, or lost the master, while they were committed."""
+    """Find the outcome of statements whose issuers were lost, or lost the master, during the commit."""
     if open_ := statement_results.unresolved_statements(context.store, source):
         database = context.source(source)
         for traced in open_:
@@ -177,7 +177,7 @@ def resolve(context: Context, source: str) -> None:
             event("statement settled", source=source, id=traced.id, fate=fate)
 
 
-def shown(context: Context, source: str, number: int, patience_s: float) -> Sequence[NodeAnswer]:
+def show(context: Context, source: str, number: int, patience_s: float) -> Sequence[NodeAnswer]:
     """The answers of all nodes to a statement that was issued before, the master first.
 
     Raises:
@@ -187,16 +187,16 @@ def shown(context: Context, source: str, number: int, patience_s: float) -> Sequ
     if statement_results.find_issued(context.store, source, number) is None:
         raise unknown(source, number)
     resolve(context, source)
-    return awaited(context, number, patience_s)
+    return await_answers(context, number, patience_s)
 
 
-def awaited(context: Context, number: int, patience_s: float) -> Sequence[NodeAnswer]:
+def await_answers(context: Context, number: int, patience_s: float) -> Sequence[NodeAnswer]:
     """The answers of all nodes, the master first; waits for them up to `patience_s` seconds."""
     end = time.monotonic() + patience_s
     while True:
-        found = statement_results.answers(context.store, number)
-        if time.monotonic() >= end or all(one.status is not StatementStatus.WAITING for one in found):
-            return found
+        answers = statement_results.answers(context.store, number)
+        if time.monotonic() >= end or all(answer.status is not StatementStatus.WAITING for answer in answers):
+            return answers
         time.sleep(_LOOK_S)
 
 

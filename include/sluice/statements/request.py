@@ -47,11 +47,11 @@ def carry_out(context: Context, source: str, number: int, people: Sequence[Reque
     Raises:
         SluiceError: SLC-363, it is not for this run to execute, and was not executed by it.
     """
-    found = statement_board.find(context.store, source, number)
-    if found is None:
+    entry = statement_board.find(context.store, source, number)
+    if entry is None:
         raise issue.unknown(source, number)
-    kept, _ = found
-    if strangers := [one.user for one in people if one.user != kept.actor]:
+    kept, _ = entry
+    if strangers := [person.user for person in people if person.user != kept.actor]:
         raise _foreign(number, f"{kept.actor} asked for it, and {', '.join(strangers)} triggered this run")
     if not statement_board.take_up(context.store, number):
         raise _foreign(number, "another run, or an earlier try of this one, began it before, or somebody withdrew it")
