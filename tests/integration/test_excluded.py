@@ -20,7 +20,7 @@ from sluice.monitor import status
 from sluice.monitor.check import findings
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import Status
-from sluice.statements.issue import awaited
+from sluice.statements.issue import await_answers
 from sluice.store import rejected_changes, statement_results, transfers
 from sluice.verify.run import VerifyRequest, verify
 
@@ -180,7 +180,7 @@ def test_statements_that_name_it_are_refused_for_the_slave_and_what_was_kept_of_
             execute(filled, text)
     done = execute(filled, "UPDATE plain SET v = 'said'")
     filled.catch_up()
-    assert {one.status for one in awaited(filled.context, done.id, 0)} == {statement_results.StatementStatus.OK}
+    assert {one.status for one in await_answers(filled.context, done.id, 0)} == {statement_results.StatementStatus.OK}
     assert filled.verify() == {"zurich": 0, "geneva": 0}
     layout = Layout(1, TableName("public", "payroll"), (Column("id", "integer"),), (0,))
     kept = RejectedChange(layout, None, "I", 1, 1, ["77"], None, unseen=True)

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.postgres]
 
 def listed_as(monkeypatch, world, xid):
     """List what waits as of that transaction: one that was there before the server was set back."""
-    number = publisher._Counted.number
+    number = publisher._OrdinalCounter.number
 
     def of_another(counted, batch):
         numbered = number(counted, batch)
@@ -23,7 +23,7 @@ def listed_as(monkeypatch, world, xid):
         return numbered.set_column(column, "trans_key", pa.array([xid] * len(numbered)))
 
     with monkeypatch.context() as patch:
-        patch.setattr(publisher._Counted, "number", of_another)
+        patch.setattr(publisher._OrdinalCounter, "number", of_another)
         list_only(world)
 
 

@@ -57,12 +57,12 @@ def actions(batch):
 @pytest.mark.parametrize(("old", "new", "unchanged"), UPDATES)
 def test_an_update_is_withheld_only_if_its_images_are_equal(old, new, unchanged):
     batch = swept(("I", ["0", "x"], None), ("U", new, old), ("D", None, ["0", "x"]))
-    sent = PublishFilter(unchanged_updates=False).filtered(batch, {})
+    sent = PublishFilter(unchanged_updates=False).apply(batch, {})
     assert actions(sent) == ["I", "C" if unchanged else "U", "D"]
     assert sent.column("repl_key").to_pylist() == [10, 11, 12]
     assert sent.to_pylist()[1]["new"] == (None if unchanged else new)
     assert [row["new"] for row in sent.to_pylist()[::2]] == [["0", "x"], None]
-    assert actions(PublishFilter().filtered(batch, {})) == ["I", "U", "D"]
+    assert actions(PublishFilter().apply(batch, {})) == ["I", "U", "D"]
 
 
 def test_a_row_with_more_text_than_is_allowed_is_withheld_and_its_table_named():
@@ -79,16 +79,16 @@ def test_a_row_with_more_text_than_is_allowed_is_withheld_and_its_table_named():
     batch = swept(*changes, ("N", ["3" * 200], None), ("T", None, None))
     bounded = PublishFilter(max_row_bytes=100)
     table = Layout(1, TableName("public", "t"), (Column("id", "integer"),), ())
-    assert actions(bounded.filtered(batch, {})) == ["I", "C", "U", "C", "C", "C", "N", "T"]
+    assert actions(bounded.apply(batch, {})) == ["I", "C", "U", "C", "C", "C", "N", "T"]
     assert bounded.find_lost(batch, {1: table}) == {table.name: None}
     assert bounded.find_lost(swept(("L", ["why"], None)), {1: table}) == {table.name: "why"}
     assert bounded.find_lost(batch.slice(2, 1), {1: table}) == bounded.find_lost(batch.slice(6), {1: table}) == {}
-    assert actions(bounded.filtered(batch.slice(3, 1), {})) == ["C"]
+    assert actions(bounded.apply(batch.slice(3, 1), {})) == ["C"]
 
 
 def test_several_updates_are_judged_one_by_one():
     batch = swept(("U", ["1"], ["1"]), ("U", ["2"], ["1"]), ("I", ["3"], None), ("U", ["3"], ["3"]), ("T", None, None))
-    assert actions(PublishFilter(unchanged_updates=False).filtered(batch, {})) == ["C", "U", "I", "C", "T"]
+    assert actions(PublishFilter(unchanged_updates=False).apply(batch, {})) == ["C", "U", "I", "C", "T"]
 
 
 def test_a_transformer_withholds_and_attaches():
@@ -98,7 +98,7 @@ def test_a_transformer_withholds_and_attaches():
         attributes=pa.array([[("origin", "till")], None], ATTRIBUTES),
         description=pa.array([[("day", None)], []], ATTRIBUTES),
     )
-    first, second = PublishFilter(transformer=Said(said)).filtered(batch, {}).to_pylist()
+    first, second = PublishFilter(transformer=Said(said)).apply(batch, {}).to_pylist()
     assert (first["action"], first["attributes"], first["description"]) == ("I", [("origin", "till")], [("day", None)])
     assert (second["action"], second["new"], second["attributes"]) == ("C", None, None)
 
@@ -120,19 +120,19 @@ WRONG = [
 def test_what_a_transformer_does_wrong_stops_publishing_and_says_where(transformed, why):
     batch = swept(("I", ["1"], None), ("I", ["2"], None))
     with pytest.raises(SluiceError, match=f"SLC-054.*2 changes from key 10 on.*{why}") as failed:
-        PublishFilter(transformer=Said(transformed)).filtered(batch, {})
+        PublishFilter(transformer=Said(transformed)).apply(batch, {})
     assert not isinstance(failed.value, TransientError)
 
 
 def test_a_transformer_that_waits_for_something_is_asked_again():
     waiting = TransientError(999, "not yet", "wait")
     with pytest.raises(TransientError, match="not yet"):
-        PublishFilter(transformer=Said(waiting)).filtered(swept(("I", ["1"], None)), {})
+        PublishFilter(transformer=Said(waiting)).apply(swept(("I", ["1"], None)), {})
 
 
 def test_a_transformer_that_does_not_answer_is_not_waited_for_without_end(monkeypatch):
     monkeypatch.setattr(extensions, "PATIENCE_S", 0.1)
     answers = Event()
     with pytest.raises(SluiceError, match=r"SLC-054: .* no answer for 0.1 s"):
-        PublishFilter(transformer=Said(answers.wait)).filtered(swept(("I", ["1", "a"], None)), {})
+        PublishFilter(transformer=Said(answers.wait)).apply(swept(("I", ["1", "a"], None)), {})
     answers.set()

@@ -64,12 +64,12 @@ def issue_statement(source: str, text: str, patience_s: float, **choices: Any) -
     """
     context = _context()
     done = issue.issue(context, source, text, **choices)
-    return _answers(source, done.id, issue.awaited(context, done.id, patience_s))
+    return _answers(source, done.id, issue.await_answers(context, done.id, patience_s))
 
 
 def show_statement(source: str, number: int, patience_s: float) -> int:
     """Print what each node answered to a statement that was issued before. 0 unless it failed on one of them."""
-    return _answers(source, number, issue.shown(_context(), source, number, patience_s))
+    return _answers(source, number, issue.show(_context(), source, number, patience_s))
 
 
 def _answers(source: str, number: int, found: Sequence[statement_results.NodeAnswer]) -> int:

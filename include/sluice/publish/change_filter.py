@@ -42,29 +42,31 @@ class PublishFilter:
     def find_lost(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> dict[TableName, str | None]:
         """The tables of a swept batch of which rows are not published, each with the reason; None: one is too long."""
         lost = batch.filter(pa.array(_are_lost(batch, self.max_row_bytes)))
-        found: dict[TableName, str | None] = {layouts[one].name: None for one in lost.column("layout").to_pylist()}
+        reasons: dict[TableName, str | None] = {
+            layouts[number].name: None for number in lost.column("layout").to_pylist()
+        }
         told = lost.filter(pc.equal(lost.column("action"), Action.LOST))
         for number, new in zip(told.column("layout").to_pylist(), told.column("new").to_pylist(), strict=True):
-            found[layouts[number].name] = new[0] if new else None
-        return found
+            reasons[layouts[number].name] = new[0] if new else None
+        return reasons
 
-    def filtered(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
+    def apply(self, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> pa.RecordBatch:
         """A swept batch as it is published: as many changes, columns as in `SENT`.
 
         Raises:
             SluiceError: SLC-054, the transformer failed; nothing of what it was asked about is published.
         """
-        keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_unchanged(batch)
+        keep = np.ones(len(batch), dtype=bool) if self.unchanged_updates else ~_are_unchanged(batch)
         keep &= ~_are_lost(batch, self.max_row_bytes)
         given_columns = [pa.nulls(len(batch), ATTRIBUTES)] * 2
         if self.transformer is not None:
-            verdict = _asked(self.transformer, batch, layouts)
+            verdict = _ask_transformer(self.transformer, batch, layouts)
             if verdict.keep is not None:
                 keep &= verdict.keep.to_numpy(zero_copy_only=False)
             given_columns = [
                 given if given is not None else given_columns[0] for given in (verdict.attributes, verdict.description)
             ]
-        return pa.RecordBatch.from_arrays([*_marked(batch, keep), *given_columns], schema=SENT)
+        return pa.RecordBatch.from_arrays([*_mark(batch, keep), *given_columns], schema=SENT)
 
 
 EVERYTHING = PublishFilter()
@@ -88,11 +90,11 @@ def _lengths(images: pa.ListArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]
     values = pc.fill_null(pc.list_value_length(images), 0).to_numpy()
     until = np.concatenate(([0], np.cumsum(texts, dtype=np.int64)))
     ends = np.cumsum(values)
-    found: np.ndarray[tuple[int], np.dtype[np.int64]] = until[ends] - until[ends - values]
-    return found
+    lengths: np.ndarray[tuple[int], np.dtype[np.int64]] = until[ends] - until[ends - values]
+    return lengths
 
 
-def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _are_unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """A mask of the updates whose two images are equal, with NULL equal to NULL."""
     old, new = batch.column("old"), batch.column("new")
     widths = pc.equal(pc.list_value_length(old), pc.list_value_length(new))
@@ -102,12 +104,12 @@ def _unchanged(batch: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.bool
     cells, others = before.flatten(), after.flatten()
     equal = pc.fill_null(pc.equal(cells, others), pc.and_(cells.is_null(), others.is_null()))
     rows = np.repeat(np.arange(len(indices)), pc.list_value_length(before).to_numpy())
-    found = np.zeros(len(batch), dtype=bool)
-    found[indices] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(indices)) == 0
-    return found
+    mask = np.zeros(len(batch), dtype=bool)
+    mask[indices] = np.bincount(rows, ~equal.to_numpy(zero_copy_only=False), len(indices)) == 0
+    return mask
 
 
-def _marked(batch: pa.RecordBatch, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[pa.Array]:
+def _mark(batch: pa.RecordBatch, keep: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[pa.Array]:
     """The columns of a batch, in which what is not kept is a mark."""
     if keep.all():
         return list(batch.columns)
@@ -119,13 +121,13 @@ def _marked(batch: pa.RecordBatch, keep: np.ndarray[tuple[int], np.dtype[np.bool
     ]
 
 
-def _asked(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Transformed:
+def _ask_transformer(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Transformed:
     try:
         verdict = extensions.asked(lambda: transformer.transform(batch, layouts))
         return Transformed(
             _column(verdict.keep, pa.bool_(), len(batch)),
-            _named(_column(verdict.attributes, ATTRIBUTES, len(batch))),
-            _named(_column(verdict.description, ATTRIBUTES, len(batch))),
+            _expect_names(_column(verdict.attributes, ATTRIBUTES, len(batch))),
+            _expect_names(_column(verdict.description, ATTRIBUTES, len(batch))),
         )
     except TransientError:
         raise
@@ -153,7 +155,7 @@ def _column(given: object, kind: pa.DataType, length: int) -> pa.Array | None:
     return column
 
 
-def _named(column: pa.MapArray | None) -> pa.MapArray | None:
+def _expect_names(column: pa.MapArray | None) -> pa.MapArray | None:
     if column is not None and (taken := OURS & set(pc.unique(column.keys).to_pylist())):
         raise ValueError(f"the attribute {sorted(taken)[0]} is Sluice's own")
     return column

@@ -44,13 +44,15 @@ class DrainRuns:
         self._context = context
         self._source = source
         self._runs = context.runs()
-        ours = (one for one in context.config.replications if one.source == source)
+        ours = (replication for replication in context.config.replications if replication.source == source)
         # Runs of others come by their configured schedule.
-        self._lingering = {Pair(one.source, one.slave) for one in ours if one.schedule.run_for_s > 0}
+        self._lingering = {
+            Pair(replication.source, replication.slave) for replication in ours if replication.schedule.run_for_s > 0
+        }
         self._look_at = self._record_at = float("-inf")
         self._silent = False
         self._pauses = Pauses(context, source)
-        self._asked: dict[Pair, _Asked] = {}
+        self._asked: dict[Pair, _RunRequests] = {}
         self._switches: dict[Pair, PauseSwitch] = {}
 
     def ask(self, *, at_once: bool = False) -> None:
@@ -68,11 +70,11 @@ class DrainRuns:
             except OSError:
                 self._be_silent()
                 return
-        for pair, lack in wanted(self._context.store, self._source).items():
+        for pair, lack in find_holdbacks(self._context.store, self._source).items():
             asked = self._asked.get(pair)
             if asked is None or asked.position != lack.position:
                 # It moved: the runs that were asked for did their work.
-                asked = _Asked(lack.position)
+                asked = _RunRequests(lack.position)
             if pair not in self._lingering or time.monotonic() < asked.again_at:
                 continue
             switch = self._switch(pair)
@@ -86,7 +88,7 @@ class DrainRuns:
                 continue
             self._runs.ask_for(drain_dag(pair), f"published__{lack.end}__{int(time.time())}", {})
             again_at = time.monotonic() + min(_LONGEST_S, _FIRST_S * 2**asked.number)
-            self._asked[pair] = _Asked(lack.position, asked.number + 1, again_at)
+            self._asked[pair] = _RunRequests(lack.position, asked.number + 1, again_at)
 
     def _be_silent(self) -> None:
         self._silent = True
@@ -100,7 +102,7 @@ class DrainRuns:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RunRequests:
     """The number of requests for a run while the slave was at this position, and the time of the next one."""
 
     position: int
@@ -116,9 +118,9 @@ class Holdback:
     end: int
 
 
-def wanted(store: Store, source: str) -> dict[Pair, Holdback]:
-    """The slaves of a source that a drain run has something to do for, while none is at work: changes, or an update
-    that waits until the slave answers."""
+def find_holdbacks(store: Store, source: str) -> dict[Pair, Holdback]:
+    """Find the slaves of a source that need a drain run, while none is at work: they lack changes, or their update
+    waits until they answer."""
     with store.begin() as connection:
         end = _end(connection, source)
         pair = (replication.c.source, replication.c.slave)

@@ -40,7 +40,7 @@ SEGMENTS_A_SWEEP = 8
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishResult:
     """The result of one sweep; `more`: its limit left changes in ITEMS for the next one."""
 
     segments: int = 0
@@ -48,9 +48,9 @@ class Published:
     changes: int = 0
     more: bool = False
 
-    def __add__(self, later: Published) -> Published:
+    def __add__(self, later: PublishResult) -> PublishResult:
         """The result of both, one after the other."""
-        return Published(
+        return PublishResult(
             self.segments + later.segments,
             self.transactions + later.transactions,
             self.changes + later.changes,
@@ -68,7 +68,7 @@ class PointRequest:
 
 
 @dataclass
-class _Counted:
+class _OrdinalCounter:
     """Gives each transaction its ordinal, across the batches of one sweep."""
 
     ordinal: int
@@ -108,24 +108,24 @@ class Publisher:
         self._manifest = manifest
         self._files = files
         self._lease = lease
-        self._sequences: dict[object, SequenceValue] = {one.use: one for one in logged}
+        self._sequences: dict[object, SequenceValue] = {value.use: value for value in logged}
         self._outgoing = outgoing
         self._genuine = genuine
         self._lose = lose
 
     @property
-    def logged(self) -> list[SequenceValue]:
-        """The values of sequences that are in the log, as far as this knows."""
+    def logged_sequences(self) -> list[SequenceValue]:
+        """The values of sequences that the publisher found or put in the log."""
         return list(self._sequences.values())
 
     def begin(self) -> None:
-        """Fence out an earlier publisher, then throw away files it wrote and never listed.
+        """Take over from an earlier publisher, then delete files that it wrote and never listed.
 
         Raises:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
         """
         self._database.capture.take_over(self._lease.epoch)
-        listed = self._listed()
+        listed = self._listed_names()
         self._files.begin(new=not listed)
         names = self._files.names()
         self._expect_any(listed, names)
@@ -134,9 +134,9 @@ class Publisher:
                 self._files.remove(name)
 
     def open_log(self) -> None:
-        """See that the change log is where it should be, which is enough for a publisher that others began.
+        """Check that the change log is where it should be. This begins a step of a publisher that has begun.
 
-        Nothing is made: the machine of a task may lack the directory that all of them share.
+        It creates nothing: the machine of a task may lack the shared directory.
 
         Raises:
             TransientError: SLC-053, nothing of the log is there: a disk that is not mounted, not one to begin on.
@@ -144,16 +144,16 @@ class Publisher:
         self._files.begin(new=False)
         newest = self._manifest.newest_kept()
         if newest and not self._files.has(newest.file.name):
-            self._expect_any(self._listed(), self._files.names())
+            self._expect_any(self._listed_names(), self._files.names())
 
-    def _listed(self) -> set[str]:
+    def _listed_names(self) -> set[str]:
         return {segment.file.name for segment in self._manifest.kept_segments()}
 
     def _expect_any(self, listed: set[str], names: Iterable[str]) -> None:
         if listed and listed.isdisjoint(names):
             raise absent(f"none of the {len(listed)} segments of {self._source} is where the change log should be")
 
-    def publish(self, max_changes: int | None, asked: PointRequest | None = None) -> Published:
+    def publish(self, max_changes: int | None, asked: PointRequest | None = None) -> PublishResult:
         """One sweep.
 
         Args:
@@ -176,33 +176,35 @@ class Publisher:
                 stack.pop_all().close()
                 self._succeed(sweep.state, tail, unrecorded, asked)
                 return self.publish(max_changes, asked)
-            if unpurged := self._unpurged(sweep.state, tail):
+            if unpurged := self._unpurged_segments(sweep.state, tail):
                 stack.pop_all().close()
                 self._heal(sweep.state, unpurged)
                 return self.publish(max_changes, asked)
             size = max_changes and -(-max_changes // SEGMENTS_A_SWEEP)
             return self._append(sweep, tail, size, asked)
 
-    def _append(self, sweep: Sweep, tail: Segment | None, size: int | None, asked: PointRequest | None) -> Published:
+    def _append(
+        self, sweep: Sweep, tail: Segment | None, size: int | None, asked: PointRequest | None
+    ) -> PublishResult:
         """List what is swept, a segment as soon as it is written; then purge all of it."""
         begin = tail.end if tail else START
-        counted = _Counted(begin.ordinal)
+        counted = _OrdinalCounter(begin.ordinal)
 
-        def logged(batch: pa.RecordBatch) -> pa.RecordBatch:
+        def log_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
             if self._genuine:
                 self._genuine.expect(batch, sweep)
             if self._lose and (tables := self._outgoing.find_lost(batch, sweep.layouts())):
                 self._lose(tables)
-            return counted.number(self._outgoing.filtered(batch, sweep.layouts()))
+            return counted.number(self._outgoing.apply(batch, sweep.layouts()))
 
         # By `map`, which holds no batch while the next is made: one change may be hundreds of megabytes.
-        cut = Cut([map(logged, sweep.batches())])
+        cut = Cut([map(log_batch, sweep.batches())])
         if not cut.more:
             if asked and not sweep.more:
                 self._manifest.answer_at(asked.request, asked.snapshot_id, begin)
-            return Published(more=sweep.more)
+            return PublishResult(more=sweep.more)
         reached(CrashPoint.SWEPT)
-        moved = self._moved()
+        moved = self._moved_sequences()
         sweep.make_durable()
         end, changes = begin, 0
         while cut.more:
@@ -234,9 +236,9 @@ class Publisher:
             reached(CrashPoint.LISTED)
         sweep.purge(Purge(end.segment, written.sha256), changes)
         reached(CrashPoint.PURGED)
-        return Published(end.segment - begin.segment, end.ordinal - begin.ordinal, changes, sweep.more)
+        return PublishResult(end.segment - begin.segment, end.ordinal - begin.ordinal, changes, sweep.more)
 
-    def _moved(self) -> list[SequenceValue]:
+    def _moved_sequences(self) -> list[SequenceValue]:
         """Sequences that went on since the last segment; read after the snapshot, none is behind its rows."""
         try:
             values = self._database.master.sequences()
@@ -259,10 +261,10 @@ class Publisher:
         if not state.succeeds(tail.incarnation):
             return None
         segments = self._manifest.beyond(state.segment - 1)
-        recorded = [(one.number, one.file.sha256) for one in segments if one.number <= state.segment]
-        unrecorded = [one for one in segments if one.number > state.segment]
+        recorded = [(segment.number, segment.file.sha256) for segment in segments if segment.number <= state.segment]
+        unrecorded = [segment for segment in segments if segment.number > state.segment]
         is_known = recorded == ([(state.segment, state.sha256)] if state.segment else [])
-        return unrecorded if is_known and all(one.snapshot == tail.snapshot for one in unrecorded) else None
+        return unrecorded if is_known and all(segment.snapshot == tail.snapshot for segment in unrecorded) else None
 
     def _succeed(
         self, state: SourceState, tail: Segment, unrecorded: list[Segment], asked: PointRequest | None
@@ -286,21 +288,21 @@ class Publisher:
         Args:
             shown: the snapshot that they were read in.
         """
-        files = (self._files.read(one.file, one.first_ordinal - 1, LOGGED) for one in segments)
+        files = (self._files.read(segment.file, segment.first_ordinal - 1, LOGGED) for segment in segments)
         listed = fingerprints(chain.from_iterable(files))
         with self._database.capture.sweep(self._lease.epoch, None, shown) as sweep:
-            swept = (self._outgoing.filtered(batch, sweep.layouts()) for batch in sweep.batches())
-            found = fingerprints(swept, listed.keys())
-        return listed == found
+            swept = (self._outgoing.apply(batch, sweep.layouts()) for batch in sweep.batches())
+            present = fingerprints(swept, listed.keys())
+        return listed == present
 
-    def _unpurged(self, state: SourceState, tail: Segment | None) -> list[Segment]:
-        """The segments of a sweep whose purge was missed, if it was. Any other difference tells of another source."""
+    def _unpurged_segments(self, state: SourceState, tail: Segment | None) -> list[Segment]:
+        """The segments of a sweep whose purge was missed. Any other difference means another source."""
         ours = tail is None or tail.incarnation == state.incarnation
         if ours and (state.segment, state.sha256) == ((tail.number, tail.file.sha256) if tail else (0, "")):
             return []
         if ours and tail and state.segment < tail.number:
             unpurged = self._manifest.beyond(state.segment)
-            if all(one.snapshot == tail.snapshot for one in unpurged):
+            if all(segment.snapshot == tail.snapshot for segment in unpurged):
                 return unpurged
         raise self._elsewhere(state, tail)
 
@@ -316,7 +318,7 @@ class Publisher:
 
     def _heal(self, state: SourceState, unpurged: list[Segment]) -> None:
         names = {"keys": "repl_key", "transactions": "trans_key"}
-        batches = (batch for one in unpurged for batch in self._files.read(one.file, one.first_ordinal - 1))
+        batches = (batch for segment in unpurged for batch in self._files.read(segment.file, segment.first_ordinal - 1))
         changes = ({name: batch.column(column).to_pylist() for name, column in names.items()} for batch in batches)
         last = unpurged[-1]
         # A purge that was missed has left all of them. A server that is set back to an earlier moment has not.

@@ -1,7 +1,7 @@
-"""Whether ITEMS holds what Sluice wrote. A role that may write to the queue could send anything to every slave.
+"""Checks that ITEMS holds only what Sluice wrote. A role that may write there could send anything to every slave.
 
-What stands there by somebody's hand is refused before any of it is published: in the log it would stop every slave, or
-be executed by all of them.
+Foreign entries are refused before they are published: in the log they would stop every slave, or all slaves would
+execute them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class QueueGuard:
         """Look at a batch of a sweep, columns as in `SWEPT`. Raises SluiceError SLC-068 if a change is not genuine."""
         action = batch.column("action")
         # An update of a row whose key tells it apart may do without.
-        keyed = pa.array(sorted(number for number, one in sweep.layouts().items() if one.tells_by_key), pa.int64())
+        keyed = pa.array(
+            sorted(number for number, layout in sweep.layouts().items() if layout.tells_by_key), pa.int64()
+        )
         may_lack = pc.and_(pc.equal(action, Action.UPDATE), _is_in(batch.column("layout"), keyed))
         with_old = pc.and_not(have_actions(action, _UPDATES_AND_DELETES), may_lack)
         faults = {

@@ -24,8 +24,8 @@ def trim(context: Context, source: str, *, keep: timedelta, warn_bytes: int) -> 
     """
     manifest, files = context.manifest(source), context.files()
     known = [replications.get(context.store, Pair(source, slave)) for slave in context.config.slaves_of(source)]
-    following = [one for one in known if one.status in _RECEIVING and not _begins_anew(context, one)]
-    needed = [one.position.ordinal for one in following]
+    following = [state for state in known if state.status in _RECEIVING and not _begins_anew(context, state)]
+    needed = [state.position.ordinal for state in following]
     kept_versions.keep_only(context.store, source, context.config.source(source).initial_files.versions)
     needed += kept_versions.needed_ordinals(context.store, source)
     if relay := context.config.relay:

@@ -29,10 +29,10 @@ class Counting:
 
     def by_table(self, layouts: Mapping[int, Layout]) -> dict[TableName, RowCounts]:
         """The changes of rows of each table."""
-        found: dict[TableName, RowCounts] = {}
+        counts: dict[TableName, RowCounts] = {}
         for (layout, action), number in self._found.items():
             if action in OF_A_ROW and layout in layouts:
                 name = layouts[layout].name
                 rows = RowCounts(*(number if action == kind else 0 for kind in OF_A_ROW))
-                found[name] = found.get(name, RowCounts()) + rows
-        return found
+                counts[name] = counts.get(name, RowCounts()) + rows
+        return counts

@@ -75,7 +75,7 @@ def publish(
         reconcile(context, source)
     with leases.hold_lease(context.store, f"publish {source}", configuration=context.config.fingerprint) as lease:
         event("configuration", fingerprint=lease.configuration)
-        run = _Run(context, source, database, lease, signal, steps or LocalSteps(context))
+        run = _PublisherRun(context, source, database, lease, signal, steps or LocalSteps(context))
         try:
             database.capture.claim(context.store.id)
             publisher_of(context, source, database, lease).begin()
@@ -101,7 +101,7 @@ def publish(
     }
 
 
-class _Run:
+class _PublisherRun:
     """One run: steps, answers to requests for points, upkeep."""
 
     def __init__(
@@ -137,7 +137,7 @@ class _Run:
                 self._database.capture.poll_ddl()
             self._report()
             looked = time.monotonic()
-            more = self._behind = self._swept(bound)
+            more = self._behind = self._sweep_once(bound)
             if not more:
                 self._caught_up = looked
             self._keep_up()
@@ -151,14 +151,14 @@ class _Run:
                 return
             time.sleep(poll_s)
 
-    def _swept(self, bound: int) -> bool:
-        """Answer who asked for a point, publish what is queued; whether there is more to do at once."""
+    def _sweep_once(self, bound: int) -> bool:
+        """Answer requests for points and publish queued changes. Return whether there is more to do at once."""
         for request in points.list_requests(self._context.store, self._source):
             self._answer(request, bound)
         return self._database.capture.queued() and self._step(bound)
 
     def _step(self, bound: int, asked: PointRequest | None = None) -> bool:
-        """Do a step; whether it left something to do at once."""
+        """Do a step. Return whether there is more to do at once."""
         self._behind = True
         work = partial(
             sweep,
@@ -181,7 +181,7 @@ class _Run:
         return swept.more
 
     def note(self, due_s: float = _SILENT_S) -> None:
-        """Tell the store how far this is, and after how long the next look is due."""
+        """Record how far the publisher is, and when its next look is due."""
         self._noted = time.monotonic()
         behind_s = self._noted - self._caught_up if self._behind else 0.0
         queued = self._database.capture.count_queued(_COUNTED) if self._behind else 0
@@ -237,10 +237,10 @@ class _Run:
         now = time.monotonic()
         if now - self._reported > _HEAL_S:
             self._reported = now
-            found = frozenset(self._database.capture.unwatched(self._context.wanted(self._source).named_tables))
-            for one in sorted(found - self._unwatched, key=lambda one: one.name):
-                event("not watched", source=self._source, table=one.name, why=unwatched.fact(one))
-            self._unwatched = found
+            tables = frozenset(self._database.capture.unwatched(self._context.wanted(self._source).named_tables))
+            for table in sorted(tables - self._unwatched, key=lambda table: table.name):
+                event("not watched", source=self._source, table=table.name, why=unwatched.fact(table))
+            self._unwatched = tables
 
     def _reclaim(self) -> None:
         began = time.monotonic()

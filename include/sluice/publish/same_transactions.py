@@ -1,5 +1,5 @@
-"""Whether a server has transactions of the change log, by what they changed: one that took the place of another gives
-out xids and keys again, also those of transactions that it lost."""
+"""Tells whether a server has transactions of the change log, by their changes. A server that took the place of another
+reuses xids and keys of transactions that it lost."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def fingerprints(changes: Iterable[pa.RecordBatch], among: Collection[str] | Non
             at: they tell where in a reading of the server's log a change stood.
         among: the transactions that are looked at; None for all.
     """
-    found: defaultdict[str, hashlib._Hash] = defaultdict(hashlib.sha256)
+    hashes: defaultdict[str, hashlib._Hash] = defaultdict(hashlib.sha256)
     for batch in changes:
         for row in batch.select(["trans_key", *_COLUMNS]).to_pylist():
             if among is None or row["trans_key"] in among:
-                found[row["trans_key"]].update(repr([row[name] for name in _COLUMNS]).encode())
-    return {transaction: one.hexdigest() for transaction, one in found.items()}
+                hashes[row["trans_key"]].update(repr([row[name] for name in _COLUMNS]).encode())
+    return {transaction: digest.hexdigest() for transaction, digest in hashes.items()}

@@ -16,7 +16,7 @@ from sluice.context import Context
 from sluice.errors import AlteredMeanwhile
 from sluice.model.sequence import SequenceValue
 from sluice.publish.change_filter import PublishFilter
-from sluice.publish.publisher import PointRequest, Published, Publisher
+from sluice.publish.publisher import PointRequest, Publisher, PublishResult
 from sluice.publish.queue_guard import QueueGuard
 from sluice.publish.transformer import load
 from sluice.steps import Result
@@ -29,7 +29,7 @@ _LOOKS_S = 10.0
 
 
 @dataclass(frozen=True)
-class Swept(Published):
+class Swept(PublishResult):
     """The result of a step.
 
     Attributes:
@@ -111,9 +111,9 @@ def sweep(
             until the sweep.
     """
     database = context.source(source)
-    total, sweep_s = Published(more=True), None
+    total, sweep_s = PublishResult(more=True), None
     try:
-        publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(one) for one in logged])
+        publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(value) for value in logged])
         publisher.open_log()
         # The sweep compares what the tables are with what this has recorded of them.
         looked = _Looks()
@@ -136,5 +136,5 @@ def sweep(
         left = database.capture.backlog()
     finally:
         database.close()
-    sequences = [one.to_json() for one in publisher.logged]
+    sequences = [value.to_json() for value in publisher.logged_sequences]
     return asdict(Swept(**vars(total), sequences=sequences, backlog=left, sweep_s=sweep_s))
