@@ -253,7 +253,7 @@ def restart(request: Request, source: str, slave: str) -> Receipt:
 
 @router.post(f"{_ALL}/restart", dependencies=[needs(Right.FILL)], responses=PROBLEMS)
 def restart_all(request: Request, source: str) -> Receipt:
-    """The same for every slave of a source; those with the same choices by one run."""
+    """Fill every slave of a source again, as one of them; those with the same choices by one run."""
     context, dags = command_ports(request)
     runs = _restart(context, dags, source)
     return Receipt(done=f"all slaves of {source}: filled again", run=next(iter(runs), None), runs=runs)
