@@ -46,7 +46,7 @@ from sluice.context import Context
 from sluice.paths import PROJECT
 from sluice.publish.retention import trim
 from sluice.relay.client import RelayClient
-from sluice.relay.payloads import Kind
+from sluice.relay.payloads import EventKind
 from sluice.store import relay_clients
 
 pytestmark = pytest.mark.postgres
@@ -216,11 +216,11 @@ def test_a_client_that_reads_the_reply_to_its_login_as_id_and_token_alone_is_ser
 
 def test_the_client_library_polls_events(world, relay):
     with RelayClient("127.0.0.1", relay.port, secret_of("library"), "library") as client:
-        client.add_filter("public", "people", Kind.INSERT)
+        client.add_filter("public", "people", EventKind.INSERT)
         world.master.execute("INSERT INTO people VALUES (7, NULL, NULL, NULL)")
         world.publish()
         event = next(client.events(0.02))
-        assert (event.kind, event.table, event.columns[0].after) == (Kind.INSERT, "people", "7")
+        assert (event.kind, event.table, event.columns[0].after) == (EventKind.INSERT, "people", "7")
 
 
 def test_the_example_of_the_page_prints_what_changes(world, relay):

@@ -32,7 +32,7 @@ from support.relaying import (
 from support.world import SOURCE, World
 
 from sluice.changelog.segment_files import SegmentFiles
-from sluice.relay.log_reader import LogReader, at
+from sluice.relay.log_reader import LogReader, cursor_at
 
 pytestmark = pytest.mark.postgres
 
@@ -244,9 +244,10 @@ def test_a_large_segment_is_opened_once_for_readers_that_go_on_where_they_were(w
     (segment,) = manifest.since(manifest.end().segment, 1)
     files = _OpenedFiles(context.files())
     reader = LogReader(SOURCE, manifest, files)
-    cursor, found = {"one": at(segment.number), "other": at(segment.number, 2_000)}, {"one": 0, "other": 0}
+    cursor = {"one": cursor_at(segment.number), "other": cursor_at(segment.number, 2_000)}
+    found = {"one": 0, "other": 0}
     # Two clients in turn: each has its own place in the segment.
-    while min(cursor.values()) < at(segment.number + 1):
+    while min(cursor.values()) < cursor_at(segment.number + 1):
         for name in cursor:
             part = reader.read(cursor[name], lambda _: True)
             positions = [one.position for one in part.events]

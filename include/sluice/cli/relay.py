@@ -25,7 +25,7 @@ def _hurried(found: Context) -> Context:
     return Context(found.config, connections, patience_s=_PATIENCE_S)
 
 
-def _show(listening: server.Listening) -> None:
+def _show(listening: server.RelayAddresses) -> None:
     print(f"relay: {listening.address}:{listening.port}", flush=True)
     if listening.admin_port is not None:
         print(f"figures: http://{listening.address}:{listening.admin_port}/", flush=True)

@@ -30,7 +30,7 @@ ClientName = Annotated[str, AfterValidator(_client_name)]
 TableEntry = Annotated[str, AfterValidator(_table)]
 
 
-class RelayClient(Part):
+class AllowedClient(Part):
     """A client of the relay."""
 
     connection: Annotated[
@@ -68,7 +68,7 @@ class CsvLog(Part):
 class Relay(Part):
     """Where the [relay](relay.md) listens, its clients and its limits. Without the section there is no relay."""
 
-    clients: dict[ClientName, RelayClient] = Field(
+    clients: dict[ClientName, AllowedClient] = Field(
         {},
         description="the programs that may connect, and no others. A name has 1 to 255 printable bytes; the client "
         "logs in with it",

@@ -32,7 +32,7 @@ from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
-from sluice.relay.readers import secrets
+from sluice.relay.readers import read_secrets
 from sluice.storage.directory import Directory
 from sluice.throttle import active
 from sluice.tls import is_far
@@ -176,7 +176,7 @@ def _store(context: Context) -> str:
 
 
 def _relay(context: Context, relay: Relay) -> str:
-    secrets(context, relay)
+    read_secrets(context, relay)
     sources = [name for name in relay.sources or context.config.sources if context.config.source(name)]
     return f"serves {', '.join(sources)} to {len(relay.clients)} clients on {relay.address}, port {relay.port}"
 

@@ -31,7 +31,7 @@ class AdminPage:
         """Answer one connection, in a bounded time."""
         self._strangers[writer] = None
         if len(self._strangers) > _MOST_AT_ONCE:
-            # A peer that only connects keeps nobody else away.
+            # A peer that only connects keeps no other client away.
             self._leave(next(iter(self._strangers)))
         try:
             async with asyncio.timeout(_PATIENCE_S):

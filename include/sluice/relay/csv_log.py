@@ -20,8 +20,8 @@ from sluice.errors import TransientError
 from sluice.log import event
 from sluice.model.names import TableName
 from sluice.outside_text import in_csv
-from sluice.relay.log_reader import LogSlice, gone
-from sluice.relay.payloads import Event, Kind
+from sluice.relay.log_reader import LogSlice, trimmed_log_error
+from sluice.relay.payloads import EventKind, RelayEvent
 from sluice.storage import private_files
 
 HEADER = ("seen_at", "source", "position", "event", "schema", "table", "before", "after")
@@ -29,7 +29,7 @@ _NAME = "events-{:%Y-%m-%d}.csv"
 
 
 class CsvLogger:
-    """See the module; `before` and `after` are JSON objects, of a column's name and its value."""
+    """Writes events; `before` and `after` are JSON objects, of a column's name and its value."""
 
     version = 0
     is_ready = True
@@ -38,46 +38,46 @@ class CsvLogger:
         self.cursors = dict(ends)
         self._settings = settings
         self._directory = Path(paths.at_home(settings.directory))
-        self._failing = False
+        self._has_failed = False
         # Sources are read beside each other.
-        self._writing = asyncio.Lock()
+        self._write_lock = asyncio.Lock()
 
     def wants(self, table: TableName) -> bool:
         """Whether a table's events are logged."""
         return table.schema == self._settings.schema_ and table.table not in self._settings.exclude
 
-    async def take(self, source: str, found: LogSlice) -> None:
+    async def take(self, source: str, log_slice: LogSlice) -> None:
         """Write what was read, in a thread; what cannot be written is tried again."""
-        async with self._writing:
-            if await asyncio.to_thread(self._is_written, source, found):
-                self.cursors[source] = found.end
-                if found.lost:
+        async with self._write_lock:
+            if await asyncio.to_thread(self._try_write, source, log_slice):
+                self.cursors[source] = log_slice.end
+                if log_slice.lost:
                     # The log is kept for clients alone: a disk that was full for long.
-                    event("WARNING events not logged", why=gone(source).message)
+                    event("WARNING events not logged", why=trimmed_log_error(source).message)
 
-    def _is_written(self, source: str, found: LogSlice) -> bool:
+    def _try_write(self, source: str, log_slice: LogSlice) -> bool:
         now = datetime.now(UTC)
-        mine = [packed for packed in found.events if self.wants(packed.table)]
+        mine = [packed for packed in log_slice.events if self.wants(packed.table)]
         text = io.StringIO()
         writer = csv.writer(text)
         for packed in mine:
-            one = Event.decoded(packed.payload(0))
-            named = map(in_csv, (one.schema, one.table))
-            writer.writerow([now.isoformat(), source, one.position, one.kind.name, *named, *_images(one)])
+            change = RelayEvent.decode(packed.payload(0))
+            named = map(in_csv, (change.schema, change.table))
+            writer.writerow([now.isoformat(), source, change.position, change.kind.name, *named, *_images(change)])
         try:
             if mine:
                 self._write(_NAME.format(now), text.getvalue(), now)
         except OSError as error:
-            if not self._failing:
+            if not self._has_failed:
                 failure = TransientError(
                     658,
                     f"events cannot be logged to {self._directory}: {error.strerror or error}",
                     "make room, or fix its rights; it is tried again, and nothing is left out",
                 )
                 event("WARNING events not logged", why=failure.message)
-            self._failing = True
+            self._has_failed = True
             return False
-        self._failing = False
+        self._has_failed = False
         return True
 
     def _write(self, name: str, text: str, now: datetime) -> None:
@@ -90,11 +90,11 @@ class CsvLogger:
             os.fchmod(file, private_files.FILE)
             whole = os.fstat(file).st_size
             is_new = whole == 0
-            left = memoryview(((",".join(HEADER) + "\r\n" if is_new else "") + text).encode())
+            rest = memoryview(((",".join(HEADER) + "\r\n" if is_new else "") + text).encode())
             try:
                 # Without a buffer, which would be written again when the file is cut or closed.
-                while left:
-                    left = left[os.write(file, left) :]
+                while rest:
+                    rest = rest[os.write(file, rest) :]
             except OSError:
                 # No half line, and nothing twice.
                 os.ftruncate(file, whole)
@@ -106,13 +106,17 @@ class CsvLogger:
                     old.unlink(missing_ok=True)
 
 
-def _images(one: Event) -> tuple[str, str]:
-    before = {} if one.kind is Kind.INSERT else {column.name: _shown(column.before) for column in one.columns}
-    after = {} if one.kind is Kind.DELETE else {column.name: _shown(column.after) for column in one.columns}
+def _images(change: RelayEvent) -> tuple[str, str]:
+    before = (
+        {} if change.kind is EventKind.INSERT else {column.name: _as_text(column.before) for column in change.columns}
+    )
+    after = (
+        {} if change.kind is EventKind.DELETE else {column.name: _as_text(column.after) for column in change.columns}
+    )
     return json.dumps(before, ensure_ascii=False), json.dumps(after, ensure_ascii=False)
 
 
-def _shown(value: str) -> str:
+def _as_text(value: str) -> str:
     """A value; bytes that are no text as their digits."""
     try:
         value.encode()

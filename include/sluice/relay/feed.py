@@ -26,8 +26,8 @@ _AGAIN_S = 1.0
 T = TypeVar("T")
 
 
-class Consumer(Protocol):
-    """Somebody who is given events."""
+class EventConsumer(Protocol):
+    """A receiver of events."""
 
     @property
     def cursors(self) -> Mapping[str, int]:
@@ -44,7 +44,7 @@ class Consumer(Protocol):
     def wants(self, table: TableName) -> bool:
         """Whether it wants events of a table."""
 
-    async def take(self, source: str, found: LogSlice) -> None:
+    async def take(self, source: str, log_slice: LogSlice) -> None:
         """Take what was read from its cursor on, and move that."""
 
 
@@ -59,34 +59,34 @@ class Feed:
 
     Args:
         readers: by source.
-        consumers: those of now.
+        consumers: gives the consumers of now.
 
     Attributes:
         ends: by source, where its log ended at the last look.
     """
 
     def __init__(
-        self, readers: Mapping[str, LogReader], consumers: Callable[[], Iterable[Consumer]], poll_s: float
+        self, readers: Mapping[str, LogReader], consumers: Callable[[], Iterable[EventConsumer]], poll_s: float
     ) -> None:
         self.ends = {source: reader.end() for source, reader in readers.items()}
         self._readers = readers
-        # By source, then by cursor; that of a log whose end is not known is under None.
+        # By source, then by cursor; None is the end of the log.
         self._troubles: dict[str, dict[int | None, _Trouble]] = {source: {} for source in readers}
-        # Threads of its own: logs that hang take none of those that keep positions.
+        # Threads of its own: logs that hang leave others for saving positions.
         self._threads = ThreadPoolExecutor(max(len(readers), 1), "feed")
         self._consumers = consumers
         self._poll_s = poll_s
-        self._asked = {source: asyncio.Event() for source in readers}
+        self._wakeups = {source: asyncio.Event() for source in readers}
 
     @property
     def troubles(self) -> dict[str, str]:
         """By source, why its log cannot be read."""
-        return {source: "; ".join(self._whys(source)) for source, those in self._troubles.items() if those}
+        return {source: "; ".join(self._reasons(source)) for source, those in self._troubles.items() if those}
 
     def ask(self) -> None:
-        """Look now: somebody wants more."""
-        for asked in self._asked.values():
-            asked.set()
+        """Look now: a consumer wants more."""
+        for wakeup in self._wakeups.values():
+            wakeup.set()
 
     async def run(self) -> None:
         """Read without an end."""
@@ -95,22 +95,22 @@ class Feed:
                 group.create_task(self._follow(source))
 
     async def _follow(self, source: str) -> None:
-        asked = self._asked[source]
+        wakeup = self._wakeups[source]
         while True:
-            asked.clear()
+            wakeup.clear()
             if not await self._turn(source):
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(asked.wait(), self._poll_s)
+                    await asyncio.wait_for(wakeup.wait(), self._poll_s)
 
     async def _turn(self, source: str) -> bool:
         """Look where the log ends, and read once for each cursor before that; whether this led further."""
         if not await self._look(source):
             return False
-        groups: dict[int, list[Consumer]] = defaultdict(list)
-        for one in self._consumers():
-            # Behind the end is who read what a restored store has not.
-            if one.is_ready and one.cursors.get(source, self.ends[source]) != self.ends[source]:
-                groups[one.cursors[source]].append(one)
+        groups: dict[int, list[EventConsumer]] = defaultdict(list)
+        for consumer in self._consumers():
+            # A consumer stands behind the end when the store was restored to an older state.
+            if consumer.is_ready and consumer.cursors.get(source, self.ends[source]) != self.ends[source]:
+                groups[consumer.cursors[source]].append(consumer)
         troubles = self._troubles[source]
         for cursor in troubles.keys() - groups.keys():
             del troubles[cursor]
@@ -132,21 +132,21 @@ class Feed:
         troubles.pop(None, None)
         return True
 
-    async def _read(self, source: str, cursor: int, group: Collection[Consumer]) -> bool:
-        versions = [one.version for one in group]
+    async def _read(self, source: str, cursor: int, group: Collection[EventConsumer]) -> bool:
+        versions = [consumer.version for consumer in group]
         read = self._readers[source].read
         try:
-            found = await self._in_thread(partial(read, cursor, _wanted_by(group)))
+            log_slice = await self._in_thread(partial(read, cursor, _table_filter(group)))
         except Exception as error:
             self._note(source, cursor, error)
             return False
         self._troubles[source].pop(cursor, None)
         moved = False
-        for one, version in zip(group, versions, strict=True):
-            # Meanwhile it may want something else: then this was read for nobody.
-            if one.version == version and one.cursors.get(source) == cursor:
-                await one.take(source, found)
-                moved |= one.cursors[source] != cursor
+        for consumer, version in zip(group, versions, strict=True):
+            # If it wants something else meanwhile, this is not for it.
+            if consumer.version == version and consumer.cursors.get(source) == cursor:
+                await consumer.take(source, log_slice)
+                moved |= consumer.cursors[source] != cursor
         return moved
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
@@ -154,17 +154,17 @@ class Feed:
 
     def _note(self, source: str, cursor: int | None, error: Exception) -> None:
         why = error.message if isinstance(error, SluiceError) else f"{type(error).__name__}: {error}"
-        if why not in self._whys(source):
+        if why not in self._reasons(source):
             event("WARNING log not read", source=source, why=why)
         self._troubles[source][cursor] = _Trouble(why, _now() + _AGAIN_S)
 
-    def _whys(self, source: str) -> list[str]:
-        return list(dict.fromkeys(one.why for one in self._troubles[source].values()))
+    def _reasons(self, source: str) -> list[str]:
+        return list(dict.fromkeys(trouble.why for trouble in self._troubles[source].values()))
 
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _wanted_by(group: Collection[Consumer]) -> Callable[[TableName], bool]:
-    return lambda table: any(one.wants(table) for one in group)
+def _table_filter(group: Collection[EventConsumer]) -> Callable[[TableName], bool]:
+    return lambda table: any(consumer.wants(table) for consumer in group)

@@ -12,7 +12,7 @@ from sluice.model.names import TableName
 from sluice.relay.clients import Clients
 from sluice.relay.counts import ServerCounts
 from sluice.relay.feed import Feed
-from sluice.relay.log_reader import segment_of
+from sluice.relay.log_reader import segment_number
 from sluice.relay.queue import ClientQueue
 from sluice.store.activities import Activity
 
@@ -20,7 +20,7 @@ from sluice.store.activities import Activity
 def figures(
     counts: ServerCounts, clients: Clients, feed: Feed, activity: Mapping[str, Mapping[TableName, Activity]]
 ) -> dict[str, Any]:
-    """All of them but schemas, as plain values; times are seconds since 1970."""
+    """All figures but schemas, as plain values; times are seconds since 1970."""
     return {
         "server": {
             "started_at": counts.started_at,
@@ -28,10 +28,10 @@ def figures(
             "connections_refused": counts.refused,
             "malformed_frames": counts.malformed,
             "wrong_secrets": counts.wrong_secrets,
-            "events_seen": sum(one.ever.total for tables in activity.values() for one in tables.values()),
+            "events_seen": sum(table.ever.total for tables in activity.values() for table in tables.values()),
             "clients_connected": len(clients.connected),
-            "clients_known": clients.known,
-            "positions": {source: {"cursor": at, "segment": segment_of(at)} for source, at in feed.ends.items()},
+            "clients_known": clients.known_count,
+            "positions": {source: {"cursor": at, "segment": segment_number(at)} for source, at in feed.ends.items()},
             "troubles": dict(feed.troubles),
         },
         "clients": [_client(queue) for _, queue in sorted(clients.connected.items())],
@@ -40,12 +40,12 @@ def figures(
                 "source": source,
                 "schema": table.schema,
                 "table": table.table,
-                "ever": asdict(one.ever),
-                "last_24_hours": asdict(one.day),
-                "last_hour": asdict(one.hour),
+                "ever": asdict(totals.ever),
+                "last_24_hours": asdict(totals.day),
+                "last_hour": asdict(totals.hour),
             }
             for source, tables in activity.items()
-            for table, one in sorted(tables.items())
+            for table, totals in sorted(tables.items())
         ],
     }
 
@@ -59,8 +59,13 @@ def schemas(layouts: Mapping[str, list[Layout]]) -> list[dict[str, Any]]:
             "schema": name.schema,
             "table": name.table,
             "columns": [
-                {"name": one.name, "type": one.type, "nullable": not one.not_null, "key": one.name in layout.key_names}
-                for one in layout.columns
+                {
+                    "name": column.name,
+                    "type": column.type,
+                    "nullable": not column.not_null,
+                    "key": column.name in layout.key_names,
+                }
+                for column in layout.columns
             ],
         }
         for (source, name), layout in sorted(newest.items(), key=lambda entry: entry[0])
@@ -74,29 +79,29 @@ def _client(queue: ClientQueue) -> dict[str, Any]:
         "name": queue.name,
         "filters": [
             {
-                "schema": one.schema,
-                "table": one.table,
-                "events": [str(kind.name).lower() for kind in type(one.kinds) if kind & one.kinds],
-                "discard": one.discard.name.lower(),
-                "limit": one.limit,
+                "schema": wanted.schema,
+                "table": wanted.table,
+                "events": [str(kind.name).lower() for kind in type(wanted.kinds) if kind & wanted.kinds],
+                "discard": wanted.discard.name.lower(),
+                "limit": wanted.limit,
             }
-            for one in queue.filters.values()
+            for wanted in queue.filters.values()
         ],
-        "queue": queue.waiting,
+        "queue": queue.size,
         "queue_bytes": queue.bytes,
         "largest_queue": queue.largest,
         "served": queue.served,
         "discarded": queue.discarded,
         "last_events": [
             {
-                "at": one.at,
+                "at": served.at,
                 "delay_s": delay,
-                "source": one.source,
-                "schema": one.table.schema,
-                "table": one.table.table,
-                "event": one.kind,
-                "position": one.position,
+                "source": served.source,
+                "schema": served.table.schema,
+                "table": served.table.table,
+                "event": served.kind,
+                "position": served.position,
             }
-            for one, delay in zip(last, delays, strict=True)
+            for served, delay in zip(last, delays, strict=True)
         ],
     }

@@ -19,7 +19,7 @@ class MalformedFrame(ValueError):
     """Bytes that are no frame of this protocol; the text says why."""
 
 
-class Command(IntEnum):
+class RelayCommand(IntEnum):
     """The command of a request."""
 
     PING = 1
@@ -30,7 +30,7 @@ class Command(IntEnum):
     """The same, with a number before each name."""
 
 
-POLLS = (Command.POLL_EVENT, Command.POLL_EVENT_V2)
+POLLS = (RelayCommand.POLL_EVENT, RelayCommand.POLL_EVENT_V2)
 
 
 class Result(IntEnum):
@@ -55,7 +55,7 @@ class RequestHeader:
     checksum: int
 
     @classmethod
-    def decoded(cls, header: bytes) -> RequestHeader:
+    def decode(cls, header: bytes) -> RequestHeader:
         """The header in 32 bytes; the two reserved fields say nothing."""
         return cls(*_REQUEST.unpack(header)[:7])
 
@@ -71,7 +71,7 @@ class Request:
     subcommand: int = 0
     version: int = VERSION
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """Its frame."""
         fields = self.command, self.subcommand, len(self.payload), self.version, self.client_id, self.token
         return _REQUEST.pack(*fields, (sum(fields) + sum(self.payload)) & _MASK, 0, 0) + self.payload
@@ -82,7 +82,7 @@ class Request:
         return self.version >> 16 == _ALIKE
 
     @classmethod
-    def decoded(cls, header: RequestHeader, payload: bytes, left_out: int = 0) -> Request:
+    def decode(cls, header: RequestHeader, payload: bytes, left_out: int = 0) -> Request:
         """The request of a header and its payload. Raises MalformedFrame if the checksum is wrong.
 
         Args:
@@ -101,7 +101,7 @@ class Reply:
     result: int
     payload: bytes = b""
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         """Its frame, as one piece: some clients read it in one call."""
         return reply_frame(self.result, self.payload, sum(self.payload))
 
@@ -111,7 +111,7 @@ class Reply:
         return cls(Result.ERROR, text.encode() + b"\0")
 
     @classmethod
-    def decoded(cls, header: ReplyHeader, payload: bytes) -> Reply:
+    def decode(cls, header: ReplyHeader, payload: bytes) -> Reply:
         """The reply of a header and its payload. Raises MalformedFrame if the checksum is wrong."""
         if (header.result + header.size + sum(payload)) & _MASK != header.checksum:
             raise MalformedFrame("the checksum of a reply is wrong")
@@ -132,7 +132,7 @@ class ReplyHeader:
     checksum: int
 
     @classmethod
-    def decoded(cls, header: bytes) -> ReplyHeader:
+    def decode(cls, header: bytes) -> ReplyHeader:
         """The header in 9 bytes."""
         return cls(*_REPLY.unpack(header))
 

@@ -24,17 +24,17 @@ from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.table_definition import TableChange
 from sluice.relay.frames import reply_frame
-from sluice.relay.payloads import Kind, event_body, event_head, numbered
+from sluice.relay.payloads import EventKind, add_numbers, event_body, event_head
 from sluice.relay.value_bytes import as_bytes
 
 KINDS = {
-    Action.INSERT: Kind.INSERT,
-    Action.UPDATE: Kind.UPDATE,
-    Action.DELETE: Kind.DELETE,
-    Action.TRUNCATE: Kind.TRUNCATE,
-    Action.CREATE: Kind.DDL,
-    Action.ALTER: Kind.DDL,
-    Action.DROP: Kind.DDL,
+    Action.INSERT: EventKind.INSERT,
+    Action.UPDATE: EventKind.UPDATE,
+    Action.DELETE: EventKind.DELETE,
+    Action.TRUNCATE: EventKind.TRUNCATE,
+    Action.CREATE: EventKind.DDL,
+    Action.ALTER: EventKind.DDL,
+    Action.DROP: EventKind.DDL,
 }
 # What is read at a time.
 _MOST_SEGMENTS = 16
@@ -49,7 +49,7 @@ _MOST_OF_ONE = 2**31
 _OBJECT = 300
 _ROW_BITS = 32
 
-Wanted = Callable[[TableName], bool]
+TableFilter = Callable[[TableName], bool]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PackedEvent:
     """An event as it is sent, shared by all clients that get it; without the length of a queue."""
 
     position: int
-    kind: Kind
+    kind: EventKind
     table: TableName
     body: bytes
     byte_sum: int
@@ -67,17 +67,17 @@ class PackedEvent:
         """The memory that it takes, about."""
         return len(self.body) + _OBJECT
 
-    def payload(self, left: int) -> bytes:
+    def payload(self, remaining: int) -> bytes:
         """The payload of a reply."""
-        return event_head(self.kind, self.position, left) + self.body
+        return event_head(self.kind, self.position, remaining) + self.body
 
-    def reply(self, left: int, instance: int | None = None) -> bytes:
+    def reply(self, remaining: int, instance: int | None = None) -> bytes:
         """The frame of a reply; with the number of an instance, that to `Command.POLL_EVENT_V2`."""
-        head = event_head(self.kind, self.position, left)
+        head = event_head(self.kind, self.position, remaining)
         if instance is None:
             return reply_frame(0, head + self.body, sum(head) + self.byte_sum)
-        payload = head + numbered(self.body, instance)
-        return reply_frame(0, payload, sum_of(payload))
+        payload = head + add_numbers(self.body, instance)
+        return reply_frame(0, payload, sum_bytes(payload))
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ class LogSlice:
     lost: bool = False
 
 
-def at(segment: int, changes: int = 0) -> int:
-    """The cursor behind so many changes of a segment."""
+def cursor_at(segment: int, changes: int = 0) -> int:
+    """The cursor behind that many changes of a segment."""
     return segment << _ROW_BITS | changes
 
 
-def gone(source: str) -> LogTrimmed:
-    """What is said of events that the log has no more."""
+def trimmed_log_error(source: str) -> LogTrimmed:
+    """The error for events that the log has no more."""
     return LogTrimmed(
         412,
         f"events of {source} are gone, since the change log was trimmed past them",
@@ -108,21 +108,21 @@ def gone(source: str) -> LogTrimmed:
     )
 
 
-def segment_of(cursor: int) -> int:
+def segment_number(cursor: int) -> int:
     """The segment that a cursor stands in."""
     return cursor >> _ROW_BITS
 
 
 @dataclass(frozen=True)
 class _OpenSegment:
-    """A segment that was read in part: what is left of a batch, the changes before that, and what follows."""
+    """A segment that was read in part: the rest of a batch, the changes before it, and the batches behind it."""
 
     row: int
     rest: pa.RecordBatch
     batches: Generator[tuple[int, pa.RecordBatch]]
 
-    def following(self) -> Iterator[tuple[int, pa.RecordBatch]]:
-        """Go on."""
+    def remaining_batches(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rest of the batch, and the batches behind it."""
         if len(self.rest):
             yield self.row, self.rest
         yield from self.batches
@@ -141,33 +141,33 @@ class LogReader:
 
     def end(self) -> int:
         """The cursor behind all that is listed now."""
-        return at(self._manifest.end().segment + 1)
+        return cursor_at(self._manifest.end().segment + 1)
 
-    def read(self, begin: int, wanted: Wanted) -> LogSlice:
+    def read(self, begin: int, wants: TableFilter) -> LogSlice:
         """What follows a cursor in the segments that are listed, up to a bounded amount.
 
         Raises:
             SluiceError: as `SegmentFiles.read` and the store do.
         """
-        segments = self._manifest.since(segment_of(begin), _MOST_SEGMENTS)
+        segments = self._manifest.since(segment_number(begin), _MOST_SEGMENTS)
         if not segments:
             # Only a store that was restored ends before what was read of it.
             return LogSlice(begin, min(begin, self.end()))
-        lost = segments[0].number > segment_of(begin)
-        end = at(segments[0].number) if lost else begin
-        reading = _Reading(wanted)
+        lost = segments[0].number > segment_number(begin)
+        end = cursor_at(segments[0].number) if lost else begin
+        builder = _SliceBuilder(wants)
         for segment in segments:
-            end = max(end, at(segment.number))
-            kept = self._open.pop(end, None)
-            batches = kept.batches if kept else self._batches(segment, _changes_of(end))
-            for row, batch in kept.following() if kept else batches:
-                end = reading.add(at(segment.number, row), batch, self._learned(batch))
-                if reading.is_full:
-                    done = _changes_of(end)
+            end = max(end, cursor_at(segment.number))
+            segment_part = self._open.pop(end, None)
+            batches = segment_part.batches if segment_part else self._batches(segment, _change_count(end))
+            for row, batch in segment_part.remaining_batches() if segment_part else batches:
+                end = builder.add(cursor_at(segment.number, row), batch, self._batch_layouts(batch))
+                if builder.is_full:
+                    done = _change_count(end)
                     self._keep(end, _OpenSegment(done, batch.slice(done - row), batches))
-                    return reading.result(begin, end, lost)
-            end = at(segment.number + 1)
-        return reading.result(begin, end, lost)
+                    return builder.result(begin, end, lost)
+            end = cursor_at(segment.number + 1)
+        return builder.result(begin, end, lost)
 
     def _keep(self, cursor: int, segment: _OpenSegment) -> None:
         while len(self._open) >= _MOST_OPEN:
@@ -186,27 +186,27 @@ class LogReader:
                     yield row + skipped, batch.slice(skipped)
                 row += len(batch)
 
-    def _learned(self, batch: pa.RecordBatch) -> Mapping[int, Layout]:
+    def _batch_layouts(self, batch: pa.RecordBatch) -> Mapping[int, Layout]:
         numbers = set(np.unique(batch.column("layout").to_numpy()).tolist())
         if unknown := numbers - self._layouts.keys():
             self._layouts |= self._manifest.layouts(unknown)
         return {number: self._layouts[number] for number in numbers if number in self._layouts}
 
 
-def sum_of(part: bytes) -> int:
+def sum_bytes(part: bytes) -> int:
     """The sum of bytes. The built-in `sum` keeps all other threads waiting, if they are many."""
     return int(np.frombuffer(part, np.uint8).sum(dtype=np.uint64))
 
 
-def _changes_of(cursor: int) -> int:
+def _change_count(cursor: int) -> int:
     return cursor & (1 << _ROW_BITS) - 1
 
 
-class _Reading:
-    """What was found so far."""
+class _SliceBuilder:
+    """Collects the events of a slice."""
 
-    def __init__(self, wanted: Wanted) -> None:
-        self._wanted = wanted
+    def __init__(self, wants: TableFilter) -> None:
+        self._wants = wants
         self._events: list[PackedEvent] = []
         self._bytes = 0
         self._changes = 0
@@ -221,7 +221,7 @@ class _Reading:
     def add(self, begin: int, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> int:
         """Take the events of a batch, as many as there is room for; returns the cursor behind what was looked at."""
         numbers = batch.column("layout").to_numpy()
-        mine = [number for number, layout in layouts.items() if self._wanted(layout.name)]
+        mine = [number for number, layout in layouts.items() if self._wants(layout.name)]
         # A table that was renamed is told of under its old name, too.
         altered = pc.equal(batch.column("action"), Action.ALTER.value).to_numpy(zero_copy_only=False)
         rows = np.flatnonzero(np.isin(numbers, mine) | altered)
@@ -237,7 +237,7 @@ class _Reading:
             for row, change in zip(some.tolist(), changes, strict=True):
                 position, layout = begin + row + 1, layouts[change["layout"]]
                 match KINDS.get(action := Action(change["action"])):
-                    case Kind.DDL:
+                    case EventKind.DDL:
                         self._pack_command(position, action, layout, change["new"])
                     case kind if kind is not None:
                         self._pack_row(position, kind, layout, change["old"], change["new"])
@@ -245,14 +245,14 @@ class _Reading:
         return begin + looked_at
 
     def _pack_row(
-        self, position: int, kind: Kind, layout: Layout, old: list[str | None] | None, new: list[str | None] | None
+        self, position: int, kind: EventKind, layout: Layout, old: list[str | None] | None, new: list[str | None] | None
     ) -> None:
         # The image of a deleted row may stand in either place.
-        if kind is Kind.DELETE:
+        if kind is EventKind.DELETE:
             old, new = old if old is not None else new, None
-        elif kind is Kind.INSERT:
+        elif kind is EventKind.INSERT:
             old = None
-        columns = () if kind is Kind.TRUNCATE else layout.columns
+        columns = () if kind is EventKind.TRUNCATE else layout.columns
         images = zip(columns, _values(old, columns), _values(new, columns), strict=True)
         self._pack(position, kind, layout.name, [(column.name, before, after) for column, before, after in images])
 
@@ -261,16 +261,16 @@ class _Reading:
         with suppress(ValueError):
             change = TableChange.from_json((text or [None])[0] or "")
             tables |= {side.name for side in (change.before, change.after) if side}
-        said = (("command", action.name), ("statement", (change and change.statement) or ""))
-        for table in sorted(filter(self._wanted, tables)):
-            self._pack(position, Kind.DDL, table, [(name, b"", after.encode()) for name, after in said])
+        fields = (("command", action.name), ("statement", (change and change.statement) or ""))
+        for table in sorted(filter(self._wants, tables)):
+            self._pack(position, EventKind.DDL, table, [(name, b"", after.encode()) for name, after in fields])
 
-    def _pack(self, position: int, kind: Kind, table: TableName, columns: list[tuple[str, bytes, bytes]]) -> None:
+    def _pack(self, position: int, kind: EventKind, table: TableName, columns: list[tuple[str, bytes, bytes]]) -> None:
         body = event_body(table.schema, table.table, columns)
         if len(body) > _MOST_OF_ONE:
             event("WARNING event left out", table=table, position=position, why="it is larger than a reply")
             return
-        self._events.append(packed := PackedEvent(position, kind, table, body, sum_of(body)))
+        self._events.append(packed := PackedEvent(position, kind, table, body, sum_bytes(body)))
         self._bytes += packed.size
 
 

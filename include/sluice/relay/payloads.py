@@ -15,7 +15,7 @@ _EVENT = struct.Struct("<BQI")
 _SIZE = struct.Struct("<I")
 
 
-class Kind(IntFlag):
+class EventKind(IntFlag):
     """Kinds of events."""
 
     INSERT = 1
@@ -25,8 +25,8 @@ class Kind(IntFlag):
     DDL = 16
 
 
-ROWS = Kind.INSERT | Kind.UPDATE | Kind.DELETE
-ALL = ROWS | Kind.TRUNCATE | Kind.DDL
+ROWS = EventKind.INSERT | EventKind.UPDATE | EventKind.DELETE
+ALL = ROWS | EventKind.TRUNCATE | EventKind.DDL
 
 
 class Discard(IntEnum):
@@ -45,12 +45,12 @@ class Login:
     auth_key: int
     name: str
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         name = self.name.encode() + b"\0"
         return _LOGIN.pack(self.auth_key, 0, 0, len(name)) + name
 
     @classmethod
-    def decoded(cls, payload: bytes) -> Login:
+    def decode(cls, payload: bytes) -> Login:
         """Raises MalformedFrame."""
         fields = _Fields(payload)
         auth_key, _, _ = fields.number("<Q"), fields.number("<I"), fields.number("<I")
@@ -58,18 +58,18 @@ class Login:
 
 
 @dataclass(frozen=True)
-class Accepted:
+class LoginReply:
     """The payload of the reply to a login."""
 
     auth_key: int
     token: int
     client_id: int
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         return _ACCEPTED.pack(self.auth_key, self.token, self.client_id)
 
     @classmethod
-    def decoded(cls, payload: bytes) -> Accepted:
+    def decode(cls, payload: bytes) -> LoginReply:
         """Raises MalformedFrame."""
         if len(payload) != _ACCEPTED.size:
             raise MalformedFrame(f"the reply to a login has {len(payload)} bytes")
@@ -86,16 +86,16 @@ class Filter:
 
     schema: str
     table: str
-    kinds: Kind = ALL
+    kinds: EventKind = ALL
     discard: Discard = Discard.NEW_EVENTS
     limit: int = 0
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         numbers = struct.pack("<BBI", self.kinds, self.discard, self.limit)
-        return numbers + _sized(self.schema) + _sized(self.table)
+        return numbers + _text_field(self.schema) + _text_field(self.table)
 
     @classmethod
-    def decoded(cls, payload: bytes) -> Filter:
+    def decode(cls, payload: bytes) -> Filter:
         """Raises MalformedFrame."""
         fields = _Fields(payload)
         kinds, discard, limit = fields.number("<B"), fields.number("<B"), fields.number("<I")
@@ -103,7 +103,7 @@ class Filter:
             raise MalformedFrame(f"a filter's type 0x{kinds:02x} has unknown flags")
         if discard > max(Discard):
             raise MalformedFrame(f"a filter's discard type 0x{discard:02x} is unknown")
-        return cls(fields.text(), fields.text(), Kind(kinds), Discard(discard), limit)
+        return cls(fields.text(), fields.text(), EventKind(kinds), Discard(discard), limit)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class ColumnImage:
 
 
 @dataclass(frozen=True)
-class Event:
+class RelayEvent:
     """The payload of the reply to a poll.
 
     Attributes:
@@ -127,54 +127,54 @@ class Event:
         left: events that wait in the queue after it.
     """
 
-    kind: Kind
+    kind: EventKind
     position: int
     schema: str
     table: str
     columns: tuple[ColumnImage, ...] = ()
     left: int = field(default=0, compare=False)
 
-    def encoded(self) -> bytes:
+    def encode(self) -> bytes:
         return event_head(self.kind, self.position, self.left) + event_body(
-            self.schema, self.table, ((one.name, _raw(one.before), _raw(one.after)) for one in self.columns)
+            self.schema, self.table, ((column.name, _raw(column.before), _raw(column.after)) for column in self.columns)
         )
 
     @classmethod
-    def decoded(cls, payload: bytes) -> Event:
+    def decode(cls, payload: bytes) -> RelayEvent:
         """Raises MalformedFrame."""
         fields = _Fields(payload)
-        kind, position, left = fields.number("<B"), fields.number("<Q"), fields.number("<I")
+        kind, position, remaining = fields.number("<B"), fields.number("<Q"), fields.number("<I")
         schema, table, count = fields.text(), fields.text(), fields.number("<I")
         columns = tuple(ColumnImage(fields.text(), fields.value(), fields.value()) for _ in range(count))
-        return cls(Kind(kind), position, schema, table, columns, left)
+        return cls(EventKind(kind), position, schema, table, columns, remaining)
 
 
-def event_head(kind: int, position: int, left: int) -> bytes:
+def event_head(kind: int, position: int, remaining: int) -> bytes:
     """The part of an event that may differ from client to client."""
-    return _EVENT.pack(kind, position, min(left, 0xFFFFFFFF))
+    return _EVENT.pack(kind, position, min(remaining, 0xFFFFFFFF))
 
 
 def event_body(schema: str, table: str, columns: Iterable[tuple[str, bytes, bytes]]) -> bytes:
     """The rest of it; columns are name, before and after."""
-    parts = [part for name, *values in columns for part in (_sized(name), *map(_sized_bytes, values))]
-    return b"".join([_sized(schema), _sized(table), _SIZE.pack(len(parts) // 3), *parts])
+    parts = [part for name, *values in columns for part in (_text_field(name), *map(_bytes_field, values))]
+    return b"".join([_text_field(schema), _text_field(table), _SIZE.pack(len(parts) // 3), *parts])
 
 
-def numbered(body: bytes, instance: int) -> bytes:
+def add_numbers(body: bytes, instance: int) -> bytes:
     """A body as `Command.POLL_EVENT_V2` has it: the instance's number first, and the number 0 before each name."""
     fields, none = _Fields(body), _SIZE.pack(0)
-    parts = [_SIZE.pack(instance), none, _sized_bytes(fields.raw()), none, _sized_bytes(fields.raw())]
+    parts = [_SIZE.pack(instance), none, _bytes_field(fields.raw()), none, _bytes_field(fields.raw())]
     parts.append(_SIZE.pack(count := fields.number("<I")))
     for _ in range(count):
-        parts += [none, *(_sized_bytes(fields.raw()) for _ in range(3))]
+        parts += [none, *(_bytes_field(fields.raw()) for _ in range(3))]
     return b"".join(parts)
 
 
-def _sized(text: str) -> bytes:
-    return _sized_bytes(text.encode())
+def _text_field(text: str) -> bytes:
+    return _bytes_field(text.encode())
 
 
-def _sized_bytes(raw: bytes) -> bytes:
+def _bytes_field(raw: bytes) -> bytes:
     return _SIZE.pack(len(raw) + 1) + raw + b"\0"
 
 
@@ -190,8 +190,8 @@ class _Fields:
         self._at = 0
 
     def number(self, form: str) -> int:
-        (found,) = struct.unpack(form, self._bytes(struct.calcsize(form)))
-        return int(found)
+        (value,) = struct.unpack(form, self._bytes(struct.calcsize(form)))
+        return int(value)
 
     def raw(self) -> bytes:
         return self._bytes(self.number("<I")).removesuffix(b"\0")
@@ -209,8 +209,8 @@ class _Fields:
         return text
 
     def _bytes(self, size: int) -> bytes:
-        found = self._payload[self._at : self._at + size]
-        if len(found) < size:
+        field_bytes = self._payload[self._at : self._at + size]
+        if len(field_bytes) < size:
             raise MalformedFrame("the payload ends within a field")
         self._at += size
-        return found
+        return field_bytes

@@ -12,18 +12,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sluice.model.names import TableName
-from sluice.relay.log_reader import LogSlice, PackedEvent, gone
-from sluice.relay.payloads import Discard, Filter, Kind
+from sluice.relay.log_reader import LogSlice, PackedEvent, trimmed_log_error
+from sluice.relay.payloads import Discard, EventKind, Filter
 
 _LAST = 10
 
 
-# What a filter is about: its table and its kinds.
-Wish = tuple[TableName, Kind]
+# The table and the kinds of a filter.
+Wish = tuple[TableName, EventKind]
 
 
 @dataclass
-class _Queued:
+class _QueuedEvent:
     source: str
     wish: Wish
     event: PackedEvent | None
@@ -31,7 +31,7 @@ class _Queued:
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedEvent:
     """An event that a client got, for the figures."""
 
     at: float
@@ -42,7 +42,7 @@ class Served:
 
 
 class ClientQueue:
-    """See the module.
+    """The events that wait for one client.
 
     Args:
         cursors: by source, the position up to which its log was read for this client.
@@ -51,23 +51,23 @@ class ClientQueue:
 
     def __init__(self, name: str, filters: Iterable[Filter], cursors: Mapping[str, int], most_bytes: int) -> None:
         self.name = name
-        self.filters = {wish_of(one): one for one in filters}
+        self.filters = {to_wish(wanted): wanted for wanted in filters}
         self.cursors = dict(cursors)
         self.version = 0
         self.served = self.discarded = self.largest = 0
-        self.last: deque[Served] = deque(maxlen=_LAST)
+        self.last: deque[ServedEvent] = deque(maxlen=_LAST)
         self.lost: str | None = None
         self.paused = False
         self._most_bytes = most_bytes
-        self._order: deque[_Queued] = deque()
-        self._of_wish: dict[Wish, deque[_Queued]] = {}
-        self._of_source: Counter[str] = Counter()
+        self._order: deque[_QueuedEvent] = deque()
+        self._by_wish: dict[Wish, deque[_QueuedEvent]] = {}
+        self._source_counts: Counter[str] = Counter()
         self._bytes = 0
         self._size = 0
-        self._unconfirmed: _Queued | None = None
+        self._unconfirmed: _QueuedEvent | None = None
 
     @property
-    def waiting(self) -> int:
+    def size(self) -> int:
         """How many events wait in memory."""
         return self._size
 
@@ -91,31 +91,31 @@ class ClientQueue:
         return any(wished == table for wished, _ in self.filters)
 
     def add_filter(self, added: Filter, ends: Mapping[str, int]) -> None:
-        """Wish for that, too, from now on; a filter of the same table and kinds only gets other limits.
+        """Wish for more events from now on; a filter of the same table and kinds only gets other limits.
 
         A filter without a kind takes all of its table away. The first one begins where the logs end.
         """
-        table, _ = wish = wish_of(added)
+        table, _ = wish = to_wish(added)
         if not self.filters:
             self.cursors = dict(ends)
         # Replaced and never changed: a thread may be reading by it.
         if added.kinds:
             self.filters = {**self.filters, wish: added}
         else:
-            self.filters = {other: one for other, one in self.filters.items() if other[0] != table}
+            self.filters = {other: wanted for other, wanted in self.filters.items() if other[0] != table}
         self.version += 1
 
-    async def take(self, source: str, found: LogSlice) -> None:
+    async def take(self, source: str, log_slice: LogSlice) -> None:
         """Queue what was read of a log, as far as there is room."""
-        if found.lost:
-            self.lost = gone(source).message
-        for event in found.events:
+        if log_slice.lost:
+            self.lost = trimmed_log_error(source).message
+        for event in log_slice.events:
             if self._bytes >= self._most_bytes:
                 self.cursors[source] = event.position - 1
                 break
             self._offer(source, event)
         else:
-            self.cursors[source] = found.end
+            self.cursors[source] = log_slice.end
         self.paused = not self.is_ready
 
     def poll(self) -> PackedEvent | None:
@@ -124,11 +124,11 @@ class ClientQueue:
         while self._order:
             queued = self._order.popleft()
             if (event := queued.event) is not None:
-                self._of_wish[queued.wish].popleft()
+                self._by_wish[queued.wish].popleft()
                 self._forget(queued)
                 self._unconfirmed = queued
                 self.served += 1
-                self.last.append(Served(time.time(), queued.source, event.table, event.kind, event.position))
+                self.last.append(ServedEvent(time.time(), queued.source, event.table, event.kind, event.position))
                 return event
         return None
 
@@ -136,7 +136,7 @@ class ClientQueue:
         """Where reading has to begin if all of this is lost: before the first event that is not received."""
         if (first := self._unconfirmed) and first.source == source and first.event:
             return first.event.position - 1
-        if self._of_source[source]:
+        if self._source_counts[source]:
             for queued in self._order:
                 if queued.source == source and queued.event:
                     return queued.event.position - 1
@@ -147,7 +147,7 @@ class ClientQueue:
         # Once, whichever of them have its kind.
         if (wish := next(wishes, None)) is None:
             return
-        filtered, mine = self.filters[wish], self._of_wish.setdefault(wish, deque())
+        filtered, mine = self.filters[wish], self._by_wish.setdefault(wish, deque())
         if filtered.limit and len(mine) >= filtered.limit:
             self.discarded += 1
             if filtered.discard is not Discard.OLDEST:
@@ -155,27 +155,27 @@ class ClientQueue:
             oldest = mine.popleft()
             self._forget(oldest)
             oldest.event = None
-            self._without_gaps()
-        queued = _Queued(source, wish, event)
+            self._drop_gaps()
+        queued = _QueuedEvent(source, wish, event)
         self._order.append(queued)
         mine.append(queued)
         self._size += 1
-        self._of_source[source] += 1
+        self._source_counts[source] += 1
         self._bytes += event.size
         self.largest = max(self.largest, self._size)
 
-    def _forget(self, queued: _Queued) -> None:
+    def _forget(self, queued: _QueuedEvent) -> None:
         assert queued.event is not None
         self._size -= 1
-        self._of_source[queued.source] -= 1
+        self._source_counts[queued.source] -= 1
         self._bytes -= queued.event.size
 
-    def _without_gaps(self) -> None:
-        """Discarded events leave an empty place each; when most are empty, all of these go."""
+    def _drop_gaps(self) -> None:
+        """Drop the empty places of discarded events when they are the most."""
         if len(self._order) > 2 * self._size + 100:
             self._order = deque(queued for queued in self._order if queued.event is not None)
 
 
-def wish_of(one: Filter) -> Wish:
-    """What a filter is about."""
-    return TableName(one.schema, one.table), one.kinds
+def to_wish(wanted: Filter) -> Wish:
+    """The table and the kinds of a filter."""
+    return TableName(wanted.schema, wanted.table), wanted.kinds

@@ -17,14 +17,14 @@ from sluice.relay.secret_hash import auth_keys
 
 
 @dataclass(frozen=True)
-class Reader:
-    """A client that the configuration names; `keys` are what it may prove with that it knows its secret."""
+class RelayReader:
+    """A client that the configuration names; `keys` prove that it knows its secret."""
 
     keys: tuple[int, ...]
     tables: Collection[Pattern] = ()
 
-    def is_proved(self, key: int) -> bool:
-        """Whether a key is one of its own; in a time that says nothing of them."""
+    def has_key(self, key: int) -> bool:
+        """Whether a key is one of its own; in constant time."""
         given = key.to_bytes(8, "little")
         return sum(hmac.compare_digest(given, own.to_bytes(8, "little")) for own in self.keys) > 0
 
@@ -33,18 +33,18 @@ class Reader:
         return find_entry(self.tables, table) is not None
 
 
-def nobody() -> Reader:
-    """A client that is not known, whom no key proves: guessing names takes as long as guessing secrets."""
-    return Reader(tuple(randbits(64) for _ in range(4)))
+def unknown_reader() -> RelayReader:
+    """A client without a valid key: guessing names takes as long as guessing secrets."""
+    return RelayReader(tuple(randbits(64) for _ in range(4)))
 
 
-def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], str | None]:
+def read_secrets(context: Context, settings: Relay) -> tuple[Mapping[str, RelayReader], str | None]:
     """The clients, by name, and the secret of the figures if there is one.
 
     Raises:
         ConfigError: SLC-014, one has no secret; SLC-017, two have the same.
     """
-    found: dict[str, Reader] = {}
+    clients: dict[str, RelayReader] = {}
     owners: dict[int, str] = {}
     for name, client in settings.clients.items():
         keys = auth_keys(_secret(context, client.connection))
@@ -56,14 +56,14 @@ def secrets(context: Context, settings: Relay) -> tuple[Mapping[str, Reader], st
                 "character at most, so each could take the other's name and its events",
                 f"give {name!r} one of its own: {shell.connect(client.connection)}",
             )
-        found[name] = Reader(keys, client.patterns)
-    return found, _secret(context, settings.admin) if settings.admin else None
+        clients[name] = RelayReader(keys, client.patterns)
+    return clients, _secret(context, settings.admin) if settings.admin else None
 
 
 def _secret(context: Context, conn_id: str) -> str:
     """A secret of the relay. Raises ConfigError SLC-014."""
-    if found := context.connection(conn_id).password:
-        return found
+    if password := context.connection(conn_id).password:
+        return password
     raise ConfigError(
         14,
         f"a secret of the relay is the password of the Airflow connection {conn_id!r}, and that has none",

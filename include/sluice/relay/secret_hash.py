@@ -13,7 +13,7 @@ def fnv1a(text: bytes) -> int:
 
 
 def auth_keys(secret: str) -> tuple[int, ...]:
-    """The keys of a secret: the standard hash, and that of clients that hash a zero byte and all but the last byte.
+    """The keys of a secret: the standard hash, and the hash of clients that take a zero byte and all but the last byte.
 
     Each also without its highest bit: PHP loses that when it makes an integer of a larger number.
     """

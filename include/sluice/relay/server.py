@@ -20,11 +20,11 @@ from sluice.relay import admin
 from sluice.relay.clients import Clients, save_often
 from sluice.relay.counts import ServerCounts
 from sluice.relay.csv_log import CsvLogger
-from sluice.relay.feed import Consumer, Feed
+from sluice.relay.feed import EventConsumer, Feed
 from sluice.relay.figures import figures, schemas
 from sluice.relay.frames import POLLS, REQUEST_BYTES, MalformedFrame, Reply, Request, RequestHeader
-from sluice.relay.log_reader import LogReader, sum_of
-from sluice.relay.readers import Reader, secrets
+from sluice.relay.log_reader import LogReader, sum_bytes
+from sluice.relay.readers import RelayReader, read_secrets
 from sluice.relay.session import Session
 from sluice.store import activities, leases
 from sluice.store.activities import Activity
@@ -42,7 +42,7 @@ _PART = 65_536
 
 
 @dataclass(frozen=True)
-class Listening:
+class RelayAddresses:
     """The addresses of a relay that listens."""
 
     address: str
@@ -50,7 +50,7 @@ class Listening:
     admin_port: int | None
 
 
-def serve(context: Context, ready: Callable[[Listening], None]) -> None:
+def serve(context: Context, ready: Callable[[RelayAddresses], None]) -> None:
     """Serve until the process is asked to end, by SIGTERM or SIGINT.
 
     Raises:
@@ -65,39 +65,39 @@ def serve(context: Context, ready: Callable[[Listening], None]) -> None:
             "the configuration has no section `relay`",
             "add one with the clients that may connect: include/docs/relay.md",
         )
-    asyncio.run(_Relay(context, settings, *secrets(context, settings)).run(ready))
+    asyncio.run(_Relay(context, settings, *read_secrets(context, settings)).run(ready))
 
 
 class _Relay:
     def __init__(
-        self, context: Context, settings: Relay, readers: Mapping[str, Reader], admin_secret: str | None
+        self, context: Context, settings: Relay, readers: Mapping[str, RelayReader], admin_secret: str | None
     ) -> None:
         self._context = context
         self._settings = settings
         self._allowed = readers
         self._admin_secret = admin_secret
         self._counts = ServerCounts()
-        # Of the open connections, the oldest first.
+        # Open connections, the oldest first.
         self._sessions: dict[asyncio.StreamWriter, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._looking = asyncio.Lock()
+        self._figures_lock = asyncio.Lock()
 
-    async def run(self, ready: Callable[[Listening], None]) -> None:
+    async def run(self, ready: Callable[[RelayAddresses], None]) -> None:
         context, settings = self._context, self._settings
         names = settings.sources or list(context.config.sources)
         for name in names:
             context.config.source(name)
         self._readers = {name: LogReader(name, context.manifest(name), context.files()) for name in names}
         # Clients are let in when all is ready.
-        servers = [await self._listen(settings.port, self._connected, at_once=False)]
+        servers = [await self._listen(settings.port, self._serve_connection, at_once=False)]
         try:
             # New tables may take longer than a client waits.
             with closing(replace(context, patience_s=None).store) as store:
                 store.migrate()
-            # The relay of this machine is the one that has the port; one of another machine is fenced out.
-            held = leases.acquire(context.store, LEASE, force=True)
+            # The port keeps out a second relay on this machine; the lease, one on another machine.
+            lease = leases.acquire(context.store, LEASE, force=True)
             self._feed = Feed(self._readers, lambda: self._consumers(logger), settings.poll_s)
-            self._clients = Clients(context.store, held, settings, self._feed.ends)
+            self._clients = Clients(context.store, lease, settings, self._feed.ends)
             logger = [CsvLogger(settings.csv_log, self._feed.ends)] if settings.csv_log else []
             admin_port = None
             if self._admin_secret:
@@ -106,18 +106,18 @@ class _Relay:
                 admin_port = _port(servers[-1])
             await servers[0].start_serving()
             event("relay listens", address=settings.address, port=_port(servers[0]), sources=",".join(names))
-            ready(Listening(settings.address, _port(servers[0]), admin_port))
-            await self._until_ended(held)
+            ready(RelayAddresses(settings.address, _port(servers[0]), admin_port))
+            await self._work_until_end(lease)
         finally:
             await self._close(servers)
 
-    def _consumers(self, logger: list[CsvLogger]) -> list[Consumer]:
+    def _consumers(self, logger: list[CsvLogger]) -> list[EventConsumer]:
         return [*logger, *self._clients.connected.values()]
 
-    async def _listen(self, port: int, connected: Any, limit: int = 65_536, *, at_once: bool = True) -> asyncio.Server:
+    async def _listen(self, port: int, callback: Any, limit: int = 65_536, *, at_once: bool = True) -> asyncio.Server:
         address = self._settings.address
         try:
-            return await asyncio.start_server(connected, address, port, limit=limit, start_serving=at_once)
+            return await asyncio.start_server(callback, address, port, limit=limit, start_serving=at_once)
         except OSError as error:
             raise SluiceError(
                 411,
@@ -125,35 +125,35 @@ class _Relay:
                 "end what has that port, such as another relay, or change `relay` in the configuration",
             ) from None
 
-    async def _until_ended(self, held: Lease) -> None:
+    async def _work_until_end(self, lease: Lease) -> None:
         loop, ended = asyncio.get_running_loop(), asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, ended.set)
         work = [
             asyncio.create_task(self._feed.run()),
             asyncio.create_task(save_often(self._clients, _SAVE_S, self._settings.forget_hours)),
-            asyncio.create_task(self._renew(held)),
+            asyncio.create_task(self._renew(lease)),
             asyncio.create_task(ended.wait()),
         ]
         try:
             done, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
-            for one in done:
-                one.result()
+            for task in done:
+                task.result()
             event("relay ends")
             async with asyncio.timeout(_LAST_SAVE_S):
                 await self._clients.save()
-                await asyncio.to_thread(leases.release, self._context.store, held)
+                await asyncio.to_thread(leases.release, self._context.store, lease)
         except TimeoutError:
             event("WARNING positions not kept", why="the control store does not answer in time")
         finally:
-            for one in work:
-                one.cancel()
+            for task in work:
+                task.cancel()
 
-    async def _renew(self, held: Lease) -> None:
+    async def _renew(self, lease: Lease) -> None:
         while True:
             await asyncio.sleep(_RENEW_S)
             try:
-                await asyncio.to_thread(leases.renew, self._context.store, held)
+                await asyncio.to_thread(leases.renew, self._context.store, lease)
             except SluiceError as error:
                 if isinstance(error, FencedError):
                     raise
@@ -167,27 +167,27 @@ class _Relay:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _figures(self) -> dict[str, Any]:
-        async with self._looking:
-            layouts, activity = await asyncio.to_thread(self._known)
+        async with self._figures_lock:
+            layouts, activity = await asyncio.to_thread(self._read_tables)
         return {**figures(self._counts, self._clients, self._feed, activity), "schemas": schemas(layouts)}
 
-    def _known(self) -> tuple[dict[str, list[Layout]], dict[str, dict[TableName, Activity]]]:
+    def _read_tables(self) -> tuple[dict[str, list[Layout]], dict[str, dict[TableName, Activity]]]:
         context = self._context
         layouts = {name: context.manifest(name).newest_layouts() for name in self._readers}
         return layouts, {name: activities.by_table(context.store, name) for name in self._readers}
 
     # Connections ----------------------------------------------------------------------------------------------------
 
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task
         self._tasks.add(task)
         self._counts.connections += 1
         session = Session(self._clients, self._feed, self._settings, self._allowed, self._counts)
         self._sessions[writer] = session
-        idle = [one for one, other in self._sessions.items() if not other.is_held]
+        idle = [each for each, other in self._sessions.items() if not other.is_held]
         if len(idle) > self._settings.max_clients:
-            # A peer that only connects, or a client that comes again and again, keeps nobody else away.
+            # A peer that only connects, or a client that comes again and again, keeps no other client away.
             self._counts.refused += 1
             self._leave(idle[0])
         try:
@@ -197,7 +197,7 @@ class _Relay:
         except MalformedFrame as error:
             self._counts.malformed += 1
             with suppress(OSError):
-                writer.write(Reply.error(str(error)).encoded())
+                writer.write(Reply.error(str(error)).encode())
         except Exception as error:
             event("WARNING connection ended", why=f"{type(error).__name__}: {error}")
         finally:
@@ -211,16 +211,16 @@ class _Relay:
         for turn in count(1):
             until = loop.time() + self._settings.idle_s if session.queue is not None else login_by
             async with asyncio.timeout_at(until):
-                header = RequestHeader.decoded(await reader.readexactly(REQUEST_BYTES))
+                header = RequestHeader.decode(await reader.readexactly(REQUEST_BYTES))
                 payload, left_out = b"", 0
                 if session.queue is not None and header.command in POLLS:
-                    left_out = await _passed_over(reader, header.size)
+                    left_out = await _skip_payload(reader, header.size)
                 elif header.size > self._settings.max_payload:
                     raise MalformedFrame(f"a payload has {self._settings.max_payload} bytes at most")
                 else:
                     payload = await reader.readexactly(header.size)
             async with asyncio.timeout(_ANSWER_S):
-                answer = await session.answer(Request.decoded(header, payload, left_out))
+                answer = await session.answer(Request.decode(header, payload, left_out))
             writer.write(answer.frame)
             # A client that does not read has no more than one reply in memory.
             async with asyncio.timeout(self._settings.login_s if session.queue is None else self._settings.idle_s):
@@ -238,14 +238,14 @@ class _Relay:
         asyncio.get_running_loop().call_later(_LINGER_S, writer.transport.abort)
 
 
-async def _passed_over(reader: asyncio.StreamReader, size: int) -> int:
-    """Read a poll's payload, which says nothing: some clients send the reply before it, of any size. Its byte sum."""
-    found = 0
+async def _skip_payload(reader: asyncio.StreamReader, size: int) -> int:
+    """Skip a poll's payload and return its byte sum. Some clients send the previous reply there, of any size."""
+    total = 0
     while size:
         if not (part := await reader.read(min(size, _PART))):
             raise asyncio.IncompleteReadError(b"", size)
-        found, size = found + sum_of(part), size - len(part)
-    return found
+        total, size = total + sum_bytes(part), size - len(part)
+    return total
 
 
 def _port(server: asyncio.Server) -> int:

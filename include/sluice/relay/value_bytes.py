@@ -1,4 +1,4 @@
-"""Values as clients of the relay get them: those of a MySQL are the model, whatever the source is."""
+"""Values as clients of the relay get them: in the form of MySQL, whatever the source is."""
 
 from __future__ import annotations
 
