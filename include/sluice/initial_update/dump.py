@@ -19,9 +19,9 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import loss_approval, pending_drops, start_stream
 from sluice.initial_update.blocks.plan import BlockPlan, replace_keys
-from sluice.initial_update.chunks.copy import DumpSource, Load, LoadTarget, copy, each
+from sluice.initial_update.chunks.copy import DumpSource, Load, LoadTarget, copy, for_each
 from sluice.initial_update.chunks.plan import chunks
-from sluice.initial_update.chunks.resume import Resumption, began
+from sluice.initial_update.chunks.resume import Resumption, has_begun
 from sluice.initial_update.chunks.some_tables import HeldPoint, SomeTables
 from sluice.initial_update.files.versions import hand_out, keep
 from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT, expect_together
@@ -143,7 +143,7 @@ class _Asked:
     @cached_property
     def goes_on(self) -> bool:
         """Whether what an earlier update, or an earlier try at this one, has brought may stay."""
-        return self.resume or began(self.context.store, self.update)
+        return self.resume or has_begun(self.context.store, self.update)
 
     def every(self, snapshot: DumpSnapshot) -> list[Chunk]:
         """The chunks of a snapshot, for whom nothing stays."""
@@ -216,7 +216,7 @@ def _copied(
         names = {one.name for one in dumped.definitions}
         # The snapshot has one session, which is not for several slaves at once.
         queued = snapshot.dropped()
-        targets = each(targets, lambda target: pending_drops.carry_out(context, target, queued, names), failed)
+        targets = for_each(targets, lambda target: pending_drops.carry_out(context, target, queued, names), failed)
     later = BlockPlan(context, source, snapshot, dumped.definitions) if asked.mode == ONLINE else None
     going_on: list[LoadTarget] = []
     if later:
@@ -250,7 +250,9 @@ def _copied(
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
     reached(CrashPoint.DUMPED)
     held = dict((*here, *away))
-    loaded = each(loaded, lambda target: start_stream.join(context, target, update, before.shown, later, held), wrong)
+    loaded = for_each(
+        loaded, lambda target: start_stream.join(context, target, update, before.shown, later, held), wrong
+    )
     if asked.storable:
         keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
     for target in (*targets, *files):

@@ -21,7 +21,7 @@ from sluice.drain import shared_tables
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import column_losses
 from sluice.initial_update.blocks.plan import BlockPlan, plan_blocks
-from sluice.initial_update.chunks.copy import given
+from sluice.initial_update.chunks.copy import included_tables
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key
 from sluice.initial_update.files.versions import kept_for
@@ -183,7 +183,7 @@ def look(
         sight.expect_old("the table has `old_images: key`, so no change says it")
     warnings += shared_tables.expect_kept(context, pair, some or columns, partial(_had, context))
     column_losses.expect_none(context, pair, columns, partly=bool(some))
-    definitions = [one for one in given(mapper, master.definitions) if not some or one.name in some]
+    definitions = [one for one in included_tables(mapper, master.definitions) if not some or one.name in some]
     if not choices.keys:
         warnings += slave.loadable(definitions, wiped, resume=choices.resume).warnings
     if later:
@@ -218,7 +218,7 @@ def _ask(
     try:
         with closing(context.slave(pair)) as slave:
             if pair in kept:
-                definitions = given(slave.mapper, kept[pair])
+                definitions = included_tables(slave.mapper, kept[pair])
                 column_losses.expect_none(context, pair, {one.name: one.layout.columns for one in definitions})
                 warnings = slave.loadable(definitions, context.wiped(pair)).warnings
             else:

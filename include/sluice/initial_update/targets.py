@@ -10,7 +10,7 @@ from sluice.apply.mapping.table_view import view
 from sluice.config.models import OutgoingFiles
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.chunks.copy import LoadTarget, given
+from sluice.initial_update.chunks.copy import LoadTarget, included_tables
 from sluice.initial_update.files.journal import InterruptedDump, left
 from sluice.initial_update.files.manifest import fingerprints
 from sluice.initial_update.files.target import Destination, StoredTables, packing_of
@@ -109,7 +109,7 @@ def _left(
 def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition], *, ask: bool) -> Destination:
     mapper = context.mapper(pair)
     mapper.keep_apart(table.name for table in tables)
-    wanted, seen = given(mapper, tables), fingerprints(mapper, tables)
+    wanted, seen = included_tables(mapper, tables), fingerprints(mapper, tables)
     views = {table.name: view(mapper, table.layout) for table in wanted}
     formats = _taken_formats(context, pair, wanted) if ask else TakenFormats()
     return Destination(pair, mapper, views, seen, formats, partial(_merging, context, pair))

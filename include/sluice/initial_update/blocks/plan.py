@@ -13,8 +13,8 @@ from itertools import pairwise
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.copy import LoadTarget, each, given
-from sluice.initial_update.chunks.resume import began
+from sluice.initial_update.chunks.copy import LoadTarget, for_each, included_tables
+from sluice.initial_update.chunks.resume import has_begun
 from sluice.initial_update.participants import Leased
 from sluice.initial_update.targets import slave_target
 from sluice.log import event
@@ -90,7 +90,7 @@ class BlockPlan:
         tables = {name for name in self.tables if not mapper.excludes(name)}
         shared_tables.expect_kept(self._context, pair, self.tables)
         with closing(open_ranges(self._context, pair)) as ranges:
-            unfit = ranges.unfit(given(mapper, self._definitions), tables, self._sorted, build=build)
+            unfit = ranges.unfit(included_tables(mapper, self._definitions), tables, self._sorted, build=build)
         if self._context.wanted(pair.source).drained_into:
             unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
         for name in (name for name in sorted(tables) if self._orders[name] is None):
@@ -142,7 +142,7 @@ class BlockPlan:
             if resume and self._resume(target, update):
                 resumed.add(target.name)
 
-        ready = each(targets, look, failed)
+        ready = for_each(targets, look, failed)
         fresh = [target for target in ready if target.name not in resumed]
         return fresh, [target for target in ready if target.name in resumed]
 
@@ -172,7 +172,7 @@ class BlockPlan:
         """Whether a slave has had every change since its stream began, or can have it yet: the log is kept for it."""
         store = self._context.store
         if (
-            not began(store, earlier)
+            not has_begun(store, earlier)
             or blocked.skipped_tables(store, pair)
             or rejected_changes.list_changes(store, pair)
         ):
@@ -232,7 +232,7 @@ def replace_keys(
             target.tables.begin()
             later.record(target, update)
 
-        each(anew, begin, failed)
+        for_each(anew, begin, failed)
     return failed
 
 

@@ -25,7 +25,7 @@ _LOOKED_AT = 10_000
 _ALL = frozenset("IUD")
 
 
-def with_complete_log(
+def mergeable_tables(
     context: Context,
     source: str,
     mapper: Mapper,
@@ -42,12 +42,18 @@ def with_complete_log(
     if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
         return set()
     watched, meant, entry = context.watched(source), context.present(source), mapper.entry
-    ours = [one for one in tables if not (entry(one.name).exclude or entry(one.name).chooses)]
-    whole = [one for one in ours if one.name in meant and set(watched[meant[one.name]].actions) == _ALL]
-    return merging(whole)
+    unfiltered = [
+        definition for definition in tables if not (entry(definition.name).exclude or entry(definition.name).chooses)
+    ]
+    complete = [
+        definition
+        for definition in unfiltered
+        if definition.name in meant and set(watched[meant[definition.name]].actions) == _ALL
+    ]
+    return merging(complete)
 
 
-def bring(context: Context, target: LoadTarget, overlap: Overlap) -> None:
+def replay(context: Context, target: LoadTarget, overlap: Overlap) -> None:
     """Replay the log on tables of a slave with rows of several snapshots, up to the last snapshot.
 
     Raises:
@@ -76,8 +82,8 @@ def expect_replayable(context: Context, source: str, overlap: Overlap) -> Overla
     manifest = context.manifest(source)
     overlap = replace(overlap, end=manifest.end())
     segments = manifest.ahead("", overlap.begin, beyond=True)
-    found = changes_of(manifest, context.files(), segments, context.read_snapshot(source), overlap, _LOOKED_AT)
-    count = sum(len(changes) for changes, _ in found)
+    batches = changes_of(manifest, context.files(), segments, context.read_snapshot(source), overlap, _LOOKED_AT)
+    count = sum(len(changes) for changes, _ in batches)
     event("to be brought", source=source, changes=count)
     return overlap
 

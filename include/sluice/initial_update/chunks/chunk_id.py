@@ -15,7 +15,7 @@ class ChunkId:
     """The identity of a chunk on a slave or in a directory.
 
     Attributes:
-        shape: another text if it is not what the same blocks would hold now.
+        shape: the hash of the table, which changes when the same blocks would hold other rows.
         snapshot, position: what was visible when it was read, and where the log ended before.
         update: the initial update that it was read for.
     """
@@ -36,15 +36,15 @@ class ChunkId:
     def from_json(cls, text: str) -> ChunkId:
         """The value that `to_json` wrote."""
         plain = json.loads(text)
-        made = {"relation": TableName, "snapshot": Snapshot, "position": Position}
-        return cls(**{name: made[name](**value) if name in made else value for name, value in plain.items()})
+        types = {"relation": TableName, "snapshot": Snapshot, "position": Position}
+        return cls(**{name: types[name](**value) if name in types else value for name, value in plain.items()})
 
     @property
-    def begins(self) -> tuple[TableName, int]:
+    def start(self) -> tuple[TableName, int]:
         """The start of its rows, which is unique within a load."""
         return self.relation, self.low
 
-    def holds(self, chunk: Chunk) -> bool:
-        """Whether every row of a chunk is in it."""
+    def contains(self, chunk: Chunk) -> bool:
+        """Whether it has every row of a chunk."""
         ends = self.high is None or (chunk.high is not None and chunk.high <= self.high)
         return self.relation == chunk.leaf.relation and self.low <= chunk.low and ends

@@ -69,22 +69,22 @@ class ResumeStrategy(Protocol):
     """The strategy for rows that earlier loads left on the targets, which decides what is copied."""
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out earlier jobs on a target, and find out what may stay. Called first, once for each target."""
+        """Take over from earlier jobs on a target, and find the rows that may stay. Called first, once per target."""
 
     def chunks(self) -> Sequence[Chunk]:
         """All chunks of the copy."""
 
-    def expected(self, target: LoadTarget) -> Sequence[Expected]:
+    def expected_chunks(self, target: LoadTarget) -> Sequence[Expected]:
         """The chunks as a target records them."""
 
-    def staying(self, target: LoadTarget) -> Collection[TableName]:
+    def kept_tables(self, target: LoadTarget) -> Collection[TableName]:
         """The tables of a target that keep their rows, and get more."""
 
     def catch_up(self, target: LoadTarget) -> None:
-        """Bring what stayed to what the others are now, when all chunks are in."""
+        """Bring the kept rows to the snapshot of the others, after all chunks are loaded."""
 
-    def lacking(self, target: LoadTarget) -> Collection[TableName]:
-        """The tables of a target that lack rows even then."""
+    def incomplete_tables(self, target: LoadTarget) -> Collection[TableName]:
+        """The tables of a target that still lack rows after all chunks are loaded."""
 
 
 class NoResume:
@@ -94,25 +94,25 @@ class NoResume:
         self._chunks = chunks
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out earlier jobs."""
+        """Take over from earlier jobs."""
         target.tables.begin()
 
     def chunks(self) -> Sequence[Chunk]:
         """The chunks that were given."""
         return self._chunks
 
-    def expected(self, target: LoadTarget) -> Sequence[Expected]:
+    def expected_chunks(self, target: LoadTarget) -> Sequence[Expected]:
         """All are to come."""
         return [Expected(None)] * len(self._chunks)
 
-    def staying(self, target: LoadTarget) -> Collection[TableName]:
+    def kept_tables(self, target: LoadTarget) -> Collection[TableName]:
         """None."""
         return ()
 
     def catch_up(self, target: LoadTarget) -> None:
         """There is nothing to be done."""
 
-    def lacking(self, target: LoadTarget) -> Collection[TableName]:
+    def incomplete_tables(self, target: LoadTarget) -> Collection[TableName]:
         """None."""
         return ()
 
@@ -124,7 +124,7 @@ def copy(
     dumped: DumpSource,
     targets: Sequence[LoadTarget],
     load: Load,
-    before: ResumeStrategy,
+    strategy: ResumeStrategy,
     unread: Unread = lambda _: None,
 ) -> tuple[list[LoadTarget], dict[str, SluiceError]]:
     """Copy everything to every target; those that have all of it, and what went wrong with the others, by name.
@@ -133,19 +133,21 @@ def copy(
         unread: called every few seconds with the tables that have rows to be read; at the end with none.
     """
     failed: dict[str, SluiceError] = {}
-    names = [one.name for one in dumped.definitions]
-    wanted = {target.name: given(target.tables.mapper, dumped.definitions) for target in targets}
-    ready = each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
+    names = [definition.name for definition in dumped.definitions]
+    included = {target.name: included_tables(target.tables.mapper, dumped.definitions) for target in targets}
+    ready = for_each(targets, lambda target: target.tables.mapper.keep_apart(names), failed)
     # What goes into files is loaded later, and looked at then.
-    ready = each(ready, lambda target: None if target.plan.files else _expect_kept(context, target, names), failed)
-    ready = each(ready, before.begin, failed)
-    chunks = before.chunks()
+    ready = for_each(ready, lambda target: None if target.plan.files else _expect_kept(context, target, names), failed)
+    ready = for_each(ready, strategy.begin, failed)
+    chunks = strategy.chunks()
     count = len(chunks)
-    ready = each(ready, lambda target: target.tables.expect(_expected(target, before)), failed)
+    ready = for_each(ready, lambda target: target.tables.expect(_expected_chunks(target, strategy)), failed)
     several = Counter(chunk.leaf.table for chunk in chunks)
     in_parts = {table for table, parts in several.items() if parts > 1}
-    ready = each(
-        ready, lambda target: target.tables.prepare(wanted[target.name], before.staying(target), in_parts), failed
+    ready = for_each(
+        ready,
+        lambda target: target.tables.prepare(included[target.name], strategy.kept_tables(target), in_parts),
+        failed,
     )
     formats = [target.tables.formats for target in ready]
     job = LoadJob(
@@ -153,49 +155,55 @@ def copy(
         origin=dumped.origin,
         sealed=sealed_text(),
         chunks=tuple(chunks),
-        formats={one.name: agreed(one.name, one.formats, formats) for one in dumped.definitions},
-        slaves=tuple(_plan_for(target, dumped, before.staying(target)) for target in ready),
+        formats={
+            definition.name: agreed(definition.name, definition.formats, formats) for definition in dumped.definitions
+        },
+        slaves=tuple(_plan_for(target, dumped, strategy.kept_tables(target)) for target in ready),
         tasks=context.config.bulk_tasks,
     )
-    _begun(context.store, update, dumped)
+    _record_begin(context.store, update, dumped)
     # Without chunks only the program knows its progress.
     reporter = reporting_chunks(
-        context.store, update, [one.tables for one in ready], chunks, at_once=job.tasks, unread=unread
+        context.store, update, [target.tables for target in ready], chunks, at_once=job.tasks, unread=unread
     )
     with reporter if chunks else nullcontext():
-        for done in load(job) if ready else []:
-            if done.error:
-                failed.setdefault(done.slave, done.error)
+        for result in load(job) if ready else []:
+            if result.error:
+                failed.setdefault(result.slave, result.error)
     unread(())
     loaded = [target for target in ready if target.name not in failed]
-    loaded = each(loaded, lambda target: _whole(target, count), failed)
-    loaded = each(loaded, before.catch_up, failed)
+    loaded = for_each(loaded, lambda target: _expect_whole(target, count), failed)
+    loaded = for_each(loaded, strategy.catch_up, failed)
     tasks = context.config.bulk_tasks
-    loaded = each(
-        loaded, lambda target: target.tables.finish(wanted[target.name], tasks, before.lacking(target)), failed
+    loaded = for_each(
+        loaded,
+        lambda target: target.tables.finish(included[target.name], tasks, strategy.incomplete_tables(target)),
+        failed,
     )
-    loaded = each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
+    loaded = for_each(loaded, lambda target: target.tables.follow(dumped.sequences), failed)
     return loaded, failed
 
 
-def given(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefinition]:
+def included_tables(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefinition]:
     """The tables without those that the slave excludes."""
-    return [one for one in tables if not mapper.excludes(one.name)]
+    return [definition for definition in tables if not mapper.excludes(definition.name)]
 
 
-def _expected(target: LoadTarget, before: ResumeStrategy) -> list[Expected]:
-    """The chunks as a target expects them: of a table that it does not get nothing is to come."""
-    excludes, chunks = target.tables.mapper.excludes, before.chunks()
-    found = zip(chunks, before.expected(target), strict=True)
-    return [Expected(None, 0) if excludes(chunk.leaf.table) else one for chunk, one in found]
+def _expected_chunks(target: LoadTarget, strategy: ResumeStrategy) -> list[Expected]:
+    """The chunks as a target expects them: none of a table that it excludes."""
+    excludes, chunks = target.tables.mapper.excludes, strategy.chunks()
+    pairs = zip(chunks, strategy.expected_chunks(target), strict=True)
+    return [Expected(None, 0) if excludes(chunk.leaf.table) else expected for chunk, expected in pairs]
 
 
 def _plan_for(target: LoadTarget, dumped: DumpSource, merged: Collection[TableName]) -> SlaveLoad:
     mapper = target.tables.mapper
-    views = {one.name: view(mapper, one.layout) for one in given(mapper, dumped.definitions)}
+    views = {
+        definition.name: view(mapper, definition.layout) for definition in included_tables(mapper, dumped.definitions)
+    }
     if isinstance(dumped.origin, FromFiles):
         # What shapes rows did so when they were stored.
-        views = {name: one.for_transformed_rows for name, one in views.items()}
+        views = {name: table_view.for_transformed_rows for name, table_view in views.items()}
     return replace(target.plan, views=views, merged=frozenset(merged), upserted=frozenset(target.tables.upserted))
 
 
@@ -204,16 +212,16 @@ def _expect_kept(context: Context, target: LoadTarget, names: Sequence[TableName
         shared_tables.expect_kept(context, pair, names)
 
 
-def _whole(target: LoadTarget, chunks: int) -> None:
+def _expect_whole(target: LoadTarget, chunks: int) -> None:
     done = len(target.tables.progress())
     if done != chunks:
         raise SluiceError(80, f"{done} of {chunks} chunks were loaded", "trigger initial_update again with `resume`")
 
 
-def each(
+def for_each(
     targets: Sequence[LoadTarget], step: Callable[[LoadTarget], None], failed: dict[str, SluiceError]
 ) -> list[LoadTarget]:
-    """Do one step on all targets at once; those that fail are noted and left out."""
+    """Do one step on all targets at once; targets that fail are recorded in `failed` and left out."""
 
     def attempt(target: LoadTarget) -> LoadTarget | None:
         try:
@@ -227,7 +235,7 @@ def each(
         return [target for target in pool.map(attempt, targets) if target]
 
 
-def _begun(store: Store, update: int, dumped: DumpSource) -> None:
+def _record_begin(store: Store, update: int, dumped: DumpSource) -> None:
     # If the source turned out to have lost changes, they are INCONSISTENT by now, and nothing is to be resumed.
     with store.begin() as connection:
         if connection.execute(updates.select_under_way(update).limit(1)).first():

@@ -43,7 +43,7 @@ class HeldPoint:
         return point.position, point.snapshot_id
 
     def end(self) -> None:
-        """All have come, or never will."""
+        """End the hold: all slaves have come, or none will come any more."""
         self._stack.close()
 
 
@@ -72,7 +72,7 @@ class SomeTables(NoResume):
         self._at = at
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out earlier jobs, and drain the slave to the point.
+        """Take over from earlier jobs, and drain the slave to the point.
 
         Raises:
             SluiceError: what stops a drain; SLC-091, the slave does not come to the point.
@@ -84,14 +84,14 @@ class SomeTables(NoResume):
         event("came to the point", slave=pair.slave, position=position)
 
     def catch_up(self, target: LoadTarget) -> None:
-        """See that the others can be believed still.
+        """Check that the other tables are still exact.
 
         Raises:
             SluiceError: SLC-079, changes of unknown tables were lost meanwhile.
         """
         updates.expect_exact(self._context.store, self._update, self._tables, target.name)
 
-    def lacking(self, target: LoadTarget) -> Collection[TableName]:
+    def incomplete_tables(self, target: LoadTarget) -> Collection[TableName]:
         """The skipped tables that this update does not fill."""
         (pair,) = target.pairs
         return blocked.skipped_tables(self._context.store, pair).keys() - self._tables
@@ -101,6 +101,6 @@ class SomeTables(NoResume):
         self._at.end()
         return super().chunks()
 
-    def staying(self, target: LoadTarget) -> frozenset[TableName]:
+    def kept_tables(self, target: LoadTarget) -> frozenset[TableName]:
         """The other tables."""
         return self._others

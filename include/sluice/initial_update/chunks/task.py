@@ -36,22 +36,22 @@ def load_chunks(job: LoadJob, share: Share = WHOLE) -> list[SlaveLoaded]:
     connections = open_sealed(job.sealed)
     with ExitStack() as stack:
         slaves = [
-            stack.enter_context(closing(_Slave(plan, _receiver(job, plan, connections, share), connections)))
+            stack.enter_context(closing(_LoadedSlave(plan, _receiver(job, plan, connections, share), connections)))
             for plan in job.slaves
         ]
         for slave in slaves:
             slave.attempt(slave.receiver.open)
-        reading = stack.enter_context(_reading(job, connections))
+        reading = stack.enter_context(_open_reading(job, connections))
         for lead in slaves:
             while (number := lead.attempt(lead.receiver.claim_next)) is not None:
                 table = job.chunks[number].leaf.table
-                alike = (other for other in slaves if other is not lead and other.sees_like(lead, table))
+                alike = (other for other in slaves if other is not lead and other.has_same_view(lead, table))
                 others = (other for other in alike if other.attempt(other.receiver.claim, number))
                 _copy(job, job.chunks[number], reading, [lead, *others])
-        return [SlaveLoaded(one.plan.slave, one.rows, one.error) for one in slaves]
+        return [SlaveLoaded(slave.plan.slave, slave.rows, slave.error) for slave in slaves]
 
 
-def _reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
+def _open_reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
     if isinstance(job.origin, FromFiles):
         return retrieving(job.origin)
     origin = job.origin
@@ -64,35 +64,35 @@ def _receiver(job: LoadJob, plan: SlaveLoad, connections: Mapping[str, Connectio
     return vendor(plan.vendor).receive(connections[plan.connection], job, plan)
 
 
-def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_Slave]) -> None:
+def _copy(job: LoadJob, chunk: Chunk, reading: Chunks, slaves: Sequence[_LoadedSlave]) -> None:
     """Bring a chunk to slaves that see the same of it."""
     table = chunk.leaf.table
-    seen = slaves[0].plan.views[table]
-    form = TEXT if seen.is_shaped else chunk.stored or job.formats[table]
+    table_view = slaves[0].plan.views[table]
+    form = TEXT if table_view.is_shaped else chunk.stored or job.formats[table]
     for slave in slaves:
         slave.table = table
         slave.attempt(slave.receiver.begin, table, form)
-    rows = reading.chunk(chunk, seen.read_columns, form)
+    rows = reading.chunk(chunk, table_view.read_columns, form)
     written = 0
     for buffer in rows:
-        if seen.is_shaped:
-            made = slaves[0].attempt(slaves[0].made, table, buffer)
-            if made is None:
+        if table_view.is_shaped:
+            shaped = slaves[0].attempt(slaves[0].shape_rows, table, buffer)
+            if shaped is None:
                 # Its end is waited for: the session that reads it is needed again.
                 continue
-            buffer, count = made
+            buffer, count = shaped
             written += count
         for slave in slaves:
             slave.attempt(slave.receiver.write, buffer)
-    written = written if seen.is_shaped else rows.rows
+    written = written if table_view.is_shaped else rows.rows
     for slave in slaves:
         slave.attempt(slave.receiver.end, chunk.number, written)
         slave.rows += 0 if slave.error else written
         slave.table = None
 
 
-class _Slave:
-    """One slave that is filled.
+class _LoadedSlave:
+    """One slave that chunks are loaded into.
 
     Attributes:
         rows: how many are committed.
@@ -109,11 +109,11 @@ class _Slave:
         self.error: SluiceError | None = None
         self.receiver = receiver
 
-    def sees_like(self, other: _Slave, table: TableName) -> bool:
+    def has_same_view(self, other: _LoadedSlave, table: TableName) -> bool:
         """Whether another slave gets the same rows of a table, apart from the names of columns."""
         return table in self.plan.views and self.plan.views[table].reads_like(other.plan.views[table])
 
-    def made(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
+    def shape_rows(self, table: TableName, buffer: bytes) -> tuple[bytes, int]:
         """The slave's view of rows of the master as lines of COPY, and the number of rows."""
         view = self.plan.views[table]
         if table not in self._shapes:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.catch_up import bring
-from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
+from sluice.initial_update.chunks.catch_up import replay
+from sluice.initial_update.chunks.copy import LoadTarget, NoResume, included_tables
 from sluice.model.names import TableName
 from sluice.vendors.protocol.load import TableDefinition
 from sluice.vendors.protocol.read import Chunk
@@ -34,7 +34,7 @@ class MergedSnapshots(NoResume):
         """
         super().begin(target)
         mapper = target.tables.mapper
-        ours = [one for one in given(mapper, self._definitions) if one.name in self._overlap.tables]
+        ours = [one for one in included_tables(mapper, self._definitions) if one.name in self._overlap.tables]
         unfiltered = [one for one in ours if not mapper.entry(one.name).chooses]
         if others := {one.name for one in ours} - target.tables.merging(unfiltered, made=True):
             raise SluiceError(
@@ -45,12 +45,12 @@ class MergedSnapshots(NoResume):
                 "indexes, foreign keys, rules, triggers, `when`, `veto`), and run this again; or trigger "
                 "initial_update with `store_initial_data` and `force`, without `resume`",
             )
-        target.tables.prepare(given(mapper, self._definitions))
+        target.tables.prepare(included_tables(mapper, self._definitions))
 
-    def staying(self, target: LoadTarget) -> frozenset[TableName]:
+    def kept_tables(self, target: LoadTarget) -> frozenset[TableName]:
         """Tables to which rows come beside others."""
         return self._overlap.tables
 
     def catch_up(self, target: LoadTarget) -> None:
-        """Bring them to what the last snapshot shows. Raises as `bring` does."""
-        bring(self._context, target, self._overlap)
+        """Bring them to what the last snapshot shows. Raises as `replay` does."""
+        replay(self._context, target, self._overlap)

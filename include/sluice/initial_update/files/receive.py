@@ -11,7 +11,7 @@ from sluice.config.models import IncomingFiles
 from sluice.context import Context
 from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy, given
+from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy, included_tables
 from sluice.initial_update.files import approval
 from sluice.initial_update.files.manifest import MANIFEST, StoredDump, altered, fingerprints, opened
 from sluice.initial_update.files.merge_snapshots import MergedSnapshots
@@ -156,7 +156,9 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
     then = stored.slaves.get(pair.slave) or next((seen for seen in stored.slaves.values() if seen == now), {})
     slave = context.slave(pair)
     try:
-        formats = slave.fit({table.name: table.layout.columns for table in given(mapper, dumped.definitions)}).formats
+        formats = slave.fit(
+            {table.name: table.layout.columns for table in included_tables(mapper, dumped.definitions)}
+        ).formats
     finally:
         slave.close()
     differ = [name for name in now if now[name] != then.get(name)]

@@ -117,7 +117,7 @@ class StoredTables:
             return None
         if any(self._stored_files.get(file.name) != file.bytes for file in stored.files):
             return None
-        self._whole[ChunkId.from_json(part).begins] = note, part
+        self._whole[ChunkId.from_json(part).start] = note, part
         self._stored[note] = stored
         return stored.rows
 
@@ -132,7 +132,7 @@ class StoredTables:
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Tasks share chunks out by their numbers; some stay, and of others there is nothing for these slaves."""
         self._chunks = chunks
-        begin = {ChunkId.from_json(one.part).begins for one in chunks if one.part and one.rows is not None}
+        begin = {ChunkId.from_json(one.part).start for one in chunks if one.part and one.rows is not None}
         self._kept = [kept for begins, kept in self._whole.items() if begins in begin]
 
     def prepare(

@@ -16,8 +16,8 @@ from sluice.config.models import Program
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
-from sluice.initial_update.chunks.catch_up import await_published, bring, with_complete_log
-from sluice.initial_update.chunks.copy import LoadTarget, NoResume, given
+from sluice.initial_update.chunks.catch_up import await_published, mergeable_tables, replay
+from sluice.initial_update.chunks.copy import LoadTarget, NoResume, included_tables
 from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, filled, poured
 from sluice.initial_update.progress import Done, ProgressReporter
 from sluice.model.action import FilledRows
@@ -50,14 +50,14 @@ def expect_importable(
     """See that the rows of a slave can come by a program; nothing is changed on it.
 
     Args:
-        merging: see `sluice.initial_update.chunks.catch_up.with_complete_log`.
+        merging: see `sluice.initial_update.chunks.catch_up.mergeable_tables`.
 
     Raises:
         SluiceError: SLC-200, SLC-204.
     """
     slave = context.config.slave(pair.slave)
     command, importing_ = slave.initial_program.command, vendor(slave.vendor).importing
-    names = [one.name for one in given(mapper, definitions)]
+    names = [one.name for one in included_tables(mapper, definitions)]
     if importing_ is None:
         raise _refused(pair.slave, "no program imports into this kind of slave")
     if context.unheard(pair):
@@ -68,7 +68,7 @@ def expect_importable(
     if bent and not command:
         raise _refused(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
     if not _reads_snapshot(expect_exportable(context, pair.source)):
-        exact = with_complete_log(context, pair.source, mapper, definitions, merging)
+        exact = mergeable_tables(context, pair.source, mapper, definitions, merging)
         if others := [str(name) for name in names if name not in exact]:
             raise SluiceError(
                 204,
@@ -156,10 +156,10 @@ class ProgramUpdate(NoResume):
         """See that something came, and bring what was read at other times to the last snapshot.
 
         Raises:
-            SluiceError: SLC-201, a program left nothing; SLC-080, no publisher runs; see `bring`.
+            SluiceError: SLC-201, a program left nothing; SLC-080, no publisher runs; see `replay`.
         """
         mapper = target.tables.mapper
-        imported = target.tables.imported(given(mapper, self._definitions))
+        imported = target.tables.imported(included_tables(mapper, self._definitions))
         rows = {name for name in self._rows if mapper.complete(name)}
         empty = rows - imported
         # Of a table that is read at another time all rows may have gone, and others come.
@@ -174,7 +174,7 @@ class ProgramUpdate(NoResume):
             await_published(self._source, self.shown)
             names = frozenset(one.name for one in self._definitions)
             overlap = Overlap(names, self._first.position, self._first.snapshot, self.shown.snapshot)
-            bring(self._context, target, overlap)
+            replay(self._context, target, overlap)
             target.tables.follow(self._sequences)
 
     def _reporting(self, job: LoadJob) -> ProgressReporter:
