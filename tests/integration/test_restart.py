@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.cli.parser import main
-from sluice.commands.restart import expect_fillable, remembered
+from sluice.commands.restart import expect_fillable, last_choices
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.state.dispatcher import Hold
@@ -30,7 +30,7 @@ def test_the_choices_of_the_last_update_are_those_of_the_next_one(world, monkeyp
         expect_fillable(world.context, "flights", ["zurich"])
     world.release("zurich")
     replications.record(world.context.store, world.pair("zurich"), Event.CANCEL)
-    assert remembered(world.context, world.pair("zurich")) == {"mode": "online"}
+    assert last_choices(world.context, world.pair("zurich")) == {"mode": "online"}
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)
     assert main(["restart", "flights"]) == 1
@@ -48,7 +48,7 @@ def test_some_tables_alone_are_filled_again_as_the_last_time(world):
         world.dump("zurich")
     world.release("zurich")
     world.verify("zurich", initial=True)
-    assert remembered(world.context, world.pair("zurich")) == {"tables": ["public.t"]}
+    assert last_choices(world.context, world.pair("zurich")) == {"tables": ["public.t"]}
 
 
 def test_a_slave_that_a_person_holds_is_not_filled(world):

@@ -110,7 +110,7 @@ def connect_missing(password_variable: str | None) -> int:
     ids = [conn_id for conn_id in _databases(settings) if conn_id not in context.connections]
     if not ids:
         print("Airflow has all connections that the configuration names. To replace one, name it.")
-    asked = ((conn_id, None if conn_id in secret_ids(settings) else _asked(conn_id)) for conn_id in ids)
+    asked = ((conn_id, None if conn_id in secret_ids(settings) else _read_address(conn_id)) for conn_id in ids)
     return max([connect(conn_id, address, password_variable) for conn_id, address in asked], default=0)
 
 
@@ -118,23 +118,23 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
     """Add an Airflow connection or replace it, and say whether what it leads to answers. 0 if it does."""
     settings = _context().config
     if address is None and conn_id in secret_ids(settings):
-        found = SECRET
+        target = SECRET
     else:
         # What is piped in is the password.
         asking = address is None and sys.stdin.isatty()
-        found = parsed(_asked(conn_id) if asking else address or "")
+        target = parsed(_read_address(conn_id) if asking else address or "")
     entry = {
         "conn_id": conn_id,
-        "conn_type": found.conn_type,
-        "host": found.host,
-        "port": found.port,
-        "schema": found.schema,
-        "login": found.login,
-        "password": _password(found, password_variable) or None,
-        "extra": json.dumps(found.extra),
+        "conn_type": target.conn_type,
+        "host": target.host,
+        "port": target.port,
+        "schema": target.schema,
+        "login": target.login,
+        "password": _password(target, password_variable) or None,
+        "extra": json.dumps(target.extra),
     }
     _store(settings, entry)
-    print(f"stored: the Airflow connection {conn_id}, of type {found.conn_type}")
+    print(f"stored: the Airflow connection {conn_id}, of type {target.conn_type}")
     if conn_id not in (known := connection_ids(settings)):
         near = fields.nearest(conn_id, known)
         print(
@@ -155,7 +155,7 @@ def _databases(settings: Config) -> list[str]:
     return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
 
 
-def _asked(conn_id: str) -> str:
+def _read_address(conn_id: str) -> str:
     """The address, from a person at a terminal, or a line of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().strip()
@@ -163,7 +163,7 @@ def _asked(conn_id: str) -> str:
     return input("Address: ")
 
 
-def _password(found: Address, variable: str | None) -> str:
+def _password(target: Address, variable: str | None) -> str:
     """From an environment variable, a person at a terminal, or the first line of stdin."""
     if variable is not None:
         try:
@@ -172,10 +172,10 @@ def _password(found: Address, variable: str | None) -> str:
             raise ConfigError(
                 17, f"there is no environment variable {variable}", "set it, or leave --password-env out"
             ) from None
-    if not found.secret:
+    if not target.secret:
         return ""
     if sys.stdin.isatty():
-        return getpass.getpass(f"The {found.secret}{f' of {found.login}' if found.login else ''}: ")
+        return getpass.getpass(f"The {target.secret}{f' of {target.login}' if target.login else ''}: ")
     return sys.stdin.readline().rstrip("\r\n")
 
 
@@ -186,14 +186,14 @@ def _store(settings: Config, entry: Mapping[str, Any]) -> None:
         try:
             return _store_over(AirflowApi(info), entry)
         except urllib.error.HTTPError as error:
-            raise _refused(entry["conn_id"], f"{error}{detail(error)}") from None
+            raise _refusal(entry["conn_id"], f"{error}{detail(error)}") from None
         except (OSError, ValueError, KeyError) as error:
             print(f"Airflow's REST API does not answer ({error}): writing to its database", file=sys.stderr)
     command = [sys.executable, "-m", "sluice_airflow.connecting"]
     text = json.dumps([entry])
     done = subprocess.run(command, env=airflow_environment(), input=text, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise _refused(entry["conn_id"], (done.stderr.strip().splitlines() or ["it said nothing"])[-1])
+        raise _refusal(entry["conn_id"], (done.stderr.strip().splitlines() or ["it said nothing"])[-1])
 
 
 def _store_over(api: AirflowApi, entry: Mapping[str, Any]) -> None:
@@ -205,10 +205,10 @@ def _store_over(api: AirflowApi, entry: Mapping[str, Any]) -> None:
     named = {"connection_id": entry["conn_id"], **{name: value for name, value in entry.items() if name != "conn_id"}}
     made = {"action": "create", "action_on_existence": "overwrite", "entities": [named]}
     if errors := api.ask(path, "PATCH", {"actions": [made]})["create"]["errors"]:
-        raise _refused(entry["conn_id"], json.dumps(errors))
+        raise _refusal(entry["conn_id"], json.dumps(errors))
 
 
-def _refused(conn_id: str, why: str) -> SluiceError:
+def _refusal(conn_id: str, why: str) -> SluiceError:
     return SluiceError(
         915,
         f"Airflow did not store the connection {conn_id}: {why}",

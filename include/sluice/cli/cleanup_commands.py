@@ -23,8 +23,8 @@ _SLAVES = {
 
 def clean_up(source: str) -> int:
     """Remove the DbResources of a source, and print what there was."""
-    for one in cleanup(_context(), source):
-        print(f"dropped {one}")
+    for name in cleanup(_context(), source):
+        print(f"dropped {name}")
     print(f"To remove the rest of {source}, and to see what stays, type: {shell.sluice('cleanup', source, '--all')}")
     return 0
 
@@ -44,8 +44,8 @@ def remove_source(source: str, extent: Extent, *, sure: bool) -> int:
             print(f"  initial data: {directory.url}")
         print("  its rows in the control store, but for the audit trail")
     else:
-        for one in removal.remove_source(context, source, extent):
-            print(f"removed {one}", flush=True)
+        for part in removal.remove_source(context, source, extent):
+            print(f"removed {part}", flush=True)
         print(f"Source {source} is removed. Take it and its replications out of the configuration.")
     _say_leftovers(context, source)
     if not sure:

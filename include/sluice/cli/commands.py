@@ -39,12 +39,12 @@ def show_check() -> int:
     if runtime is None and not (key := key_file()).exists():
         print(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
         return 1
-    found = list(check.findings(_from_airflow(settings)))
-    for one in found:
-        print(check.line(one))
-    wrong = sum(not one.good for one in found)
+    results = list(check.findings(_from_airflow(settings)))
+    for result in results:
+        print(check.line(result))
+    wrong = sum(not result.good for result in results)
     if wrong:
-        print(f"{wrong} of {len(found)} are wrong: fix them from the top, then run {shell.check()} again.")
+        print(f"{wrong} of {len(results)} are wrong: mend them from the top, then run {shell.check()} again.")
         print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
     return 1 if wrong else 0
 
@@ -72,39 +72,39 @@ def show_statement(source: str, number: int, patience_s: float) -> int:
     return _answers(source, number, issue.show(_context(), source, number, patience_s))
 
 
-def _answers(source: str, number: int, found: Sequence[statement_results.NodeAnswer]) -> int:
+def _answers(source: str, number: int, answers: Sequence[statement_results.NodeAnswer]) -> int:
     print(f"statement {number}")
-    for one in found:
-        print("  ".join(filter(None, [one.slave or f"{source} (master)", one.status, one.detail])))
-        if one.answer.columns and one.status is not statement_results.StatementStatus.WAITING:
-            for row in (one.answer.columns, *one.answer.rows):
+    for answer in answers:
+        print("  ".join(filter(None, [answer.slave or f"{source} (master)", answer.status, answer.detail])))
+        if answer.answer.columns and answer.status is not statement_results.StatementStatus.WAITING:
+            for row in (answer.answer.columns, *answer.answer.rows):
                 print("\t".join("NULL" if value is None else visible(value) for value in row))
         if (
-            not one.detail
-            and one.status is statement_results.StatementStatus.OK
-            and (one.answer.count or not one.answer.columns)
+            not answer.detail
+            and answer.status is statement_results.StatementStatus.OK
+            and (answer.answer.count or not answer.answer.columns)
         ):
-            print(f"{one.answer.count} rows changed")
-    return 1 if any(one.status is statement_results.StatementStatus.FAILED for one in found) else 0
+            print(f"{answer.answer.count} rows changed")
+    return 1 if any(answer.status is statement_results.StatementStatus.FAILED for answer in answers) else 0
 
 
 def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
     """Print changes that a slave did not carry out, with their values. 0 if there is none."""
     context = _context()
     context.config.replication(source, slave)
-    found = [
-        one
-        for one in rejected_changes.list_changes(context.store, Pair(source, slave))
-        if one.id in numbers or not numbers
+    changes = [
+        kept
+        for kept in rejected_changes.list_changes(context.store, Pair(source, slave))
+        if kept.id in numbers or not numbers
     ]
-    for one in found:
-        change = one.change
+    for kept in changes:
+        change = kept.change
         table = change.layout.name if change.layout else "no table"
         why = (
             change.conflict
             or f"{Action(change.action).name}, removed{' as the master wrote it' if change.unseen else ''}"
         )
-        print(visible(f"{one.id}  {one.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}"))
+        print(visible(f"{kept.id}  {kept.at:%Y-%m-%d %H:%M:%S}  transaction {change.ordinal}  {table}  {why}"))
         if change.action in COMMANDS:
             print(f"  {visible(''.join(filter(None, change.new or ())))}")
             continue
@@ -114,16 +114,16 @@ def show_rejected(source: str, slave: str, numbers: Sequence[int]) -> int:
                 pairs = zip(names, image, strict=True)
                 shown = (f"{name}={'NULL' if value is None else value}" for name, value in pairs)
                 print(visible(f"  {sign} {'  '.join(shown)}"))
-    return 1 if found else 0
+    return 1 if changes else 0
 
 
 def show_dispatcher(source: str, slave: str) -> int:
     """Print what keeps a slave from going on, and what it goes on without. 0 if there is neither."""
-    (one,) = status.statuses(_context(), Pair(source, slave))
-    print(f"slave {slave} of {source}: {one.status}, {one.dispatcher}, at {one.position}")
-    if one.why:
-        print(one.why)
-    return 0 if one.well else 1
+    (state,) = status.statuses(_context(), Pair(source, slave))
+    print(f"slave {slave} of {source}: {state.status}, {state.dispatcher}, at {state.position}")
+    if state.why:
+        print(state.why)
+    return 0 if state.well else 1
 
 
 def remove_first(source: str, slave: str, ordinal: int) -> int:
@@ -154,12 +154,12 @@ def show_losses(source: str, slave: str) -> int:
     """Print the column losses of a slave. Returns 0 if none needs a decision."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
-    found, known = column_losses.found(context, pair), allowed_losses.allowed_casts(context.store, pair)
-    left = [one for one in found if not allowed_losses.is_allowed(one, known)]
-    for one in found:
-        asked = "nobody allowed it" if one.cast else "nobody can allow it: alter the table"
-        print(f"{one}: {asked if one in left else 'allowed'}")
-    if any(one.cast for one in left):
+    losses, known = column_losses.found(context, pair), allowed_losses.allowed_casts(context.store, pair)
+    left = [loss for loss in losses if not allowed_losses.is_allowed(loss, known)]
+    for loss in losses:
+        asked = "nobody allowed it" if loss.cast else "nobody can allow it: alter the table"
+        print(f"{loss}: {asked if loss in left else 'allowed'}")
+    if any(loss.cast for loss in left):
         print(f"To have numbers rounded, texts cut, and parts of values dropped, type: {shell.losses(pair)} --allow")
     return 1 if left else 0
 

@@ -72,10 +72,10 @@ def airflow_environment() -> dict[str, str]:
 
 def connection_ids(settings: Config) -> list[str]:
     """The ids of all connections that the configuration names."""
-    sources = [conn_id for one in settings.sources.values() for conn_id in one.connections]
-    slaves = [conn_id for one in settings.slaves.values() for conn_id in one.connections]
-    read = [one.reading_connection for one in settings.sources.values()]
-    read += [one.reading_connection for one in settings.slaves.values()]
+    sources = [conn_id for source in settings.sources.values() for conn_id in source.connections]
+    slaves = [conn_id for slave in settings.slaves.values() for conn_id in slave.connections]
+    read = [source.reading_connection for source in settings.sources.values()]
+    read += [slave.reading_connection for slave in settings.slaves.values()]
     deployment = [settings.control, settings.airflow_api, settings.spark]
     return list(dict.fromkeys([*deployment, *sources, *slaves, *filter(None, read), *secret_ids(settings)]))
 
@@ -83,7 +83,7 @@ def connection_ids(settings: Config) -> list[str]:
 def secret_ids(settings: Config) -> list[str]:
     """The ids of connections that only hold a secret."""
     relay = settings.relay.secret_ids if settings.relay else []
-    return [one for one in (*(slave.salt for slave in settings.slaves.values()), *relay) if one]
+    return [secret for secret in (*(slave.salt for slave in settings.slaves.values()), *relay) if secret]
 
 
 def _leads_to_airflow(env: Mapping[str, str]) -> bool:

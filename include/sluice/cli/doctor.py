@@ -48,7 +48,7 @@ def show_doctor() -> int:
     here = cache(context)
     parts: dict[str, Callable[[], Iterator[str]]] = {
         "Versions": _versions,
-        "Configuration": lambda: iter([_configured()]),
+        "Configuration": lambda: iter([_configuration()]),
         "Check": lambda: map(check.line, check.findings(here())),
         "Status": lambda: iter([status.as_table(status.statuses(here()))]),
         "Last events": lambda: _events(here()),
@@ -65,7 +65,7 @@ def show_doctor() -> int:
     return 0
 
 
-def _configured() -> str:
+def _configuration() -> str:
     return yaml.safe_dump(configuration.load().model_dump(mode="json", exclude_unset=True), sort_keys=False)
 
 
@@ -80,6 +80,6 @@ def _versions() -> Iterator[str]:
 
 
 def _events(context: Context) -> Iterator[str]:
-    for one in audit_trail.page(context.store, audit_trail.AuditFilter(), _EVENTS).entries:
-        words = (f"{one.at:%Y-%m-%d %H:%M:%S}", one.source, one.slave or "", one.actor, one.event, one.detail)
-        yield visible("  ".join(filter(None, words)))
+    for entry in audit_trail.page(context.store, audit_trail.AuditFilter(), _EVENTS).entries:
+        words = (entry.source, entry.slave or "", entry.actor, entry.event, entry.detail)
+        yield visible("  ".join([f"{entry.at:%Y-%m-%d %H:%M:%S}", *filter(None, words)]))

@@ -19,8 +19,8 @@ def explain(word: str) -> str:
         SluiceError: SLC-003, there is no error of that code.
     """
     number = re.fullmatch(r"(?:slc-)?0*(\d{1,3})", word.strip(), re.IGNORECASE)
-    if number and (found := entries().get(f"SLC-{int(number[1]):03d}")):
-        return _in_lines(found)
+    if number and (entry := entries().get(f"SLC-{int(number[1]):03d}")):
+        return _in_lines(entry)
     raise SluiceError(3, f"there is no error with the code {word!r}", "name one such as SLC-041, as an error has it")
 
 

@@ -19,7 +19,7 @@ def init() -> int:
         SluiceError: SLC-397, Airflow's database or DAG folder cannot be written to.
     """
     try:
-        if not _prepared():
+        if not _prepare():
             return 0
     except OSError as error:
         raise SluiceError(
@@ -44,7 +44,7 @@ def init() -> int:
     return 0
 
 
-def _prepared() -> bool:
+def _prepare() -> bool:
     """Make key and configuration; whether there was a configuration already."""
     key = connections.key_file()
     if not key.exists():

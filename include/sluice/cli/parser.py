@@ -155,7 +155,7 @@ def parser() -> argparse.ArgumentParser:
     then = rejected.add_mutually_exclusive_group()
     then.add_argument("--carry-out", action="store_true", help="write them to the slave now, in their order")
     then.add_argument("--drop", action="store_true", help="forget them")
-    rejected.set_defaults(run=_rejected)
+    rejected.set_defaults(run=_run_rejected)
 
     gate = commands.add_parser("dispatcher", help="show what a slave stands in front of, and decide about it")
     gate.add_argument("source", metavar="SOURCE", help="its name in the configuration")
@@ -312,7 +312,7 @@ def _statement(options: argparse.Namespace) -> int:
     return commands.issue_statement(options.source, text, options.wait, schema=options.schema, **choices)
 
 
-def _rejected(options: argparse.Namespace) -> int:
+def _run_rejected(options: argparse.Namespace) -> int:
     from sluice.cli import commands
 
     if options.carry_out:

@@ -14,15 +14,15 @@ _PATIENCE_S = 5.0
 def serve() -> int:
     """Serve until SIGTERM or SIGINT."""
     log.to_stderr()
-    server.serve(_hurried(context()), _show)
+    server.serve(_with_short_timeouts(context()), _show)
     return 0
 
 
-def _hurried(found: Context) -> Context:
-    connections = {
-        name: one.hurried() if name == found.config.control else one for name, one in found.connections.items()
-    }
-    return Context(found.config, connections, patience_s=_PATIENCE_S)
+def _with_short_timeouts(whole: Context) -> Context:
+    connections = dict(whole.connections)
+    if control := connections.get(whole.config.control):
+        connections[whole.config.control] = control.hurried()
+    return Context(whole.config, connections, patience_s=_PATIENCE_S)
 
 
 def _show(listening: server.RelayAddresses) -> None:

@@ -69,11 +69,11 @@ def repair(source: str, slave: str, rows: Chosen, *, dry_run: bool) -> int:
     planned = plan(context, pair, number, tables, rows.kinds or KINDS, numbers, left_out)
     for error in left_out or ():
         print(f"left out: {error}", file=sys.stderr)
-    for one in planned:
-        for row, text in zip(one.numbers, one.statements(), strict=True):
-            print(f"{text} -- row {row} of {in_one_line(str(one.report.table))}")
-    count = sum(len(one.rows) for one in planned)
-    more = sum(one.more for one in planned)
+    for table in planned:
+        for row, text in zip(table.numbers, table.statements(), strict=True):
+            print(f"{text} -- row {row} of {in_one_line(str(table.report.table))}")
+    count = sum(len(table.rows) for table in planned)
+    more = sum(table.more for table in planned)
     beyond = f"; {more:,} more rows differ, which it does not name" if more else ""
     print(f"report {number}: {count:,} statements, nothing was changed{beyond}", file=sys.stderr)
     return 0

@@ -49,8 +49,8 @@ def remove(source: str, slave: str, extent: Extent, *, sure: bool) -> int:
         print(f"{pair} would be removed: {goes}.")
         print(f"Nothing was changed. To do that, type: {shell.sluice('remove', source, slave, *options)}")
         return 1
-    for one in remove_replication(context, pair, extent):
-        print(f"dropped {one}")
+    for part in remove_replication(context, pair, extent):
+        print(f"dropped {part}")
     print(f"removed {pair}. Take it out of the configuration, if it is there, or fill it again: ", end="")
     print(shell.update(source, [slave]))
     return 0

@@ -16,7 +16,7 @@ def end_alike() -> None:
     def interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt(number)
 
-    for one in (signal.SIGTERM, signal.SIGHUP):
+    for caught in (signal.SIGTERM, signal.SIGHUP):
         # `nohup` lets a command ignore the one.
-        if signal.getsignal(one) is signal.SIG_DFL:
-            signal.signal(one, interrupt)
+        if signal.getsignal(caught) is signal.SIG_DFL:
+            signal.signal(caught, interrupt)

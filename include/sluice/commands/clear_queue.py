@@ -33,11 +33,11 @@ def clear_queue(context: Context, pair: Pair, who: str | None = None) -> int:
     expect_clearable(context, pair)
     with leases.hold_lease(context.store, f"drain {pair}", force=True) as lease:
         # A drain that was at work is fenced out before, so that what is discarded is known, and stays so.
-        begins = _reached(context, pair, lease)
+        begins = _take_position(context, pair, lease)
         end = context.manifest(pair.source).end()
         count = end.ordinal - begins.ordinal
         if count <= 0:
-            raise _refused(pair, NOTHING)
+            raise _refusal(pair, NOTHING)
         discarded = "1 transaction was discarded" if count == 1 else f"{count:,} transactions were discarded"
         numbers = str(end.ordinal) if count == 1 else f"{begins.ordinal + 1} to {end.ordinal}"
         detail = f"its queue was cleared: {discarded}, {numbers}"
@@ -55,19 +55,19 @@ def expect_clearable(context: Context, pair: Pair) -> int:
     context.config.replication(pair.source, pair.slave)
     status = replications.get(context.store, pair).status
     if status is Status.UNCONFIGURED:
-        raise _refused(pair, "it was never filled, and nothing is kept for it")
+        raise _refusal(pair, "it was never filled, and nothing is kept for it")
     if status in UNDER_WAY:
         cancel = shell.cancel(pair)
-        raise _refused(
+        raise _refusal(
             pair, f"it is {status}, and its initial update needs what waits", f"; to end that, type: {cancel}"
         )
     count, _ = replications.read_holdback(context.store, pair)
     if count <= 0:
-        raise _refused(pair, NOTHING)
+        raise _refusal(pair, NOTHING)
     return count
 
 
-def _reached(context: Context, pair: Pair, lease: Lease) -> Position:
+def _take_position(context: Context, pair: Pair, lease: Lease) -> Position:
     """How far the slave is; as the store knows it, if the slave cannot be asked: then nothing delivers to it either."""
     try:
         with closing(context.slave(pair)) as slave:
@@ -77,7 +77,7 @@ def _reached(context: Context, pair: Pair, lease: Lease) -> Position:
         return replications.get(context.store, pair).position
 
 
-def _refused(pair: Pair, why: str, more: str = "") -> SluiceError:
+def _refusal(pair: Pair, why: str, more: str = "") -> SluiceError:
     return SluiceError(
         20,
         f"the queue of {pair} is not cleared: {why}",

@@ -65,10 +65,10 @@ def of_source(
             silent.append(error)
             raise
 
-    found = BoundedCalls[str](_AT_ONCE).results({name: partial(switch, name) for name in names}, patience_s)
+    errors = BoundedCalls[str](_AT_ONCE).results({name: partial(switch, name) for name in names}, patience_s)
     done = Switched()
     for name in names:
-        error = found.get(name, None if name in found else _late(Pair(source, name), patience_s))
+        error = errors.get(name, None if name in errors else _late(Pair(source, name), patience_s))
         if error is None:
             done.switched.append(name)
         else:

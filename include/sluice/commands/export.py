@@ -67,7 +67,7 @@ def _range(source: str, manifest: Manifest, first: int | None, last: int | None)
             f"transactions {first} to {last} were asked for, but the change log of {source} has {begin} to {end}",
             "ask for a part of what it has; what is older was trimmed when every slave had it",
         )
-    return [one for one in kept if one.last_ordinal >= first and one.first_ordinal <= last], first, last
+    return [segment for segment in kept if segment.last_ordinal >= first and segment.first_ordinal <= last], first, last
 
 
 def _changes(files: SegmentFiles, segments: Iterable[Segment], first: int, last: int) -> Iterator[pa.RecordBatch]:

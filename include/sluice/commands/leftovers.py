@@ -20,7 +20,7 @@ from sluice.vendors.registry import master, vendor
 
 
 @dataclass(frozen=True)
-class Place:
+class LeftoverPlace:
     """Where something may be left.
 
     Attributes:
@@ -35,128 +35,130 @@ class Place:
     is_shell: bool = False
 
 
-def leftovers(context: Context, source: str) -> list[Place]:
+def leftovers(context: Context, source: str) -> list[LeftoverPlace]:
     """Every place where something of a source is left, or that was not looked at."""
-    found = [_of_source(context, source)]
-    found += [_of_slave(context, Pair(source, slave)) for slave in context.config.slaves_of(source)]
-    found.append(_of_airflow(context, source))
+    every_place = [_of_source(context, source)]
+    every_place += [_of_slave(context, Pair(source, slave)) for slave in context.config.slaves_of(source)]
+    every_place.append(_of_airflow(context, source))
     seen: set[str] = set()
     places = []
-    for place in found:
+    for place in every_place:
         # One role may be that of the source and of a slave.
-        left = [one for one in place.left if not one.statement or one.statement not in seen]
-        seen |= {one.statement for one in left}
+        left = [leftover for leftover in place.left if not leftover.statement or leftover.statement not in seen]
+        seen |= {leftover.statement for leftover in left}
         if left or place.note:
-            places.append(Place(place.name, left, place.note, place.is_shell))
+            places.append(LeftoverPlace(place.name, left, place.note, place.is_shell))
     return places
 
 
-def as_script(places: Sequence[Place]) -> str:
+def as_script(places: Sequence[LeftoverPlace]) -> str:
     """The statements of each place with a comment before each. Empty if there is none."""
     lines: list[str] = []
     for place in places:
         sign, end = ("#", "") if place.is_shell else ("--", ";")
         lines.append(f"{sign} {place.name}{f': {place.note}' if place.note else ''}")
-        for one in place.left:
-            lines.append(f"{sign}   {one.what}")
-            lines += [f"{one.statement}{end}"] if one.statement else []
+        for leftover in place.left:
+            lines.append(f"{sign}   {leftover.what}")
+            lines += [f"{leftover.statement}{end}"] if leftover.statement else []
     return "\n".join(lines)
 
 
-def _of_source(context: Context, source: str) -> Place:
+def _of_source(context: Context, source: str) -> LeftoverPlace:
     settings = context.config.source(source)
     name = f"the database of source {source}, as its administrator"
     ask = master(settings.vendor).leftovers
-    schemas = {one.schema for one in settings.patterns if not one.excluded}
+    schemas = {entry.schema for entry in settings.patterns if not entry.excluded}
     tables = _tables(context, source)
 
-    def left() -> list[Leftover]:
+    def ask_source() -> list[Leftover]:
         assert ask is not None
         return ask(context.connection(settings.connection), context.resources(source), schemas, tables)
 
-    return _asked(context, source, name, settings.connection, left if ask else None)
+    return _look(context, source, name, settings.connection, ask_source if ask else None)
 
 
-def _of_slave(context: Context, pair: Pair) -> Place:
+def _of_slave(context: Context, pair: Pair) -> LeftoverPlace:
     settings = context.config.slave(pair.slave)
     name = f"the database of slave {pair.slave}, as its administrator"
     ask = vendor(settings.vendor).leftovers
 
-    def left() -> list[Leftover]:
+    def ask_slave() -> list[Leftover]:
         assert ask is not None
         mapper = context.configured(pair)
         patterns = context.config.source(pair.source).patterns
-        schemas = {mapper.schema(one.schema) for one in patterns if not one.excluded}
-        tables = {mapper.table(one) for one in _tables(context, pair.source) if not mapper.excludes(one)}
+        schemas = {mapper.schema(entry.schema) for entry in patterns if not entry.excluded}
+        tables = {mapper.table(table) for table in _tables(context, pair.source) if not mapper.excludes(table)}
         return ask(context.connection(settings.connection), settings.schema_, schemas, tables)
 
-    return _asked(context, pair.source, name, settings.connection, left if ask else None)
+    return _look(context, pair.source, name, settings.connection, ask_slave if ask else None)
 
 
-def _asked(
-    context: Context, source: str, name: str, connection: str, left: Callable[[], list[Leftover]] | None
-) -> Place:
-    if left is None:
-        return Place(name, note="not looked at: Sluice cannot tell what its role has there")
+def _look(
+    context: Context, source: str, name: str, connection: str, ask: Callable[[], list[Leftover]] | None
+) -> LeftoverPlace:
+    if ask is None:
+        return LeftoverPlace(name, note="not looked at: Sluice cannot tell what its role has there")
     try:
         if others := _others(context, source, connection):
-            return Place(name, note=f"not looked at: its role is that of {', '.join(others)}, too, and is needed")
-        return Place(name, left())
+            note = f"not looked at: its role is that of {', '.join(others)}, too, and is needed"
+            return LeftoverPlace(name, note=note)
+        return LeftoverPlace(name, ask())
     except SluiceError as error:
-        return Place(name, note=f"not looked at: {error.fact}")
+        return LeftoverPlace(name, note=f"not looked at: {error.fact}")
 
 
 def _tables(context: Context, source: str) -> set[TableName]:
     """The watched tables, as far as they are known: those of the store, and those that the source has today."""
-    known = {TableName(*name) for name in context.config.source(source).watched}
-    known |= watched_tables.known_tables(context.store, source)
+    tables = {TableName(*name) for name in context.config.source(source).watched}
+    tables |= watched_tables.known_tables(context.store, source)
     try:
-        return known | set(context.watched(source))
+        return tables | set(context.watched(source))
     except SluiceError:
-        return known
+        return tables
 
 
 def _others(context: Context, source: str, connection: str) -> list[str]:
     """What stays in the configuration, and logs in to the same server by the same name."""
     info, rest = context.connection(connection), _without(context.config, source)
-    used = [(f"source {name}", conn_id) for name, one in rest.sources.items() for conn_id in one.connections]
-    used += [(f"slave {name}", one.connection) for name, one in rest.slaves.items()]
-    found = []
+    used = [(f"source {name}", conn_id) for name, side in rest.sources.items() for conn_id in side.connections]
+    used += [(f"slave {name}", side.connection) for name, side in rest.slaves.items()]
+    names = []
     for name, conn_id in used:
         other = context.connections.get(conn_id)
         if other and (other.host, other.port, other.login) == (info.host, info.port, info.login):
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def _without(config: Config, source: str) -> Config:
     """The configuration without a source, and without the slaves that it alone feeds."""
-    kept = [one for one in config.replications if one.source != source]
-    fed = {one.slave for one in kept}
+    kept = [replication for replication in config.replications if replication.source != source]
+    fed = {replication.slave for replication in kept}
     only = set(config.slaves_of(source)) - fed
     return config.model_copy(
         update={
-            "sources": {name: one for name, one in config.sources.items() if name != source},
-            "slaves": {name: one for name, one in config.slaves.items() if name not in only},
+            "sources": {name: settings for name, settings in config.sources.items() if name != source},
+            "slaves": {name: settings for name, settings in config.slaves.items() if name not in only},
             "replications": kept,
         }
     )
 
 
-def _of_airflow(context: Context, source: str) -> Place:
+def _of_airflow(context: Context, source: str) -> LeftoverPlace:
     name, api, rest = "Airflow, in a shell", context.airflow_api(), _without(context.config, source)
     if api is None:
-        return Place(name, note="not looked at: its REST API is not known here", is_shell=True)
+        return LeftoverPlace(name, note="not looked at: its REST API is not known here", is_shell=True)
     try:
-        there = {one["connection_id"] for one in api.every("/api/v2/connections", "connections")}
-        slots = {one["name"] for one in api.every("/api/v2/pools", "pools")}
+        there = {row["connection_id"] for row in api.every("/api/v2/connections", "connections")}
+        slots = {row["name"] for row in api.every("/api/v2/pools", "pools")}
     except (OSError, ValueError, KeyError) as error:
-        return Place(name, note=f"not looked at: {error}", is_shell=True)
-    ids = [one for one in _ids(context.config) if one in there and one not in _ids(rest)]
-    left = [Leftover("a connection", shell.airflow("connections", "delete", one)) for one in ids]
+        return LeftoverPlace(name, note=f"not looked at: {error}", is_shell=True)
+    ids = [conn_id for conn_id in _ids(context.config) if conn_id in there and conn_id not in _ids(rest)]
+    left = [Leftover("a connection", shell.airflow("connections", "delete", conn_id)) for conn_id in ids]
     if not rest.sources:
-        left += [Leftover("a pool", shell.airflow("pools", "delete", one)) for one in pools.slots(rest) if one in slots]
-    return Place(name, left, is_shell=True)
+        unused = [pool for pool in pools.slots(rest) if pool in slots]
+        left += [Leftover("a pool", shell.airflow("pools", "delete", pool)) for pool in unused]
+    return LeftoverPlace(name, left, is_shell=True)
 
 
 def _ids(config: Config) -> list[str]:

@@ -89,9 +89,9 @@ def expect_removable(context: Context, pair: Pair, extent: Extent) -> bool:
         configured = False
     status = replications.get(context.store, pair).status
     if status in UNDER_WAY:
-        raise _refused(pair, f"it is {status}", f"end its initial update: {shell.cancel(pair)}")
+        raise _refusal(pair, f"it is {status}", f"end its initial update: {shell.cancel(pair)}")
     if leases.is_held(context.store, f"drain {pair}"):
-        raise _refused(
+        raise _refusal(
             pair, "a drain is at work", f"put it on standby: {shell.sluice('pause', pair.source, pair.slave)}"
         )
     if configured and (error := unfit(context, pair, extent)):
@@ -108,7 +108,7 @@ def unfit(context: Context, pair: Pair, extent: Extent) -> SluiceError | None:
     kind = vendor(context.config.slave(pair.slave).vendor)
     if kind.remove is None:
         alone = shell.sluice("remove", pair.source, pair.slave, "--store-only")
-        return _refused(pair, "what such a slave keeps can only be dropped by hand", f"type: {alone}")
+        return _refusal(pair, "what such a slave keeps can only be dropped by hand", f"type: {alone}")
     if extent is Extent.POSITION and kind.is_one_piece:
         anew = shell.sluice("remove", pair.source, pair.slave)
         return SluiceError(
@@ -129,20 +129,21 @@ def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
         SluiceError: SLC-387, something else needs one.
     """
     here = context.database_id(context.config.slave(pair.slave).connection)
-    if masters := [name for name, one in context.config.sources.items() if context.database_id(one.connection) == here]:
-        raise _refused(pair, f"its database, or its server, is that of source {masters[0]}", "let its tables stay")
+    sources = context.config.sources.items()
+    if masters := [name for name, source in sources if context.database_id(source.connection) == here]:
+        raise _refusal(pair, f"its database, or its server, is that of source {masters[0]}", "let its tables stay")
     mapper = context.mapper(pair)
     known = {TableName(*name) for name in context.config.source(pair.source).watched}
     known |= watched_tables.known_tables(context.store, pair.source)
     equal = comparisons.equal_tables(context.store, pair)
     filled = [name for name in known if context.gives(pair, name)]
     # The configuration may lead elsewhere by now.
-    found = sorted({mapper.table(name) for name in filled if equal.get(str(name)) == mapper.table(name)})
-    for name in found:
+    ours = sorted({mapper.table(name) for name in filled if equal.get(str(name)) == mapper.table(name)})
+    for name in ours:
         if others := shared_tables.others(context, pair, name):
-            raise _refused(pair, f"{name} has rows of {others[0]}", "let its tables stay")
-    return found
+            raise _refusal(pair, f"{name} has rows of {others[0]}", "let its tables stay")
+    return ours
 
 
-def _refused(pair: Pair, why: str, first: str) -> SluiceError:
+def _refusal(pair: Pair, why: str, first: str) -> SluiceError:
     return SluiceError(387, f"{pair} cannot be removed: {why}", f"nothing was changed; to remove it, {first}")

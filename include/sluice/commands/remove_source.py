@@ -84,7 +84,7 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
         directory.remove_all()
         yield f"directory {directory.url}"
     for pair in doomed.replications:
-        yield from _removed(context, pair, extent)
+        yield from _remove_replication(context, pair, extent)
         yield f"replication {pair}"
     with leases.hold_lease(context.store, f"publish {source}"):
         gone = remove_segments(context.manifest(source), context.files(), source, may_be_gone=extent is Extent.STORE)
@@ -109,7 +109,7 @@ def _pairs(context: Context, source: str, extent: Extent) -> list[Pair]:
     ]
 
 
-def _removed(context: Context, pair: Pair, extent: Extent) -> list[str]:
+def _remove_replication(context: Context, pair: Pair, extent: Extent) -> list[str]:
     try:
         return remove_replication(context, pair, extent)
     except TransientError as error:
@@ -130,11 +130,12 @@ def _directories(context: Context, source: str) -> list[Directory]:
     with context.store.begin() as connection:
         rows = connection.execute(wanted.order_by(transfer.c.name)).all()
     # What is kept beside the change log is swept.
-    found = [one for row in rows if (one := own.within(row.name)).url == row.url and one.exists()]
-    names = {one.url for one in found}
+    candidates = [(row.url, own.within(row.name)) for row in rows]
+    directories = [directory for url, directory in candidates if directory.url == url and directory.exists()]
+    names = {directory.url for directory in directories}
     try:
         broken = interrupted(own, source, context.config.slaves_of(source), packing_of(settings))
     except SluiceError as error:
         event("not looked at", directory=own.url, why=error.fact)
-        return found
-    return [*found, *(one.directory for one in broken if one.directory.url not in names)]
+        return directories
+    return [*directories, *(dump.directory for dump in broken if dump.directory.url not in names)]

@@ -15,7 +15,7 @@ from sluice.state.replication import UNDER_WAY
 from sluice.store import replications, updates
 
 
-def remembered(context: Context, pair: Pair) -> dict[str, object]:
+def last_choices(context: Context, pair: Pair) -> dict[str, object]:
     """The choices of the last initial update of a slave; none for one that was never filled, or whose queue was
     cleared since. What follows it is remembered apart; see `sluice.store.cascades`."""
     choices = updates.choices(context.store, replications.get(context.store, pair).update_id)
@@ -45,13 +45,13 @@ def expect_fillable(
     """The slaves that would be filled again, by their choices. Raises SLC-003 and SLC-020, as `restart` does."""
     context.config.source(source)
     names = list(dict.fromkeys(slaves)) or list(context.config.slaves_of(source))
-    found: dict[str, list[str]] = {}
+    by_choices: dict[str, list[str]] = {}
     for name in names:
         context.config.replication(source, name)
         pair = Pair(source, name)
         _expect_fillable(context, pair)
-        found.setdefault(json.dumps(remembered(context, pair), sort_keys=True), []).append(name)
-    return [(json.loads(choices), alike) for choices, alike in found.items()]
+        by_choices.setdefault(json.dumps(last_choices(context, pair), sort_keys=True), []).append(name)
+    return [(json.loads(choices), alike) for choices, alike in by_choices.items()]
 
 
 def _expect_fillable(context: Context, pair: Pair) -> None:

@@ -45,32 +45,32 @@ def carry_out(
         )
         with wanted as (named, everything):
             # A run that is interrupted from here on learns from the slave, the next time, what that has already (R3).
-            found = slave.carry_out(
-                [one.id for one in named],
-                [one.id for one in everything],
-                lambda left: _steps(context, pair, [one for one in named if one.id in left]),
+            counts = slave.carry_out(
+                [change.id for change in named],
+                [change.id for change in everything],
+                lambda left: _steps(context, pair, [change for change in named if change.id in left]),
                 partial(statement_results.record_answer, context.store, pair),
             )
     finally:
         slave.close()
-    return len(named), found.total()
+    return len(named), counts.total()
 
 
 def _steps(context: Context, pair: Pair, chosen: Sequence[KeptChange]) -> Iterator[Step]:
     rows = [
-        {"ordinal": one.change.ordinal, "trans_key": "", "repl_key": one.change.repl_key, "layout": index}
-        | {"action": one.change.action, "new": one.change.new, "old": one.change.old}
-        for index, one in enumerate(chosen, 1)
+        {"ordinal": kept.change.ordinal, "trans_key": "", "repl_key": kept.change.repl_key, "layout": index}
+        | {"action": kept.change.action, "new": kept.change.new, "old": kept.change.old}
+        for index, kept in enumerate(chosen, 1)
     ]
     changes = pa.Table.from_pylist(rows, CHANGES)
-    layouts = {index: one.change.layout for index, one in enumerate(chosen, 1) if one.change.layout}
+    layouts = {index: kept.change.layout for index, kept in enumerate(chosen, 1) if kept.change.layout}
     if unseen := [index for index in layouts if chosen[index - 1].change.unseen]:
         mapper, salt = context.mapper(pair), salt_of(context.connections, context.config.slave(pair.slave).salt)
         excluded = [index for index in unseen if mapper.excludes(layouts[index].name)]
         sights = {index: BoundView(view(mapper, layouts[index]), salt) for index in unseen if index not in excluded}
         of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))
         changes = mapped_and_filtered(changes.filter(pc.invert(of_excluded)), sights)
-        layouts |= {number: one.view.layout for number, one in sights.items()}
+        layouts |= {number: sight.view.layout for number, sight in sights.items()}
     for step in steps(changes, layouts):
         if not isinstance(step, Command):
             expect_kept(step, partial(shared_tables.others, context, pair))

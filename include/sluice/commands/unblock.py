@@ -44,15 +44,19 @@ def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = N
             # at (R6).
             drain.begin(lease.epoch)
             left = {str(table) for table in blocked.skipped_tables(context.store, pair)}
-            given = [one for one in stuck.touched if one.table not in left and not _excluded(slave.mapper, one.table)]
+            given = [
+                touched
+                for touched in stuck.touched
+                if touched.table not in left and not _is_excluded(slave.mapper, touched.table)
+            ]
             known_differences.record_removal(context.store, pair, ordinal, given)
             done = drain.remove(ordinal)
             replications.record_delivery(context.store, pair, drain.make_durable(), done.tolerated)
         finally:
             slave.close()
     blocked.count(context.store, pair, done.skipped)
-    _passed(context, pair, f"somebody has removed transaction {ordinal} since, and the slave differs by it")
-    return sum(count for one in stuck.touched for count in one.actions.values())
+    _release(context, pair, f"somebody has removed transaction {ordinal} since, and the slave differs by it")
+    return sum(count for table in stuck.touched for count in table.actions.values())
 
 
 def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> TableName:
@@ -64,7 +68,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     """
     stuck = blocked.blocking_transaction(context.store, pair)
     # One that was renamed since has a name that the configuration does not know.
-    met = {one.table for one in stuck.touched} if stuck else set()
+    met = {table.table for table in stuck.touched} if stuck else set()
     table = _table(name)
     if table is None or not (str(table) in met or find_entry(context.wanted(pair.source).entries, table)):
         raise SluiceError(
@@ -75,11 +79,11 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     with leases.hold_lease(context.store, f"drain {pair}"):
         blocked.skip(context.store, pair, table, who or replications.actor())
     if met == {str(table)}:
-        _passed(context, pair, f"somebody has left out {table} since")
+        _release(context, pair, f"somebody has left out {table} since")
     return table
 
 
-def _passed(context: Context, pair: Pair, what: str) -> None:
+def _release(context: Context, pair: Pair, what: str) -> None:
     """Say that nothing is in the way of a slave any more."""
     reason = f"{what}; nothing else is in its way.\nHINT: to go on, type: {unpause(pair)}"
     replications.restate(context.store, pair, Hold.EXCEPTION, reason)
@@ -99,7 +103,7 @@ def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str 
     return said(str(ddl_questions.decide(context.store, pair, key, decision, who)))
 
 
-def _excluded(mapper: Mapper, name: str) -> bool:
+def _is_excluded(mapper: Mapper, name: str) -> bool:
     """Whether a slave does not get a table by its configuration."""
     table = _table(name)
     return table is not None and mapper.excludes(table)

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 
 from sluice.commands.remove_replication import Extent, unfit
-from sluice.commands.restart import remembered
+from sluice.commands.restart import last_choices
 from sluice.context import Context
 from sluice.model.access import Right
 from sluice.model.byte_size import size
@@ -112,7 +112,7 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     moments = history.series(context.store, pair, seconds=shown.seconds, step_s=shown.step_s)
     live = HistoryPoint(time.time(), status.lag_s, status.holdback, int(status.position.partition("/")[2]))
     drawn = {"span": shown, "charts": charts.charts(moments, live, shown)}
-    again = {"again": remembered(context, pair), "following": cascades.next_pair(context.store, pair)}
+    again = {"again": last_choices(context, pair), "following": cascades.next_pair(context.store, pair)}
     rejected = rejected_changes.counts(context.store, pair).get(pair, 0)
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
@@ -136,7 +136,7 @@ def initial_update(request: Request, source: str = "", slave: str = "") -> Respo
         "tables": _tables(context, wanted),
     }
     pair = Pair(wanted, slave) if slave in config.slaves_of(wanted) else None
-    shown["again"] = remembered(context, pair) if pair else {}
+    shown["again"] = last_choices(context, pair) if pair else {}
     shown["following"] = cascades.next_pair(context.store, pair) if pair else None
     return page(request, "initial_update.html", config=config, chosen=wanted, form=config.pages.form, **shown)
 
