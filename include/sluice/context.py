@@ -245,7 +245,7 @@ class Context:
 
         By its schedule it may take minutes to come.
         """
-        if leases.is_held(self.store, f"publish {source}") or not self.publish_switch(source).unpaused():
+        if leases.is_held(self.store, f"publish {source}") or not self.publish_switch(source).is_unpaused():
             return
         self.runs().ask_for(dag_id("", "publish", source), f"asked__{int(time.time())}", {})
 

@@ -195,7 +195,7 @@ def test_pages_say_of_a_source_that_it_was_removed_and_airflow_what_it_still_has
     with pytest.raises(SluiceError, match=r"(?s)SLC-387.*pause flights --publish"):
         list(remove_source(world.context, SOURCE))
     pause(True)
-    assert world.context.publish_switch(SOURCE).paused()
+    assert world.context.publish_switch(SOURCE).find_pause()
     list(remove_source(world.context, SOURCE))
     ask = people["admin"].ask
     ask("/api/v2/connections", "POST", {"connection_id": "zurich", "conn_type": "postgres"})

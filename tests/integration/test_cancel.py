@@ -283,4 +283,4 @@ def test_airflow_is_asked_about_dags_under_their_prefix(world, airflow, acting_a
     world.context.runs().ask_for("verify", "one", {})
     assert [run["dag_id"] for run in airflow.runs] == ["acme_verify"]
     airflow.pause("eva")
-    assert world.context.switch(world.pair("zurich")).unpaused(), "the switch of another deployment was looked at"
+    assert world.context.switch(world.pair("zurich")).is_unpaused(), "the switch of another deployment was looked at"

@@ -84,12 +84,12 @@ class AirflowApi:
         Args:
             entries: the list's name in an answer.
         """
-        found: list[Any] = []
+        rows: list[Any] = []
         while True:
-            answer = self.ask(f"{path}{'&' if '?' in path else '?'}limit={_PAGE}&offset={len(found)}")
-            found += answer[entries]
-            if not answer[entries] or len(found) >= answer.get("total_entries", 0):
-                return found
+            answer = self.ask(f"{path}{'&' if '?' in path else '?'}limit={_PAGE}&offset={len(rows)}")
+            rows += answer[entries]
+            if not answer[entries] or len(rows) >= answer.get("total_entries", 0):
+                return rows
 
     def trigger(self, dag: str, run: str, conf: Mapping[str, object]) -> str:
         """Ask for a DAG run, once, however often this is called; its id.

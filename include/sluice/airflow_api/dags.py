@@ -95,7 +95,7 @@ class Dags:
         dag, path = self._config.dag_id(name), f"/dagRuns/{quote(run)}"
         while True:
             try:
-                found = self._ask(dag, path)
+                state = self._ask(dag, path)
                 tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
             except TransientError:
                 if time.monotonic() > answered + _SILENT_S:
@@ -105,14 +105,14 @@ class Dags:
             answered = time.monotonic()
             at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
             report(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
-            note = of_note(str(found["note"] or ""))
-            if found["state"] == "success":
+            note = of_note(str(state["note"] or ""))
+            if state["state"] == "success":
                 return note
-            if found["state"] == "failed" or time.monotonic() > deadline:
+            if state["state"] == "failed" or time.monotonic() > deadline:
                 raise SluiceError(
                     952,
-                    "\n".join(filter(None, [f"the run {run} of {dag} is {found['state']}", note])),
-                    "the log of its task in the Airflow UI has more. When the cause is fixed, trigger it again",
+                    "\n".join(filter(None, [f"the run {run} of {dag} is {state['state']}", note])),
+                    "the log of its task in the Airflow UI has more. When the cause is mended, trigger it again",
                 )
             time.sleep(_LOOK_S)
 
@@ -148,7 +148,7 @@ class Dags:
         # Not every login may ask for these.
         with suppress(OSError, KeyError, ValueError):
             known = self._api.every("/api/v2/dags?tags=sluice", "dags")
-            names = sorted(one["dag_id"].removeprefix(self._config.dag_prefix) for one in known)
+            names = sorted(dag_entry["dag_id"].removeprefix(self._config.dag_prefix) for dag_entry in known)
         with suppress(OSError, KeyError, ValueError, IndexError):
             (broken,) = self._api.ask("/api/v2/importErrors?limit=1")["import_errors"]
             ours = _OURS.findall(broken["stack_trace"])
@@ -175,11 +175,11 @@ def elsewhere(error: Redirected, conn_id: str) -> SluiceError:
 def _choices(dag: str, params: Mapping[str, Any]) -> str:
     """The parameters of a DAG's form, as a HINT."""
     typed = f"nothing was changed; type {shell.sluice('trigger', dag)} NAME=VALUE ..., with these names: "
-    named = ", ".join(f"{name}{_offered(param['schema'])}" for name, param in params.items())
+    named = ", ".join(f"{name}{_values_hint(param['schema'])}" for name, param in params.items())
     return f"{typed}{named}. A list is written as one,other"
 
 
-def _offered(schema: Mapping[str, Any]) -> str:
+def _values_hint(schema: Mapping[str, Any]) -> str:
     values = schema.get("enum") or schema.get("examples") or schema.get("items", {}).get("enum") or ()
     return f" ({', '.join(str(value) for value in values if value is not None)})" if values else ""
 
@@ -189,7 +189,7 @@ def _choice(dag: str, params: Mapping[str, Any], word: str) -> tuple[str, object
     if equals and name in params:
         kinds = params[name]["schema"].get("type", "string")
         if "array" in kinds and not value.startswith("["):
-            return name, [one for one in value.split(",") if one]
+            return name, [part for part in value.split(",") if part]
         if "string" in kinds:
             return name, value
         with suppress(ValueError, RecursionError):

@@ -38,11 +38,11 @@ def clean_up(runs: Runs, config: Config, days: float, logs: Path | None) -> dict
         ) from None
     deleted, gone = sum(count for count, _ in done.values()), 0
     for dag, (_, alive) in done.items():
-        found = (logs / f"dag_id={config.dag_id(dag)}").glob("run_id=*") if logs else ()
-        gone += sum(_removed(run, before) for run in found if run.name.partition("=")[2] not in alive)
+        directories = (logs / f"dag_id={config.dag_id(dag)}").glob("run_id=*") if logs else ()
+        gone += sum(_remove_if_old(run, before) for run in directories if run.name.partition("=")[2] not in alive)
     services = home() / "logs"
-    gone += sum(_removed(day, before) for day in services.glob("dag-files/*") if not day.is_symlink())
-    gone += sum(map(_shortened, services.glob("*.log")))
+    gone += sum(_remove_if_old(day, before) for day in services.glob("dag-files/*") if not day.is_symlink())
+    gone += sum(map(_cut_if_long, services.glob("*.log")))
     event("cleaned up", runs=deleted, logs=gone)
     return {"runs": deleted, "logs": gone, "note": f"deleted {deleted} runs and {gone} logs older than {days:g} days"}
 
@@ -58,7 +58,7 @@ def _delete_runs(runs: Runs, dag: str, before: datetime) -> tuple[int, set[str]]
         return 0, set()
 
 
-def _removed(directory: Path, before: datetime) -> bool:
+def _remove_if_old(directory: Path, before: datetime) -> bool:
     """Remove a directory if nothing in it was written since."""
     try:
         newest = max(file.lstat().st_mtime for file in [directory, *directory.rglob("*")])
@@ -71,7 +71,7 @@ def _removed(directory: Path, before: datetime) -> bool:
     return True
 
 
-def _shortened(log: Path) -> bool:
+def _cut_if_long(log: Path) -> bool:
     """Keep the end of a log that is very long; who writes it appends."""
     if log.stat().st_size <= _LONGEST_LOG:
         return False

@@ -15,7 +15,7 @@ SECONDS_BETWEEN_LOOKS = 2.0
 
 
 @dataclass(frozen=True)
-class Paused:
+class Pause:
     """A paused DAG; `actor` is empty if the event log does not have it."""
 
     actor: str
@@ -23,7 +23,7 @@ class Paused:
 
 def paused_dags(api: AirflowApi) -> set[str]:
     """The DAGs of ours that are paused. Raises OSError, KeyError or ValueError without an answer of Airflow."""
-    return {one["dag_id"] for one in api.every("/api/v2/dags?tags=sluice&paused=true", "dags")}
+    return {dag["dag_id"] for dag in api.every("/api/v2/dags?tags=sluice&paused=true", "dags")}
 
 
 class PauseSwitch:
@@ -38,7 +38,7 @@ class PauseSwitch:
         self._dag = dag
         self._unpause = unpause
         self._looked = float("-inf")
-        self._seen: Paused | None = None
+        self._seen: Pause | None = None
         self._answered = api is None
 
     @property
@@ -46,11 +46,11 @@ class PauseSwitch:
         """Whether Airflow answered the last request for the pause bit."""
         return self._answered
 
-    def unpaused(self) -> bool:
+    def is_unpaused(self) -> bool:
         """Whether the DAG is known not to be paused; without an answer nothing is known."""
-        return self.paused() is None and self._answered
+        return self.find_pause() is None and self._answered
 
-    def paused(self) -> Paused | None:
+    def find_pause(self) -> Pause | None:
         """Who paused the DAG; None if it is not paused."""
         if self._api and time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._answered = False
@@ -60,7 +60,7 @@ class PauseSwitch:
                 if not is_paused:
                     self._seen = None
                 elif self._seen is None:
-                    self._seen = Paused(self._who(paused=True))
+                    self._seen = Pause(self._who(paused=True))
             # It may have taken long not to be answered.
             self._looked = time.monotonic()
         return self._seen

@@ -62,7 +62,7 @@ class Runs:
         if self._api is None or "/" not in begun_by:
             return None
         try:
-            return [*([begun_by] if self._works(begun_by) else []), *self._receiving(pair)]
+            return [*([begun_by] if self._works(begun_by) else []), *self._receive_runs(pair)]
         except (OSError, KeyError, ValueError):
             return None
 
@@ -84,14 +84,14 @@ class Runs:
         if self._api is None or "/" not in run:
             return
         with suppress(OSError, KeyError, ValueError):
-            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shortened(in_note(text))})
+            self._api.ask(f"{_path(run)}?update_mask=note", "PATCH", {"note": _shorten(in_note(text))})
 
     def alive(self, dag: str) -> set[str]:
         """The ids of a DAG's runs that have not ended. Raises OSError, Airflow does not answer."""
         assert self._api is not None, "who cleans up has Airflow"
         query = urlencode({"state": _AT_WORK}, doseq=True)
-        found = self._api.every(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}", "dag_runs")
-        return {str(run["dag_run_id"]) for run in found}
+        running = self._api.every(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}", "dag_runs")
+        return {str(run["dag_run_id"]) for run in running}
 
     def delete_before(self, dag: str, moment: datetime) -> int:
         """Delete the runs of a DAG that ended before a moment; how many there were.
@@ -103,8 +103,8 @@ class Runs:
         path = f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns"
         query = urlencode({"state": _ENDED, "end_date_lt": moment.isoformat(), "limit": _AT_ONCE}, doseq=True)
         count = 0
-        while found := [run["dag_run_id"] for run in self._api.ask(f"{path}?{query}")["dag_runs"]]:
-            done = self._api.ask(path, "PATCH", {"actions": [{"action": "delete", "entities": found}]})["delete"]
+        while ids := [run["dag_run_id"] for run in self._api.ask(f"{path}?{query}")["dag_runs"]]:
+            done = self._api.ask(path, "PATCH", {"actions": [{"action": "delete", "entities": ids}]})["delete"]
             count += len(done["success"])
             if not done["success"]:
                 raise OSError(f"Airflow deletes no run of {self._dag_id(dag)}: {done['errors']}")
@@ -130,13 +130,13 @@ class Runs:
                 return False
             raise
 
-    def _receiving(self, pair: Pair) -> list[str]:
+    def _receive_runs(self, pair: Pair) -> list[str]:
         """Runs that wait for files of a slave, or load them."""
         assert self._api is not None
         query = urlencode({"state": _AT_WORK}, doseq=True)
         dag = self._dag_id(RECEIVE_INITIAL_FILES)
-        found = self._api.every(f"/api/v2/dags/{dag}/dagRuns?{query}", "dag_runs")
-        return [f"{dag}/{run['dag_run_id']}" for run in found if _is_for(pair, run["conf"] or {})]
+        running = self._api.every(f"/api/v2/dags/{dag}/dagRuns?{query}", "dag_runs")
+        return [f"{dag}/{run['dag_run_id']}" for run in running if _is_for(pair, run["conf"] or {})]
 
 
 def _is_for(pair: Pair, conf: Mapping[str, object]) -> bool:
@@ -144,7 +144,7 @@ def _is_for(pair: Pair, conf: Mapping[str, object]) -> bool:
     return conf.get("slave") == pair.slave and conf.get("source", pair.source) == pair.source
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """A text that fits into a note, with what it says last: what to type."""
     if len(text) <= _NOTE_CHARS:
         return text

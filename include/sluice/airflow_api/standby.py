@@ -11,10 +11,10 @@ from sluice.store.engine import Store
 
 def paused_by(store: Store, pair: Pair, switch: PauseSwitch) -> str | None:
     """Who paused the drain; "somebody" if unknown; None if it is not paused, or a terminal error paused it."""
-    if switch.unpaused():
+    if switch.is_unpaused():
         return None
     holds = replications.holds(store, pair)
     if note := holds.get(Hold.ADMIN):
         return note.actor
-    paused = switch.paused()
+    paused = switch.find_pause()
     return (paused.actor or "somebody") if paused and Hold.EXCEPTION not in holds else None

@@ -10,7 +10,7 @@ from functools import partial
 from multiprocessing.synchronize import Event
 from types import MappingProxyType
 
-from sluice.airflow_api.pause import Paused, PauseSwitch
+from sluice.airflow_api.pause import Pause, PauseSwitch
 from sluice.bench import pgbench
 from sluice.bench.report import ROUNDS, Report, alternating
 from sluice.bench.server import SOURCE, Server, private_server
@@ -103,7 +103,7 @@ class _Gate(PauseSwitch):
         self._open, self._at_work, self._at_rest, self._over = (SPAWNED.Event() for _ in range(4))
         self.rows = SPAWNED.Value("q", 0)
 
-    def paused(self) -> Paused | None:
+    def find_pause(self) -> Pause | None:
         if self._over.is_set():
             raise _Enough
         if self._open.is_set():
@@ -112,7 +112,7 @@ class _Gate(PauseSwitch):
             return None
         self._at_work.clear()
         self._at_rest.set()
-        return Paused("the bench")
+        return Pause("the bench")
 
     def open(self, workers: Workers) -> None:
         """Return when the next round begins."""

@@ -124,7 +124,7 @@ def activate(context: Context, dags: Dags, pair: Pair, who: str) -> None:
     others = [why for kind, why in _OPENS.items() if kind in held]
     status = replications.get(context.store, pair).status
     others += [] if status in DELIVERING or others else [f"since it is {status}, and opens when it was filled"]
-    if others and not held.keys() & set(_BY_PEOPLE) and not context.switch(pair).paused():
+    if others and not held.keys() & set(_BY_PEOPLE) and not context.switch(pair).find_pause():
         raise SluiceError(
             20,
             f"the gate of {pair} is shut {others[0]}",

@@ -43,7 +43,7 @@ def expect_source_removable(context: Context, source: str, extent: Extent) -> Do
     pairs = _pairs(context, source, extent)
     publisher = f"publish {source}"
     paused = context.publish_switch(source)
-    if leases.is_held(context.store, publisher) or (context.airflow_api() and paused.unpaused()):
+    if leases.is_held(context.store, publisher) or (context.airflow_api() and paused.is_unpaused()):
         raise SluiceError(
             387,
             f"source {source} cannot be removed: it is being published, or may be at any time",

@@ -25,7 +25,7 @@ class Gate:
         was paused with it and has been unpaused since.
         """
         by_pause = replications.holds(self._store, self._pair).keys() & {Hold.ADMIN, Hold.EXCEPTION}
-        if self._switch.unpaused() and by_pause:
+        if self._switch.is_unpaused() and by_pause:
             who = self._switch.unpaused_by() or None
             for kind in sorted(by_pause):
                 replications.lift(self._store, self._pair, kind, "the drain DAG was unpaused", who)
@@ -33,8 +33,8 @@ class Gate:
 
     def why_shut(self) -> str:
         """Why the gate is shut, or "" if it is open."""
-        if not (paused := self._switch.paused()):
-            return why_held(self._store, self._pair)
+        if not (paused := self._switch.find_pause()):
+            return held(self._store, self._pair)
         holds = replications.holds(self._store, self._pair)
         if Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
             who = paused.actor or "somebody"

@@ -51,7 +51,7 @@ def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
     store = context.store
     if (status := replications.get(store, pair).status) is not Status.NORMAL:
         return f"its slave {pair.slave} is {status}"
-    if context.publish_switch(pair.source).paused():
+    if context.publish_switch(pair.source).find_pause():
         return f"the publisher of {pair.source} is paused"
     if who := standby.paused_by(store, pair, context.switch(pair)):
         return f"its drain into {pair.slave} was paused by {who}"

@@ -66,7 +66,7 @@ def _go_on(context: Context, pair: Pair) -> None:
         if Hold.ADMIN not in holds:
             switch.unpause()
         replications.lift(context.store, pair, Hold.EXCEPTION, "the initial data replaced what it failed on")
-    elif paused := switch.paused():
+    elif paused := switch.find_pause():
         # No drain runs that could have noticed it.
         replications.shut(context.store, pair, Hold.ADMIN, "the drain DAG was paused", paused.actor or "somebody")
 

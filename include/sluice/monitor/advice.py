@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select
 
 from sluice import hints, shell
-from sluice.airflow_api.pause import Paused
+from sluice.airflow_api.pause import Pause
 from sluice.capture import unwatched
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
@@ -85,7 +85,7 @@ def for_absence(error: TransientError | None, status: Status) -> Iterator[str]:
 
 
 def for_gate(
-    pair: Pair, held: Mapping[Hold, HoldNote], paused: Paused | None, awaited: str | None = None
+    pair: Pair, held: Mapping[Hold, HoldNote], paused: Pause | None, awaited: str | None = None
 ) -> Iterator[str]:
     """Why a gate is shut, and what opens it.
 
@@ -189,7 +189,7 @@ def for_pause(context: Context, pair: Pair, holdback: int) -> str:
     starts = context.runs().next_run("drain", pair.source, pair.slave)
     at = f"at {_at(starts.astimezone())}" if starts else ""
     asked_for = context.config.replication(pair.source, pair.slave).schedule.run_for_s > 0
-    if asked_for and not context.publish_switch(pair.source).paused():
+    if asked_for and not context.publish_switch(pair.source).find_pause():
         when = f"the publisher asks for one{f'; {at} it starts anyhow' if at else ''}"
     else:
         when = f"it starts {at or 'by itself'}"
@@ -245,7 +245,7 @@ class SourceNotes:
 
 def for_source(context: Context, source: str) -> SourceNotes:
     """The notes of a source."""
-    paused, waits = context.publish_switch(source).paused(), context.capture_way(source).waiting
+    paused, waits = context.publish_switch(source).find_pause(), context.capture_way(source).waiting
     try:
         database = context.source(source)
         try:
@@ -325,7 +325,7 @@ def outdated_events(source: str) -> str:
     )
 
 
-def _pause_note(context: Context, source: str, by: Paused) -> str:
+def _pause_note(context: Context, source: str, by: Pause) -> str:
     way = context.capture_way(source)
     return (
         f"nothing is published: the DAG {context.config.dag_id('publish', source)} is paused by "

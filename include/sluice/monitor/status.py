@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
-from sluice.airflow_api.pause import Paused
+from sluice.airflow_api.pause import Pause
 from sluice.changelog import initial_data
 from sluice.context import Context
 from sluice.drain import offline_slaves
@@ -62,7 +62,7 @@ class Beside:
         source: the notes of its source.
     """
 
-    paused: Paused | None = None
+    paused: Pause | None = None
     absent: TransientError | None = None
     source: advice.SourceNotes = field(default_factory=advice.SourceNotes)
 
@@ -181,8 +181,8 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(replication.source, replication.slave) for replication in context.config.replications)
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
-    absent = offline_slaves.find_unreachable(context, pairs)
-    beside = {pair: Beside(context.switch(pair).paused(), absent.get(pair), sources[pair.source]) for pair in pairs}
+    absent = offline_slaves.unanswered(context, pairs)
+    beside = {pair: Beside(context.switch(pair).find_pause(), absent.get(pair), sources[pair.source]) for pair in pairs}
     by_pair = overviews(context.store, pairs, by_table=True)
     return [explain(context, overview, beside[pair], resting=True) for pair, overview in by_pair.items()]
 
@@ -190,7 +190,7 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
 def brief(context: Context, pair: Pair) -> str:
     """One replication as the store knows it, in a few lines, for the notes of its drain's runs."""
     (overview,) = overviews(context.store, [pair]).values()
-    row = explain(context, overview, Beside(context.switch(pair).paused()), resting=True)
+    row = explain(context, overview, Beside(context.switch(pair).find_pause()), resting=True)
     head = f"{row.status}, {row.dispatcher}: position {row.position}, holdback {row.holdback:,}, lag {row.lag_s:.0f} s"
     return "\n".join(filter(None, [head, row.why]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from sluice.airflow_api.pause import Paused
+from sluice.airflow_api.pause import Pause
 from sluice.context import Context
 from sluice.model.names import Pair
 from sluice.model.row_difference import without_keys
@@ -144,4 +144,4 @@ def _drain(context: Context, pair: Pair) -> str:
 
 def _beside(context: Context, pair: Pair, paused: Mapping[str, str], reach: Reach) -> Beside:
     by = paused.get(_drain(context, pair))
-    return Beside(None if by is None else Paused(by), reach.absent(pair), reach.source(pair.source))
+    return Beside(None if by is None else Pause(by), reach.absent(pair), reach.source(pair.source))

@@ -78,7 +78,7 @@ class DrainRuns:
             if pair not in self._lingering or time.monotonic() < asked.again_at:
                 continue
             switch = self._switch(pair)
-            paused = switch.paused()
+            paused = switch.find_pause()
             if not switch.answers:
                 self._be_silent()
                 return

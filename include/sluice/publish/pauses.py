@@ -49,7 +49,7 @@ class Pauses:
             self._shut(publisher, self._switch(publisher), "the publish DAG was paused")
 
     def _shut(self, pair: Pair, switch: PauseSwitch, reason: str) -> None:
-        if paused := switch.paused():
+        if paused := switch.find_pause():
             replications.shut(self._context.store, pair, Hold.ADMIN, reason, paused.actor or "somebody")
 
     def _switch(self, pair: Pair) -> PauseSwitch:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sluice.errors import SluiceError
 from sluice.spark.errors import failure, from_text
 from sluice.spark.session import spark
-from sluice.spark.tasks import collected
+from sluice.spark.tasks import collect
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import vendor
 from sluice.verify.difference import Difference
@@ -35,24 +35,24 @@ def compare_all(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
     size = max(_LEAST, -(-len(jobs) // _BATCHES))
     batches = [jobs[first : first + size] for first in range(0, len(jobs), size)]
     if len(batches) == 1:
-        yield from _compared(jobs)
+        yield from _compare(jobs)
         return
     # Made here: each thread would make a session of its own.
     spark()
-    for answer in [_begun(batch) for batch in batches]:
-        found = answer.get()
-        if isinstance(found, BaseException):
-            raise found
-        yield from found
+    for answer in [_begin(batch) for batch in batches]:
+        outcomes = answer.get()
+        if isinstance(outcomes, BaseException):
+            raise outcomes
+        yield from outcomes
 
 
-def _begun(jobs: list[Comparison]) -> SimpleQueue[list[Difference | SluiceError] | BaseException]:
+def _begin(jobs: list[Comparison]) -> SimpleQueue[list[Difference | SluiceError] | BaseException]:
     """The outcomes of a batch, once they are there. Nobody waits for its thread if the job has to end."""
     answer: SimpleQueue[list[Difference | SluiceError] | BaseException] = SimpleQueue()
 
     def work() -> None:
         try:
-            answer.put(_compared(jobs))
+            answer.put(_compare(jobs))
         except BaseException as error:
             answer.put(error)
 
@@ -60,17 +60,17 @@ def _begun(jobs: list[Comparison]) -> SimpleQueue[list[Difference | SluiceError]
     return answer
 
 
-def _compared(jobs: list[Comparison]) -> list[Difference | SluiceError]:
+def _compare(jobs: list[Comparison]) -> list[Difference | SluiceError]:
 
     def work(number: int) -> Iterator[dict[str, object]]:
         try:
-            found = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
-            yield {"number": number, "found": json.dumps(found.to_json())}
+            difference = vendor(jobs[number].replica.vendor).compare_table(jobs[number])
+            yield {"number": number, "found": json.dumps(difference.to_json())}
         except Exception as error:
             yield {"number": number, "error": failure(error)}
 
     fields = {"number": "long", "found": "string", "error": "string"}
-    rows = {row.number: row for row in collected(len(jobs), work, fields)}
+    rows = {row.number: row for row in collect(len(jobs), work, fields)}
     return [_outcome(rows[number]) for number in range(len(jobs))]
 
 

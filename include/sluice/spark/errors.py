@@ -17,8 +17,8 @@ _KINDS = {name: kind for name, kind in vars(errors).items() if isinstance(kind, 
 def as_text(error: SluiceError) -> str:
     """The text that a task returns instead of its result."""
     # Some have more to say, which only their own process needs; what they are a kind of decides about a retry.
-    kind = next(one.__name__ for one in type(error).__mro__ if one in _KINDS.values())
-    return json.dumps([kind, error.code, error.fact, error.hint])
+    name = next(kind.__name__ for kind in type(error).__mro__ if kind in _KINDS.values())
+    return json.dumps([name, error.code, error.fact, error.hint])
 
 
 def failure(error: Exception) -> str:

@@ -54,10 +54,10 @@ class _NotBlank(argparse.Action):
     """Adds the values of each use to a list. Blank ones are left out: they name nothing."""
 
     def __call__(
-        self, _: argparse.ArgumentParser, found: argparse.Namespace, values: object, option: str | None = None
+        self, _: argparse.ArgumentParser, options: argparse.Namespace, values: object, option: str | None = None
     ) -> None:
         given = values if isinstance(values, Sequence) and not isinstance(values, str) else [values]
-        setattr(found, self.dest, [*getattr(found, self.dest), *(one for one in given if one)])
+        setattr(options, self.dest, [*getattr(options, self.dest), *(value for value in given if value)])
 
 
 def table_options(options: argparse.ArgumentParser) -> None:
@@ -137,8 +137,8 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
 
 
 def _slaves(options: argparse.Namespace) -> Sequence[str]:
-    one: str | None = getattr(options, "slave", None)
-    return [one] if one else getattr(options, "slaves", ())
+    slave: str | None = getattr(options, "slave", None)
+    return [slave] if slave else getattr(options, "slaves", ())
 
 
 def _end() -> NoReturn:

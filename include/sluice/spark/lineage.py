@@ -24,8 +24,8 @@ def tell(context: Context, source: str, slaves: Sequence[str], only: Collection[
     if not (slaves and os.environ.get(LINEAGE_ENV)):
         return
     try:
-        found = lineage.of_slaves(context, source, slaves, only)
+        pairs = lineage.of_slaves(context, source, slaves, only)
     except SluiceError as error:
         event("WARNING no lineage", source=source, why=error.fact)
         return
-    print(json.dumps({"lineage": [asdict(one) for one in found]}), flush=True)
+    print(json.dumps({"lineage": [asdict(pair) for pair in pairs]}), flush=True)

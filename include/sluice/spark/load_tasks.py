@@ -8,7 +8,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.blocks.task import load_block
 from sluice.initial_update.chunks.task import load_chunks
 from sluice.spark.errors import as_text, from_text, raise_any
-from sluice.spark.tasks import collected
+from sluice.spark.tasks import collect
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded, LoadJob, Share, SlaveLoaded
 
 
@@ -24,12 +24,12 @@ def load(job: LoadJob) -> list[SlaveLoaded]:
         return []
 
     def work(number: int) -> Iterator[dict[str, object]]:
-        for one in load_chunks(job, Share(number, tasks)):
-            yield {"slave": one.slave, "rows": one.rows, "failure": _failure_text(one.error)}
+        for part in load_chunks(job, Share(number, tasks)):
+            yield {"slave": part.slave, "rows": part.rows, "failure": _failure_text(part.error)}
 
-    rows = collected(tasks, work, {"slave": "string", "rows": "long"})
+    rows = collect(tasks, work, {"slave": "string", "rows": "long"})
     raise_any(row.failure for row in rows if row.slave is None)
-    return [SlaveLoaded(row.slave, row.rows, _meant(row.failure)) for row in rows]
+    return [SlaveLoaded(row.slave, row.rows, _as_error(row.failure)) for row in rows]
 
 
 def load_blocks(job: BlockJob) -> list[BlockLoaded]:
@@ -43,9 +43,9 @@ def load_blocks(job: BlockJob) -> list[BlockLoaded]:
         done = load_block(job, number)
         yield {"number": number, "rows": done.rows, "failure": _failure_text(done.error)}
 
-    rows = collected(len(job.ranges), work, {"number": "long", "rows": "long"})
+    rows = collect(len(job.ranges), work, {"number": "long", "rows": "long"})
     raise_any(row.failure for row in rows if row.number is None)
-    done = {row.number: BlockLoaded(row.rows, _meant(row.failure)) for row in rows}
+    done = {row.number: BlockLoaded(row.rows, _as_error(row.failure)) for row in rows}
     return [done[number] for number in range(len(job.ranges))]
 
 
@@ -53,5 +53,5 @@ def _failure_text(error: SluiceError | None) -> str | None:
     return as_text(error) if error else None
 
 
-def _meant(text: str | None) -> SluiceError | None:
+def _as_error(text: str | None) -> SluiceError | None:
     return from_text(text) if text else None

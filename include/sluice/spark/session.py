@@ -21,14 +21,14 @@ _MOST_PAUSE_MS = 2_000
 def spark() -> SparkSession:
     """The session, made when it is first needed: an idle sweep needs none."""
     if remote := os.environ.get(REMOTE_ENV):
-        return _connected(remote)
+        return _connect(remote)
     # PySpark takes long to load, and a job that finds nothing to do ends without it.
     from pyspark.sql import SparkSession
 
     return SparkSession.builder.appName("sluice").getOrCreate()
 
 
-def _connected(remote: str) -> SparkSession:
+def _connect(remote: str) -> SparkSession:
     """A new session of a Connect server; its executors are sent the Python files that they lack, as spark-submit does
     by itself."""
     from pyspark.sql import SparkSession
@@ -41,7 +41,7 @@ def _connected(remote: str) -> SparkSession:
     return session
 
 
-def renewed() -> SparkSession:
+def renew() -> SparkSession:
     """A new session in place of one that the server does not know any more."""
     _close()
     return spark()

@@ -39,5 +39,5 @@ class Teller:
         """Say it in any case: no later call would correct what was said before."""
         if self._is_heard:
             self._said = time.monotonic()
-            found = [[one.signal.name, dict(one.labels), one.value] for one in self._gather()]
-            print(json.dumps({"signals": found}), flush=True)
+            samples = [[sample.signal.name, dict(sample.labels), sample.value] for sample in self._gather()]
+            print(json.dumps({"signals": samples}), flush=True)

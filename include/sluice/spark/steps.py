@@ -20,7 +20,7 @@ from sluice.library_errors import classify
 from sluice.log import event, recorded, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
-from sluice.spark.tasks import collected
+from sluice.spark.tasks import collect
 from sluice.steps import Result, RunningStep, ThreadStep, Work
 
 # For how long a lost step is asked for again; each of these asks a server that does not answer for half a minute.
@@ -56,8 +56,8 @@ class SparkSteps:
                     row = {"failure": as_text(known)} if known else {"crash": traceback.format_exc()}
             yield {**row, "said": json.dumps(list(said))}
 
-        one = _SparkTask(name, task)
-        return ThreadStep(name, one.result, one.cancel)
+        spark_task = _SparkTask(name, task)
+        return ThreadStep(name, spark_task.result, spark_task.cancel)
 
 
 class _SparkTask:
@@ -90,7 +90,7 @@ class _SparkTask:
         end = float("inf")
         while True:
             try:
-                return self._collected()
+                return self._collect()
             except PythonException:
                 # The executor lacks the product, or this is a defect.
                 raise
@@ -108,20 +108,20 @@ class _SparkTask:
                 event("step again", step=self._name, why=reason)
                 time.sleep(_AGAIN_S)
                 with suppress(PySparkException, Py4JError):
-                    session.renewed()
+                    session.renew()
 
-    def _collected(self) -> Result:
+    def _collect(self) -> Result:
         spark = session.spark()
         for tag in (self._tag, self._name):
             spark.addTag(tag)
-        (row,) = collected(1, self._task, {"result": "string", "said": "string", "crash": "string"})
+        (row,) = collect(1, self._task, {"result": "string", "said": "string", "crash": "string"})
         # An executor's log is where nobody looks for what a job did.
         replay(json.loads(row.said or "[]"))
         raise_any(text for text in (row.failure,) if text)
         if row.crash:
             raise StepCrashed(f"the step {self._name!r} failed on its executor:\n{row.crash}")
-        found: Result = json.loads(row.result)
-        return found
+        result: Result = json.loads(row.result)
+        return result
 
 
 def _reason(error: Exception) -> str:

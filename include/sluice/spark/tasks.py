@@ -21,9 +21,7 @@ _FAILURE = {"failure": "string"}
 _ANOTHER = {"another_host": "string", "another_build": "string"}
 
 
-def collected(
-    count: int, work: Callable[[int], Iterable[Mapping[str, object]]], fields: Mapping[str, str]
-) -> list[Row]:
+def collect(count: int, work: Callable[[int], Iterable[Mapping[str, object]]], fields: Mapping[str, str]) -> list[Row]:
     """Do a work for each number below `count`, each in a task of its own, on whichever executor is free.
 
     Args:
@@ -41,7 +39,7 @@ def collected(
     names = {**fields, **_FAILURE, **_ANOTHER}
     kinds = {"string": pa.string(), "long": pa.int64()}
     schema = pa.schema([(name, kinds[kind]) for name, kind in names.items()])
-    task = _task(_pickled(_rows_of(work)), release.build(), schema)
+    task = _task(_pickle(_rows_of(work)), release.build(), schema)
     # As types: a server would be asked what a text means.
     result = StructType()
     for name, kind in names.items():
@@ -53,11 +51,11 @@ def collected(
     return list(rows)
 
 
-def _pickled(work: object) -> bytes:
+def _pickle(work: object) -> bytes:
     from pyspark import cloudpickle
 
-    made: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
-    return made
+    pickled: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+    return pickled
 
 
 def _task(work: bytes, build: str, schema: pa.Schema) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
