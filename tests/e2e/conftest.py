@@ -18,8 +18,8 @@ from sluice.config import configuration
 from sluice.runtime import airflow, spark_connect
 from sluice.runtime.handle import Runtime
 from sluice.runtime.paths import RuntimePaths
-from sluice.runtime.state import State
-from sluice.runtime.up import running
+from sluice.runtime.state import RuntimeState
+from sluice.runtime.up import find_running
 
 
 def asking(file: Path) -> Path:
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
     # As if it had run before on these: a demo of somebody else may get the usual ones at the same moment.
-    state = State(RuntimePaths(home))
+    state = RuntimeState(RuntimePaths(home))
     for name in ("postgres", airflow.API_SERVER, spark_connect.NAME):
         state.set_port(name, reserve_port())
     patch = pytest.MonkeyPatch()
@@ -60,7 +60,7 @@ def shown(home: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="session")
 def runtime(shown: subprocess.CompletedProcess[str]) -> Runtime:
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    found = running()
+    found = find_running()
     assert found is not None
     return found
 

@@ -22,7 +22,7 @@ from sluice.errors import SluiceError
 from sluice.runtime import airflow, java, processes, spark_connect
 from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.postgres import Cluster
-from sluice.runtime.state import State, alone
+from sluice.runtime.state import RuntimeState, alone
 from sluice.runtime.terminal import Progress
 from sluice.storage.directory import Directory
 
@@ -61,7 +61,7 @@ def test_the_home_of_the_runtime_its_keys_logs_and_databases(tmp_path, monkeypat
     java.java_home(layout.spark / "java")
     with alone(layout, Progress()):
         started = processes.start("x", ["true"], home=layout.home, env=os.environ, log=layout.log("x"), cwd=layout.home)
-        State(layout).record(started)
+        RuntimeState(layout).record(started)
     cluster = Cluster(layout.postgres, layout.log("postgres"))
     try:
         assert cluster.start("", places.reserve_port())

@@ -21,7 +21,7 @@ from sluice.errors import SluiceError
 from sluice.paths import PROJECT
 from sluice.runtime import java, ports, processes
 from sluice.runtime.paths import RuntimePaths
-from sluice.runtime.state import State, alone
+from sluice.runtime.state import RuntimeState, alone
 from sluice.runtime.terminal import Progress
 
 SLEEPER = ["sleep", "600"]
@@ -84,9 +84,9 @@ def test_a_number_that_was_given_away_is_not_ours(started):
 
 def test_processes_without_a_record_are_known_by_their_mark(layout, started):
     service = started("x")
-    assert eventually(lambda: service.pid in {process.pid for process in processes.marked(layout.home)})
-    assert os.getpid() not in {process.pid for process in processes.marked(layout.home)}
-    assert processes.marked(layout.home / "other") == []
+    assert eventually(lambda: service.pid in {process.pid for process in processes.list_marked(layout.home)})
+    assert os.getpid() not in {process.pid for process in processes.list_marked(layout.home)}
+    assert processes.list_marked(layout.home / "other") == []
 
 
 def test_a_service_that_ended_fails_with_the_end_of_its_log(started):
@@ -105,8 +105,8 @@ def test_a_stranger_on_the_port_is_not_our_service(started, listener):
 
 
 def test_the_record_survives_and_knows_what_runs(layout, started):
-    State(layout).record(started("x"))
-    kept = State(layout)
+    RuntimeState(layout).record(started("x"))
+    kept = RuntimeState(layout)
     assert kept.running("x") is not None
     assert kept.running("y") is None
     assert layout.state_file.stat().st_mode & 0o777 == 0o600

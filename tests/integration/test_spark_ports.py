@@ -40,7 +40,7 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def server(layout, port, java) -> Iterator[Service]:
     """The server as `up` starts it, when it has run its first job."""
-    env = environment.shared(layout, java)
+    env = environment.child_environment(layout, java)
     started = spark_connect.start(layout, port, env)
     try:
         with Progress().step("Spark Connect") as step:

@@ -304,7 +304,7 @@ def test_the_demo_proves_nothing_unless_every_slave_was_found_equal(status, comp
         )  # fmt: skip
 
     good = standing(Status.NORMAL, 10, 0)
-    assert DemoResult([good, standing(status, compared, different)]).proved is proved
+    assert DemoResult([good, standing(status, compared, different)]).is_proved is proved
 
 
 def test_check_says_first_that_the_sealing_key_is_missing(monkeypatch, tmp_path, capsys):

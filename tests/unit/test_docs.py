@@ -176,7 +176,7 @@ def is_command(words: str) -> bool:
 
 
 def test_pages_that_are_made_from_the_code_say_what_it_says():
-    assert not reference.outdated(command_parser(), reference.PAGES), "type ./sluice docs --reference"
+    assert not reference.outdated_pages(command_parser(), reference.PAGES), "type ./sluice docs --reference"
 
 
 def test_what_is_written_by_hand_can_be_read_to_its_end():

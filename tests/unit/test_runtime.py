@@ -21,7 +21,7 @@ from sluice.runtime.guarded import expect_guarded
 from sluice.runtime.handle import Runtime
 from sluice.runtime.paths import RuntimePaths, write_private
 from sluice.runtime.postgres import Cluster
-from sluice.runtime.state import State
+from sluice.runtime.state import RuntimeState
 from sluice.runtime.terminal import Progress
 
 
@@ -65,7 +65,7 @@ def test_no_free_port_is_an_error_that_names_them(monkeypatch):
 
 def test_a_record_that_was_cut_short_is_no_record(layout):
     layout.state_file.write_text('{"services": [{"name"')
-    assert State(layout).services == {}
+    assert RuntimeState(layout).services == {}
 
 
 def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout, monkeypatch, tmp_path):
@@ -83,8 +83,8 @@ def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout,
 
 
 def test_what_was_started_is_kept_with_its_configuration(layout, tmp_path):
-    State(layout).set_configuration(tmp_path)
-    assert State(layout).configuration == str(tmp_path)
+    RuntimeState(layout).set_configuration(tmp_path)
+    assert RuntimeState(layout).configuration == str(tmp_path)
 
 
 def test_progress_says_every_while_what_is_still_going_on():

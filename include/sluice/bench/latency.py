@@ -16,8 +16,8 @@ from sluice.demo.master import SOURCE, install, load
 from sluice.errors import SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.runtime.handle import Runtime
-from sluice.runtime.terminal import Progress, Step
-from sluice.runtime.up import down, running, up
+from sluice.runtime.terminal import Progress, ProgressStep
+from sluice.runtime.up import down, find_running, up
 from sluice.state.replication import Status
 from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
@@ -32,7 +32,7 @@ _PATIENCE_S = 120.0
 def measure(scale: float, progress: Progress) -> Report:
     """20 commits at random moments of at least a minute; what was not running before is stopped after."""
     tries = max(3, round(TRIES * scale))
-    was_up = running() is not None
+    was_up = find_running() is not None
     try:
         runtime = up(progress)
         context = runtime.context()
@@ -79,7 +79,7 @@ def _replicate(runtime: Runtime, context: Context, slaves: list[str], progress: 
             dags.wait("initial_update", dags.trigger("initial_update", conf), step.update, PATIENCE_S)
 
 
-def _waits(runtime: Runtime, context: Context, slaves: list[str], tries: int, step: Step) -> list[float]:
+def _waits(runtime: Runtime, context: Context, slaves: list[str], tries: int, step: ProgressStep) -> list[float]:
     """For every commit and slave, the seconds until it showed there."""
     dice = random.Random(2013)
     sessions: dict[tuple[str, TableName], Connection] = {}

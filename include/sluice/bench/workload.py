@@ -8,7 +8,7 @@ from itertools import islice
 import psycopg
 from psycopg import sql
 
-from sluice.runtime.terminal import Step
+from sluice.runtime.terminal import ProgressStep
 from sluice.vendors.postgresql.session import Connection
 
 TABLES: dict[str, dict[str, object]] = {"public.customers": {}, "public.orders": {}, "public.lines": {}}
@@ -40,7 +40,7 @@ def create(session: Connection, rows: int) -> None:
     session.execute("ANALYZE")
 
 
-def change(session: Connection, orders: Orders, wanted: int, each: int, step: Step | None = None) -> int:
+def change(session: Connection, orders: Orders, wanted: int, each: int, step: ProgressStep | None = None) -> int:
     """At least `wanted` changes in transactions of about `each`. Returns how many rows were changed."""
     session.execute("SET synchronous_commit = off")
     # Many transactions a message: the master's work is not what is measured.

@@ -21,7 +21,7 @@ from sluice.model.action import COMMANDS, Action
 from sluice.model.names import Pair
 from sluice.monitor import status
 from sluice.outside_text import visible
-from sluice.runtime.up import running
+from sluice.runtime.up import find_running
 from sluice.state.ddl_question import Decision
 from sluice.statements import issue
 from sluice.store import allowed_losses, rejected_changes, replications, statement_results
@@ -32,7 +32,7 @@ def show_check() -> int:
     # Imports Arrow's functions and pandas, which no other command needs.
     from sluice.monitor import check
 
-    if runtime := running():
+    if runtime := find_running():
         runtime.expect_configuration()
     settings = configuration.load()
     print(f"ok   configuration {configuration.path()}")

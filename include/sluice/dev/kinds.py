@@ -19,12 +19,12 @@ def kind(schema: Schema, models: Mapping[str, Schema] | None = None) -> str:
     if "$ref" in schema:
         return kind((models or {})[schema["$ref"].rpartition("/")[2]], models)
     if "anyOf" in schema:
-        parts = [one for one in schema["anyOf"] if one.get("type") != "null" and "const" not in one]
-        return " or ".join(kind(one, models) for one in parts)
+        parts = [part for part in schema["anyOf"] if part.get("type") != "null" and "const" not in part]
+        return " or ".join(kind(part, models) for part in parts)
     if "enum" in schema:
-        return ", ".join(f"`{one}`" for one in schema["enum"] if one is not None)
+        return ", ".join(f"`{word}`" for word in schema["enum"] if word is not None)
     types = schema["type"]
-    (name,) = [one for one in types if one != "null"] if isinstance(types, list) else [types]
+    (name,) = [type_name for type_name in types if type_name != "null"] if isinstance(types, list) else [types]
     if name == "array":
         return f"list of {kind(schema['items'], models)}"
     bounds = [f" {word} {schema[key]:g}" for key, word in (("minimum", "from"), ("maximum", "to")) if key in schema]

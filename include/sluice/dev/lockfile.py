@@ -35,7 +35,7 @@ def without_addresses(text: str) -> str:
     text = re.sub(r'source = \{ registry = "[^"]*" \}', 'source = { registry = "" }', text)
     # Some indexes tell how large a file is, and others do not.
     text = re.sub(r"\bsize = \d+, ", "", text)
-    return re.sub(r'\burl = "[^"]*/([^"/]+)"', lambda found: f'filename = "{unquote(found[1])}"', text)
+    return re.sub(r'\burl = "[^"]*/([^"/]+)"', lambda match: f'filename = "{unquote(match[1])}"', text)
 
 
 def _uv() -> str:

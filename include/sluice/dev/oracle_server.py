@@ -46,22 +46,22 @@ def administrator() -> oracledb.Connection:
 
 
 def _password() -> str:
-    found = os.environ.get(PASSWORD_ENV)
-    if not found:
+    password = os.environ.get(PASSWORD_ENV)
+    if not password:
         raise SluiceError(
             914,
             f"the password of SYS on the Oracle server is not in {PASSWORD_ENV}",
             f"nothing was run; type: read -rs {PASSWORD_ENV}; export {PASSWORD_ENV}",
         )
-    return found
+    return password
 
 
 def _parts(dsn: str) -> tuple[str, int, str]:
-    found = _DSN.fullmatch(dsn)
-    if found is None:
+    match = _DSN.fullmatch(dsn)
+    if match is None:
         raise SluiceError(
             914,
             "the address of the Oracle server is not of the form HOST:PORT/SERVICE",
             f"nothing was run; write localhost:1521/FREEPDB1 or so. The password of SYS belongs in {PASSWORD_ENV}",
         )
-    return found[1], int(found[2]), found[3]
+    return match[1], int(match[2]), match[3]

@@ -48,16 +48,16 @@ def write(whole: argparse.ArgumentParser) -> int:
     return 0
 
 
-def outdated(whole: argparse.ArgumentParser, pages: Mapping[str, Page]) -> list[Path]:
+def outdated_pages(whole: argparse.ArgumentParser, pages: Mapping[str, Page]) -> list[Path]:
     """Those of these pages that say something else than the code."""
     return [_DOCS / name for name, page in pages.items() if (_DOCS / name).read_text(encoding="utf-8") != page(whole)]
 
 
 def commands_page(whole: argparse.ArgumentParser) -> str:
     """The page of the command line."""
-    (choices,) = (one for one in whole._actions if isinstance(one, argparse._SubParsersAction))
-    told = {one.dest: one.help for one in choices._choices_actions}
-    sections = (_command(name, one, told[name] or "") for name, one in choices.choices.items())
+    (choices,) = (action for action in whole._actions if isinstance(action, argparse._SubParsersAction))
+    helps = {command.dest: command.help for command in choices._choices_actions}
+    sections = (_command(name, command, helps[name] or "") for name, command in choices.choices.items())
     return "\n".join([_COMMANDS, *sections])
 
 
@@ -66,24 +66,24 @@ def errors_page(_: argparse.ArgumentParser) -> str:
     parts = [_ERRORS]
     for title, entries in error_codes.sections().items():
         parts += [f"## {title}", "", "| code | meaning | what is safe | what to type |", "|---|---|---|---|"]
-        parts += [f"| {one.code} | {cell(one.meaning)} | {cell(one.safe)} | {cell(one.remedy)} |" for one in entries]
+        parts += [f"| {it.code} | {cell(it.meaning)} | {cell(it.safe)} | {cell(it.remedy)} |" for entry in entries]
         parts.append("")
     return "\n".join(parts)
 
 
-def _command(name: str, command: argparse.ArgumentParser, told: str) -> str:
-    actions = [one for one in command._actions if not isinstance(one, argparse._HelpAction)]
-    places = [_place(one) for one in actions if not one.option_strings]
-    lines = [f"## {name}", "", f"{sentence(told)}", "", f"`{' '.join(['./sluice', name, *places])}`", ""]
+def _command(name: str, command: argparse.ArgumentParser, help_text: str) -> str:
+    actions = [action for action in command._actions if not isinstance(action, argparse._HelpAction)]
+    places = [_place(action) for action in actions if not action.option_strings]
+    lines = [f"## {name}", "", f"{sentence(help_text)}", "", f"`{' '.join(['./sluice', name, *places])}`", ""]
     if actions:
         lines += ["| | |", "|---|---|", *_rows(actions), ""]
     return "\n".join(lines)
 
 
 def _rows(actions: list[argparse.Action]) -> Iterator[str]:
-    for one in actions:
-        words = [" ".join([*one.option_strings[:1], *([_value(one)] if one.nargs != 0 else [])])]
-        yield f"| `{words[0].strip()}` | {cell(sentence(one.help or ''))} |"
+    for action in actions:
+        words = [" ".join([*action.option_strings[:1], *([_value(action)] if action.nargs != 0 else [])])]
+        yield f"| `{words[0].strip()}` | {cell(sentence(action.help or ''))} |"
 
 
 def _place(action: argparse.Action) -> str:

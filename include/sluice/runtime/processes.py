@@ -124,26 +124,26 @@ def mark(home: Path) -> dict[str, str]:
     return {MARK_ENV: str(home), "SPT_NOENV": "1"}
 
 
-def marked(home: Path) -> list[psutil.Process]:
+def list_marked(home: Path) -> list[psutil.Process]:
     """All running processes that carry the mark of this home, except ourselves and what started us."""
     _reap()
     own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-    found = []
+    marked_processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if process.pid not in own and process.environ().get(MARK_ENV) == str(home):
-                found.append(process)
-    return found
+                marked_processes.append(process)
+    return marked_processes
 
 
 def family(services: Iterable[Service]) -> list[psutil.Process]:
     """The processes of these services and all that descend from them."""
-    found: dict[int, psutil.Process] = {}
+    members: dict[int, psutil.Process] = {}
     for service in services:
         if leader := service.process():
             with contextlib.suppress(psutil.NoSuchProcess):
-                found |= {process.pid: process for process in [leader, *leader.children(recursive=True)]}
-    return list(found.values())
+                members |= {process.pid: process for process in [leader, *leader.children(recursive=True)]}
+    return list(members.values())
 
 
 def end(processes: Sequence[psutil.Process], number: signal.Signals, grace_s: float) -> None:

@@ -13,17 +13,17 @@ import psutil
 
 from sluice.runtime import airflow, processes, spark_connect
 from sluice.runtime.paths import RuntimePaths
-from sluice.runtime.state import State
+from sluice.runtime.state import RuntimeState
 from sluice.runtime.terminal import Progress
 
 GRACE_S = 10.0
 
 
-def end_all(layout: RuntimePaths, state: State, progress: Progress) -> None:
+def end_all(layout: RuntimePaths, state: RuntimeState, progress: Progress) -> None:
     """End Airflow, jobs and Spark of this home, and what an earlier start may have left; PostgreSQL stays."""
-    spark = processes.family(filter(None, [state.running(spark_connect.NAME)]))
-    services = filter(None, map(state.running, airflow.SERVICES))
-    others = {process.pid: process for process in [*processes.family(services), *processes.marked(layout.home)]}
+    spark = processes.family(filter(None, [state.find_running(spark_connect.NAME)]))
+    services = filter(None, map(state.find_running, airflow.SERVICES))
+    others = {process.pid: process for process in [*processes.family(services), *processes.list_marked(layout.home)]}
     for process in spark:
         others.pop(process.pid, None)
     if spark or others:
@@ -40,5 +40,5 @@ def end_all(layout: RuntimePaths, state: State, progress: Progress) -> None:
 def _is_job(process: psutil.Process) -> bool:
     """Whether it is a Spark job, or was started by one."""
     with contextlib.suppress(psutil.Error):
-        return any("/spark_jobs/" in word for one in [process, *process.parents()] for word in one.cmdline())
+        return any("/spark_jobs/" in word for ancestor in [process, *process.parents()] for word in ancestor.cmdline())
     return False

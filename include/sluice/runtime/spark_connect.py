@@ -16,7 +16,7 @@ from sluice.errors import SluiceError
 from sluice.runtime import ports, processes
 from sluice.runtime.paths import BIN, RuntimePaths, write_private
 from sluice.runtime.processes import Service
-from sluice.runtime.terminal import Step
+from sluice.runtime.terminal import ProgressStep
 from sluice.spark_environment import REMOTE_ENV, TOKEN_ENV
 from sluice.storage import private_files
 
@@ -28,10 +28,10 @@ SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 def jars() -> Path:
     """Where what Java runs is installed, found without importing it."""
-    found = importlib.util.find_spec("pyspark")
-    assert found
-    assert found.origin
-    return Path(found.origin).parent / "jars"
+    package = importlib.util.find_spec("pyspark")
+    assert package
+    assert package.origin
+    return Path(package.origin).parent / "jars"
 
 
 def make_token(layout: RuntimePaths) -> None:
@@ -65,7 +65,7 @@ def start(layout: RuntimePaths, port: int, env: Mapping[str, str]) -> Service:
     )
 
 
-def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str, str], step: Step) -> None:
+def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str, str], step: ProgressStep) -> None:
     """Wait for the server and run one small job: the first one of a server costs seconds.
 
     Raises:

@@ -16,7 +16,7 @@ from sluice.runtime.terminal import Progress
 from sluice.storage import private_files
 
 
-class State:
+class RuntimeState:
     """The content of the file. Every change is written at once: we may be killed at any time."""
 
     def __init__(self, layout: RuntimePaths) -> None:
@@ -34,7 +34,7 @@ class State:
             # No file, or one that a full disk cut short: processes are found by their mark as well.
             self.services, self.ports, self.configuration = {}, {}, ""
 
-    def running(self, name: str) -> Service | None:
+    def find_running(self, name: str) -> Service | None:
         """The service if it is alive."""
         service = self.services.get(name)
         return service if service and service.alive else None

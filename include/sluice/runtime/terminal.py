@@ -18,7 +18,7 @@ _REFRESH_S = 0.2
 _CLEAR = "\r\033[K"
 
 
-class Step:
+class ProgressStep:
     """One thing that takes time."""
 
     def __init__(self, title: str) -> None:
@@ -47,7 +47,7 @@ class Progress:
         self._period_s = _REFRESH_S if self._live else heartbeat_s
         self._started = time.monotonic()
         self._lock = threading.Lock()
-        self._steps: list[Step] = []
+        self._steps: list[ProgressStep] = []
         self._ticker: threading.Thread | None = None
         self._wake = threading.Event()
 
@@ -57,9 +57,9 @@ class Progress:
             self._line(text)
 
     @contextmanager
-    def step(self, title: str) -> Iterator[Step]:
+    def step(self, title: str) -> Iterator[ProgressStep]:
         """Around something that takes time; says when it is done, and until then that it lives."""
-        step = Step(title)
+        step = ProgressStep(title)
         with self._lock:
             self._steps.append(step)
             if not self._live:
@@ -75,7 +75,7 @@ class Progress:
             raise
         self._end(step, "done")
 
-    def _end(self, step: Step, how: str) -> None:
+    def _end(self, step: ProgressStep, how: str) -> None:
         with self._lock:
             self._steps.remove(step)
             self._line(f"{step.title}: {how} in {step.elapsed_s:.1f} s")

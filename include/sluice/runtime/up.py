@@ -22,11 +22,11 @@ from sluice.runtime.java import java_home
 from sluice.runtime.paths import BIN, RuntimePaths
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.postgres_dirs import packaged_binaries
-from sluice.runtime.state import State, alone
+from sluice.runtime.state import RuntimeState, alone
 from sluice.runtime.terminal import Progress
 from sluice.store.engine import Store
 
-__all__ = ["Runtime", "down", "running", "up"]
+__all__ = ["Runtime", "down", "find_running", "up"]
 
 
 def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], None] | None = None) -> Runtime:
@@ -45,7 +45,7 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
     if not layout.seal_key.exists():
         connections.new_key_file(layout.seal_key)
     with alone(layout, progress):
-        state = State(layout)
+        state = RuntimeState(layout)
         cluster = _cluster(layout)
         if _complete(state, cluster):
             runtime = _runtime(layout, state, cluster)
@@ -57,12 +57,12 @@ def up(progress: Progress | None = None, before_airflow: Callable[[Cluster], Non
     return _runtime(layout, state, cluster)
 
 
-def running() -> Runtime | None:
+def find_running() -> Runtime | None:
     """The runtime of this home if all of it is up. Starts nothing."""
     layout = RuntimePaths.from_environment()
     if not layout.state_file.exists():
         return None
-    state = State(layout)
+    state = RuntimeState(layout)
     cluster = _cluster(layout)
     return _runtime(layout, state, cluster) if _complete(state, cluster) else None
 
@@ -76,7 +76,7 @@ def down(progress: Progress | None = None) -> None:
         return
     layout.make()
     with alone(layout, progress):
-        state, cluster = State(layout), _cluster(layout)
+        state, cluster = RuntimeState(layout), _cluster(layout)
         if not state.services and not cluster.service():
             progress.note(f"nothing runs of {layout.home}")
         shutdown.end_all(layout, state, progress)
@@ -89,12 +89,12 @@ def _cluster(layout: RuntimePaths) -> Cluster:
     return Cluster(layout.postgres, layout.log("postgres"))
 
 
-def _complete(state: State, cluster: Cluster) -> bool:
+def _complete(state: RuntimeState, cluster: Cluster) -> bool:
     names = (*airflow.SERVICES, spark_connect.NAME)
-    return all(state.running(name) for name in names) and cluster.service() is not None
+    return all(state.find_running(name) for name in names) and cluster.service() is not None
 
 
-def _verify(state: State, progress: Progress) -> None:
+def _verify(state: RuntimeState, progress: Progress) -> None:
     """Every process is there; an `up` that was killed may have left some of them still starting."""
     with progress.step("looking at what runs") as step:
         spark, port = state.services[spark_connect.NAME], state.ports[spark_connect.NAME]
@@ -105,7 +105,7 @@ def _verify(state: State, progress: Progress) -> None:
 
 def _start(
     layout: RuntimePaths,
-    state: State,
+    state: RuntimeState,
     cluster: Cluster,
     before_airflow: Callable[[Cluster], None] | None,
     progress: Progress,
@@ -117,7 +117,7 @@ def _start(
     java = java_home(layout.spark / "java")
     ours = (BIN / "python", BIN / "airflow", packaged_binaries() / "postgres", spark_connect.jars())
     expect_guarded(java / "bin" / "java", *ours)
-    shared = environment.shared(layout, java)
+    shared = environment.child_environment(layout, java)
     with ThreadPoolExecutor(3, thread_name_prefix="up") as pool:
         try:
             spark = pool.submit(_start_spark, layout, state, shared, progress)
@@ -140,7 +140,7 @@ def _start(
             raise
 
 
-def _choose_ports(state: State, cluster: Cluster, progress: Progress) -> None:
+def _choose_ports(state: RuntimeState, cluster: Cluster, progress: Progress) -> None:
     """The ports of the last time, or the usual ones, or what is free nearby."""
     usual = {
         "postgres": PREFERRED_PORT,
@@ -158,14 +158,14 @@ def _choose_ports(state: State, cluster: Cluster, progress: Progress) -> None:
             progress.note(f"port {first} is taken: {name} gets {chosen[name]}")
 
 
-def _start_spark(layout: RuntimePaths, state: State, shared: Mapping[str, str], progress: Progress) -> None:
+def _start_spark(layout: RuntimePaths, state: RuntimeState, shared: Mapping[str, str], progress: Progress) -> None:
     port = state.ports[spark_connect.NAME]
     with progress.step("Spark Connect server") as step:
         service = state.record(spark_connect.start(layout, port, shared))
         spark_connect.warm_up(layout, service, port, shared, step)
 
 
-def _start_databases(state: State, cluster: Cluster, progress: Progress) -> dict[str, str]:
+def _start_databases(state: RuntimeState, cluster: Cluster, progress: Progress) -> dict[str, str]:
     """Start PostgreSQL and give every role a new password; the passwords, by role."""
     passwords = {database.role: secrets.token_urlsafe(24) for database in DATABASES}
     with progress.step("PostgreSQL"):
@@ -183,13 +183,13 @@ def _migrate_store(cluster: Cluster, progress: Progress) -> None:
         Store(socket_connections(cluster)["sluice_control"]).migrate()
 
 
-def _start_airflow(layout: RuntimePaths, state: State, env: Mapping[str, str], progress: Progress) -> None:
+def _start_airflow(layout: RuntimePaths, state: RuntimeState, env: Mapping[str, str], progress: Progress) -> None:
     with progress.step("Airflow") as step:
         services = {name: state.record(airflow.start(layout, name, env)) for name in airflow.SERVICES}
         airflow.wait_until_healthy(state.ports[airflow.API_SERVER], services, step)
 
 
-def _runtime(layout: RuntimePaths, state: State, cluster: Cluster) -> Runtime:
+def _runtime(layout: RuntimePaths, state: RuntimeState, cluster: Cluster) -> Runtime:
     return Runtime(
         layout=layout,
         cluster=cluster,
@@ -200,7 +200,7 @@ def _runtime(layout: RuntimePaths, state: State, cluster: Cluster) -> Runtime:
     )
 
 
-def _connections(layout: RuntimePaths, state: State, passwords: Mapping[str, str]) -> list[dict[str, Any]]:
+def _connections(layout: RuntimePaths, state: RuntimeState, passwords: Mapping[str, str]) -> list[dict[str, Any]]:
     """The Airflow connections of the embedded runtime."""
     return [
         *tcp_connections(state.ports["postgres"], passwords),
