@@ -66,7 +66,8 @@ def errors_page(_: argparse.ArgumentParser) -> str:
     parts = [_ERRORS]
     for title, entries in error_codes.sections().items():
         parts += [f"## {title}", "", "| code | meaning | what is safe | what to type |", "|---|---|---|---|"]
-        parts += [f"| {it.code} | {cell(it.meaning)} | {cell(it.safe)} | {cell(it.remedy)} |" for entry in entries]
+        for entry in entries:
+            parts.append(f"| {entry.code} | {cell(entry.meaning)} | {cell(entry.safe)} | {cell(entry.remedy)} |")
         parts.append("")
     return "\n".join(parts)
 

@@ -34,7 +34,7 @@ class Gate:
     def why_shut(self) -> str:
         """Why the gate is shut, or "" if it is open."""
         if not (paused := self._switch.find_pause()):
-            return held(self._store, self._pair)
+            return why_held(self._store, self._pair)
         holds = replications.holds(self._store, self._pair)
         if Hold.ADMIN not in holds and Hold.EXCEPTION not in holds:
             who = paused.actor or "somebody"

@@ -181,7 +181,7 @@ def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
         context.config.replication(pair.source, pair.slave)
     pairs = pairs or tuple(Pair(replication.source, replication.slave) for replication in context.config.replications)
     sources = {name: advice.for_source(context, name) for name in dict.fromkeys(pair.source for pair in pairs)}
-    absent = offline_slaves.unanswered(context, pairs)
+    absent = offline_slaves.find_unreachable(context, pairs)
     beside = {pair: Beside(context.switch(pair).find_pause(), absent.get(pair), sources[pair.source]) for pair in pairs}
     by_pair = overviews(context.store, pairs, by_table=True)
     return [explain(context, overview, beside[pair], resting=True) for pair, overview in by_pair.items()]

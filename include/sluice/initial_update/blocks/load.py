@@ -218,10 +218,10 @@ class _SlaveLoader:
         """Why no block is to be begun; empty if it can be reached, its drain is at work, and near enough, and the
         master has time."""
         store = self._context.store
-        if self.away:
-            self._look()
-        if self.away:
-            return self.away.fact
+        if self.unreachable:
+            self._refresh()
+        if self.unreachable:
+            return self.unreachable.fact
         if self._switch.find_pause() or replications.holds(store, self.pair):
             return "its drain is paused, or stands"
         _, lag_s = read_holdback(store, self.pair)
