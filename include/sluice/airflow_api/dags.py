@@ -112,7 +112,7 @@ class Dags:
                 raise SluiceError(
                     952,
                     "\n".join(filter(None, [f"the run {run} of {dag} is {state['state']}", note])),
-                    "the log of its task in the Airflow UI has more. When the cause is mended, trigger it again",
+                    "the log of its task in the Airflow UI has more. When the cause is fixed, trigger it again",
                 )
             time.sleep(_LOOK_S)
 

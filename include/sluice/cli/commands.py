@@ -44,7 +44,7 @@ def show_check() -> int:
         print(check.line(result))
     wrong = sum(not result.good for result in results)
     if wrong:
-        print(f"{wrong} of {len(results)} are wrong: mend them from the top, then run {shell.check()} again.")
+        print(f"{wrong} of {len(results)} are wrong: fix them from the top, then run {shell.check()} again.")
         print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
     return 1 if wrong else 0
 
