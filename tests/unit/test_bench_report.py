@@ -9,14 +9,14 @@ import pytest
 
 from sluice import bench
 from sluice.bench import report
-from sluice.bench.phases import Phase, print_table, take_medians
-from sluice.bench.report import Report, alternating
+from sluice.bench.phases import MeasuredPhase, print_table, take_medians
+from sluice.bench.report import BenchReport, alternate
 from sluice.errors import ConfigError
 from sluice.runtime.terminal import Progress
 
 
 def test_a_report_is_one_json_object_with_inputs_machine_and_figures() -> None:
-    line = Report("apply", {"changes": 200_000}, {"changes_per_s": 123_456.789, "equal": True}).line()
+    line = BenchReport("apply", {"changes": 200_000}, {"changes_per_s": 123_456.789, "equal": True}).line()
     assert "\n" not in line
     told = json.loads(line)
     assert told["bench"] == "apply"
@@ -27,7 +27,7 @@ def test_a_report_is_one_json_object_with_inputs_machine_and_figures() -> None:
 
 @pytest.mark.parametrize(("figure", "shown"), [(0.123456, 0.1235), (7, 7), (123_456, 123_456), (True, True)])
 def test_only_measured_figures_are_rounded(figure: float, shown: float) -> None:
-    told = json.loads(Report("any", {}, {"figure": figure}).line())["figures"]["figure"]
+    told = json.loads(BenchReport("any", {}, {"figure": figure}).line())["figures"]["figure"]
     assert (told, type(told)) == (shown, type(shown))
 
 
@@ -40,7 +40,7 @@ def test_sides_alternate_and_the_median_counts() -> None:
         return next(figures[name])
 
     shown = io.StringIO()
-    medians = alternating(Progress(shown), {name: lambda name=name: side(name) for name in figures})
+    medians = alternate(Progress(shown), {name: lambda name=name: side(name) for name in figures})
     assert order == ["with", "without"] * report.ROUNDS
     assert medians == {"with": 6.0, "without": 1.0}
     assert "with, round 2 of 3" in shown.getvalue()
@@ -48,19 +48,19 @@ def test_sides_alternate_and_the_median_counts() -> None:
 
 def test_phases_are_reported_by_medians_of_time_and_of_each_process() -> None:
     rounds = [
-        {"cold": Phase(3.0, {"drain": 0.5, "walsender": 0.25})},
-        {"cold": Phase(1.0, {"drain": 0.125})},
-        {"cold": Phase(2.0, {"drain": 0.25, "walsender": 0.75, "publish": 9.0})},
+        {"cold": MeasuredPhase(3.0, {"drain": 0.5, "walsender": 0.25})},
+        {"cold": MeasuredPhase(1.0, {"drain": 0.125})},
+        {"cold": MeasuredPhase(2.0, {"drain": 0.25, "walsender": 0.75, "publish": 9.0})},
     ]
     medians = take_medians(rounds)
-    assert medians == {"cold": Phase(2.0, {"drain": 0.25, "walsender": 0.25})}
-    figures = json.loads(Report("any", {}, {"phases": medians["cold"].figures()}).line())["figures"]["phases"]
+    assert medians == {"cold": MeasuredPhase(2.0, {"drain": 0.25, "walsender": 0.25})}
+    figures = json.loads(BenchReport("any", {}, {"phases": medians["cold"].figures()}).line())["figures"]["phases"]
     assert figures == {"seconds": 2.0, "cpu_s": {"all": 0.5, "drain": 0.25, "walsender": 0.25}}
 
 
 def test_a_line_of_the_table_has_time_processor_time_and_the_processes_with_most_of_it_first() -> None:
     _, cold, warm = print_table(
-        {"ours": {"cold": Phase(1.23456, {"publish": 0.25, "drain": 0.5}), "warm": Phase(1.0, {})}}
+        {"ours": {"cold": MeasuredPhase(1.23456, {"publish": 0.25, "drain": 0.5}), "warm": MeasuredPhase(1.0, {})}}
     ).splitlines()
     assert cold.split() == ["ours,", "cold", "1.235", "0.75", "drain", "0.50,", "publish", "0.25"]
     assert warm.split() == ["ours,", "warm", "1.000", "0.00"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import signal
 from importlib import import_module
 
-from sluice.bench.report import Report
+from sluice.bench.report import BenchReport
 from sluice.bench.server import LOG, TRIGGERS
 from sluice.errors import ConfigError
 from sluice.runtime.terminal import Progress
 
-# The module of each bench; each has `measure(scale, progress) -> Report`.
+# The module of each bench; each has `measure(scale, progress) -> BenchReport`.
 BENCHES = {
     "capture": "capture",
     "publish": "publish",
@@ -54,7 +54,7 @@ def run(name: str, scale: float = 1.0, capture: str = TRIGGERS) -> int:
         )
     signal.signal(signal.SIGTERM, _leave)
     measure = import_module(f"sluice.bench.{BENCHES[name]}").measure
-    report: Report = measure(scale, Progress(), *([capture] if name in BY_LOG else ()))
+    report: BenchReport = measure(scale, Progress(), *([capture] if name in BY_LOG else ()))
     if report.table:
         print(report.table)
     print(report.line(), flush=True)

@@ -9,7 +9,7 @@ import psutil
 
 from sluice.bench import pgbench
 from sluice.bench.report import seconds
-from sluice.bench.server import LOG, TRIGGERS, Server
+from sluice.bench.server import LOG, TRIGGERS, BenchServer
 from sluice.connections import ConnectionInfo
 from sluice.model.names import TableName
 from sluice.model.watched import Watch, WatchSettings
@@ -54,8 +54,8 @@ def sizes(scale: float) -> tuple[int, int, int]:
     return max(1, round(6 * scale)), max(100, round(50_000 * scale)), branches
 
 
-def prepared(
-    server: Server, side: str, rows: int, branches: int, progress: Progress, capture: str = TRIGGERS
+def prepare(
+    server: BenchServer, side: str, rows: int, branches: int, progress: Progress, capture: str = TRIGGERS
 ) -> ConnectionInfo:
     """A database with pgbench's tables and ours; unless it is without capture every table is watched."""
     info = server.database(f"{side.replace(' ', '_')}_capture")
@@ -81,7 +81,7 @@ class Transactions:
     """One run of pgbench: transactions a second. `cpu_us` keeps the CPU of the server that each took a transaction,
     which other work on the machine bends less than the rate."""
 
-    def __init__(self, server: Server, info: ConnectionInfo, run_s: int, durable: bool, protocol: str) -> None:
+    def __init__(self, server: BenchServer, info: ConnectionInfo, run_s: int, durable: bool, protocol: str) -> None:
         self._server = server
         self._info = info
         self._run_s = run_s
@@ -103,7 +103,7 @@ class Bulk:
     """One UPDATE of many rows: seconds until it is committed. On a `running` master the queue has the room of what was
     purged; else its file grows."""
 
-    def __init__(self, server: Server, info: ConnectionInfo, rows: int, *, running: bool = False) -> None:
+    def __init__(self, server: BenchServer, info: ConnectionInfo, rows: int, *, running: bool = False) -> None:
         self._server = server
         self._info = info
         self._rows = rows
@@ -115,14 +115,14 @@ class Bulk:
             return seconds(lambda: session.execute(_BULK.replace("%s", str(self._rows))))
 
 
-def _ended_sessions_s(server: Server) -> float:
+def _ended_sessions_s(server: BenchServer) -> float:
     """CPU seconds of all sessions of the server that have ended."""
     service = server.cluster.service()
     times = psutil.Process(service.pid).cpu_times() if service else None
     return times.children_user + times.children_system if times else 0.0
 
 
-def quiet(server: Server, info: ConnectionInfo, *, running: bool = False, published: bool = True) -> None:
+def quiet(server: BenchServer, info: ConnectionInfo, *, running: bool = False, published: bool = True) -> None:
     """Both sides begin alike: what was captured is gone, as if `published`, and the disk has nothing left to do. The
     queue's file is empty, or as long as it was, as the publisher leaves it."""
     with server.connect(info) as session:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sluice.bench import workload
-from sluice.bench.report import ROUNDS, Report, alternating, seconds
+from sluice.bench.report import ROUNDS, BenchReport, alternate, seconds
 from sluice.bench.server import SOURCE, private_server, receive
 from sluice.context import Context
 from sluice.drain.run import drain
@@ -18,7 +18,7 @@ REPLAYED = tuple(f"one_to_one_{number}" for number in range(1, ROUNDS + 1))
 CHANGES_A_TRANSACTION = 5
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """200,000 mixed changes of 3 tables with foreign keys; each round drains them into fresh slaves, in each mode."""
     wanted = max(500, round(200_000 * scale))
     rows = max(100, wanted // 10)
@@ -38,20 +38,20 @@ def measure(scale: float, progress: Progress) -> Report:
             published = publish(context, SOURCE, once=True)
         batches, replays = iter(SLAVES), iter(REPLAYED)
         sides = {
-            "changes_per_s": lambda: _drained(context, next(batches), made),
-            "one_to_one_changes_per_s": lambda: _drained(context, next(replays), made),
+            "changes_per_s": lambda: _drain_rate(context, next(batches), made),
+            "one_to_one_changes_per_s": lambda: _drain_rate(context, next(replays), made),
         }
-        rounds = alternating(progress, sides)
+        rounds = alternate(progress, sides)
         with progress.step("comparing"):
             equal = server.hold_the_same((master, *slaves.values()), workload.NAMES)
-    return Report(
+    return BenchReport(
         "apply",
         {"changes": made, "transactions": int(str(published["transactions"])), "tables": len(workload.TABLES)},
         {**rounds, "equal": equal},
     )
 
 
-def _drained(context: Context, slave: str, expected: int) -> float:
+def _drain_rate(context: Context, slave: str, expected: int) -> float:
     delivered: dict[str, object] = {}
     took = seconds(lambda: delivered.update(drain(context, Pair(SOURCE, slave), once=True)))
     if delivered["changes"] != expected:

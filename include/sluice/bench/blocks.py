@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from sluice.airflow_api.pause import Pause, PauseSwitch
 from sluice.bench import pgbench
-from sluice.bench.report import ROUNDS, Report, alternating
-from sluice.bench.server import SOURCE, Server, private_server
+from sluice.bench.report import ROUNDS, BenchReport, alternate
+from sluice.bench.server import SOURCE, BenchServer, private_server
 from sluice.bench.workers import SPAWNED, Workers
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -39,7 +39,7 @@ _ACCOUNTS = "pgbench_accounts"
 _LOOK_S = 1.0
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """Windows of 5 s of pgbench; publisher and drains are at work in all of them, the load in every second one."""
     rounds = max(ROUNDS, round(10 * min(1, scale)))
     run_s, branches = max(1, round(5 * scale)), max(1, round(20 * scale))
@@ -60,7 +60,7 @@ def measure(scale: float, progress: Progress) -> Report:
             window = _Window(server, master, run_s, gate, workers)
             sides = {"transactions/s": window.without, "transactions/s with the load": window.with_}
             try:
-                without, with_ = alternating(progress, sides, rounds).values()
+                without, with_ = alternate(progress, sides, rounds).values()
             finally:
                 gate.end()
             with progress.step("loading the rest, at full speed"):
@@ -70,7 +70,7 @@ def measure(scale: float, progress: Progress) -> Report:
             for name in slaves:
                 drain(context, Pair(SOURCE, name), once=True)
             equal = server.hold_the_same((master, *slaves.values()), pgbench.TABLES)
-    return Report(
+    return BenchReport(
         "blocks",
         {
             "workload": "pgbench TPC-B-like, durable",
@@ -143,7 +143,7 @@ class _Enough(Exception):
 class _Window:
     """One run of pgbench: transactions a second. `loaded` counts the rows that came meanwhile."""
 
-    def __init__(self, server: Server, master: ConnectionInfo, run_s: int, gate: _Gate, workers: Workers) -> None:
+    def __init__(self, server: BenchServer, master: ConnectionInfo, run_s: int, gate: _Gate, workers: Workers) -> None:
         self._server = server
         self._master = master
         self._run_s = run_s
@@ -196,13 +196,13 @@ def _drain(context: Context, over: Event, slave: str) -> None:
 
 
 def _load(context: Context, _: Event, gate: _Gate) -> None:
-    def counted(job: BlockJob) -> list[BlockLoaded]:
+    def count_rows(job: BlockJob) -> list[BlockLoaded]:
         done = _blocks(job)
-        gate.rows.value += sum(one.rows for one in done)
+        gate.rows.value += sum(block.rows for block in done)
         return done
 
     with suppress(_Enough):
-        load_online(_Gated(context.config, context.connections, gate), SOURCE, [LOADED], counted)
+        load_online(_Gated(context.config, context.connections, gate), SOURCE, [LOADED], count_rows)
 
 
 def _blocks(job: BlockJob) -> list[BlockLoaded]:
@@ -212,7 +212,7 @@ def _blocks(job: BlockJob) -> list[BlockLoaded]:
 
 
 def _context(
-    server: Server, slaves: Mapping[str, ConnectionInfo], run_for_s: int, blocks: Mapping[str, object]
+    server: BenchServer, slaves: Mapping[str, ConnectionInfo], run_for_s: int, blocks: Mapping[str, object]
 ) -> Context:
     tables = {f"public.{name}": {"load_in_blocks": name == _ACCOUNTS} for name in pgbench.TABLES}
     # Short, so that what waits for the jobs to end does not wait long.

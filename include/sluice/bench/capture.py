@@ -6,31 +6,31 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from sluice.bench import capture_by_log, pgbench
-from sluice.bench.application import BY_KEY, IDLE, SIDES, Bulk, Transactions, prepared, sizes
-from sluice.bench.report import Report, alternating
+from sluice.bench.application import BY_KEY, IDLE, SIDES, Bulk, Transactions, prepare, sizes
+from sluice.bench.report import BenchReport, alternate
 from sluice.bench.server import LOG, TRIGGERS, private_server
 from sluice.runtime.terminal import Progress
 
 
-def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report:
+def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchReport:
     """What capturing costs by triggers, or by the server's log."""
     return capture_by_log.measure(scale, progress) if capture == LOG else _by_triggers(scale, progress)
 
 
-def _by_triggers(scale: float, progress: Progress) -> Report:
+def _by_triggers(scale: float, progress: Progress) -> BenchReport:
     """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture; durable transactions
     also with row triggers that do nothing, the UPDATE also with old images by key alone."""
     run_s, rows, branches = sizes(scale)
     with private_server(progress) as server:
-        infos = {side: prepared(server, side, rows, branches, progress) for side in (*SIDES, BY_KEY, IDLE)}
+        infos = {side: prepare(server, side, rows, branches, progress) for side in (*SIDES, BY_KEY, IDLE)}
 
-        def measured(what: str, measures: Mapping[str, Callable[[], float]]) -> list[float]:
+        def measure_sides(what: str, measures: Mapping[str, Callable[[], float]]) -> list[float]:
             named = {f"{what} {side} capture": measure for side, measure in measures.items()}
-            return list(alternating(progress, named).values())
+            return list(alternate(progress, named).values())
 
         def ratio(what: str, measures: Mapping[str, Callable[[], float]]) -> tuple[float, float, float]:
             """With / without, and both."""
-            without, with_ = measured(what, measures)
+            without, with_ = measure_sides(what, measures)
             return with_ / without, with_, without
 
         def runs(
@@ -41,14 +41,14 @@ def _by_triggers(scale: float, progress: Progress) -> Report:
         unflushed = runs()
         fast = ratio("unflushed transactions/s", unflushed)
         quick = ratio("prepared unflushed transactions/s", runs(protocol="prepared"))
-        durable, durable_with, idle = measured("durable transactions/s", runs((*SIDES, IDLE), durable=True))
+        durable, durable_with, idle = measure_sides("durable transactions/s", runs((*SIDES, IDLE), durable=True))
         bulk = {side: Bulk(server, infos[side], rows) for side in (*SIDES, BY_KEY)}
         for once in bulk.values():
             once()
-        large_without, large_with, large_by_key = measured("seconds of the bulk UPDATE", bulk)
+        large_without, large_with, large_by_key = measure_sides("seconds of the bulk UPDATE", bulk)
         running = {side: Bulk(server, infos[side], rows, running=True) for side in SIDES}
-        running_without, running_with = measured("seconds of the bulk UPDATE of a running master", running)
-    return Report(
+        running_without, running_with = measure_sides("seconds of the bulk UPDATE of a running master", running)
+    return BenchReport(
         "capture",
         {"workload": "pgbench TPC-B-like", "clients": pgbench.CLIENTS, "run_s": run_s, "bulk_rows": rows},
         {

@@ -13,9 +13,9 @@ from multiprocessing.synchronize import Event
 import psutil
 
 from sluice.bench import pgbench
-from sluice.bench.application import SIDES, WITH, WITHOUT, Bulk, Transactions, prepared, quiet, sizes
-from sluice.bench.report import Report, alternating
-from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, Server, private_server
+from sluice.bench.application import SIDES, WITH, WITHOUT, Bulk, Transactions, prepare, quiet, sizes
+from sluice.bench.report import BenchReport, alternate
+from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, BenchServer, private_server
 from sluice.bench.workers import Workers, until
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -27,37 +27,37 @@ _CHANGES = 4
 _LOOK_S = 0.1
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """The publisher does not run for the rates; for the processor time a change it does."""
     run_s, rows, branches = sizes(scale)
     with private_server(progress, SETTINGS[TRIGGERS]) as plain, private_server(progress, SETTINGS[LOG]) as logical:
         servers = {WITHOUT: plain, WITH: logical}
-        infos = {side: prepared(servers[side], side, rows, branches, progress, LOG) for side in SIDES}
+        infos = {side: prepare(servers[side], side, rows, branches, progress, LOG) for side in SIDES}
 
-        def measured(what: str, measures: Mapping[str, Callable[[], float]]) -> tuple[float, float]:
+        def measure_sides(what: str, measures: Mapping[str, Callable[[], float]]) -> tuple[float, float]:
             named = {f"{what} {side} capture": measure for side, measure in measures.items()}
-            without, with_ = alternating(progress, named).values()
+            without, with_ = alternate(progress, named).values()
             return without, with_
 
         def runs(*, durable: bool = False, protocol: str = "simple") -> dict[str, Transactions]:
             return {side: Transactions(servers[side], infos[side], run_s, durable, protocol) for side in SIDES}
 
         unflushed = runs()
-        fast = measured("unflushed transactions/s", unflushed)
-        quick = measured("prepared unflushed transactions/s", runs(protocol="prepared"))
-        durable = measured("durable transactions/s", runs(durable=True))
+        fast = measure_sides("unflushed transactions/s", unflushed)
+        quick = measure_sides("prepared unflushed transactions/s", runs(protocol="prepared"))
+        durable = measure_sides("durable transactions/s", runs(durable=True))
         bulk = {side: Bulk(servers[side], infos[side], rows) for side in SIDES}
         for once in bulk.values():
             once()
-        large = measured("seconds of the bulk UPDATE", bulk)
+        large = measure_sides("seconds of the bulk UPDATE", bulk)
         ways = {
             "nothing": _Published(plain, infos[WITHOUT], run_s),
-            TRIGGERS: _Published.of(plain, TRIGGERS, run_s, branches, progress),
-            LOG: _Published.of(logical, LOG, run_s, branches, progress),
+            TRIGGERS: _Published.create(plain, TRIGGERS, run_s, branches, progress),
+            LOG: _Published.create(logical, LOG, run_s, branches, progress),
         }
         named = {f"us of CPU a change, {way} captured and published": cost for way, cost in ways.items()}
-        nothing, triggers, log = alternating(progress, named).values()
-    return Report(
+        nothing, triggers, log = alternate(progress, named).values()
+    return BenchReport(
         "capture",
         {
             "capture": LOG,
@@ -96,7 +96,7 @@ class _Published:
         publisher_us: the publisher's own share, of each round.
     """
 
-    def __init__(self, server: Server, info: ConnectionInfo, run_s: int, context: Context | None = None) -> None:
+    def __init__(self, server: BenchServer, info: ConnectionInfo, run_s: int, context: Context | None = None) -> None:
         self._server = server
         self._info = info
         self._run_s = run_s
@@ -104,7 +104,7 @@ class _Published:
         self.publisher_us: list[float] = []
 
     @classmethod
-    def of(cls, server: Server, capture: str, run_s: int, branches: int, progress: Progress) -> _Published:
+    def create(cls, server: BenchServer, capture: str, run_s: int, branches: int, progress: Progress) -> _Published:
         """With a database and a publisher of its own."""
         info = server.database("master")
         with progress.step(f"filling a database that is published by {capture}"):
@@ -121,27 +121,27 @@ class _Published:
         workers = Workers(self._context, _publish)
         manifest = self._context.manifest(SOURCE)
 
-        def listed(transactions: int) -> bool:
+        def is_listed(transactions: int) -> bool:
             workers.look()
             return manifest.end().ordinal >= transactions
 
-        def published(transactions: int) -> None:
-            until(lambda: listed(transactions), _LOOK_S)
+        def wait_until_published(transactions: int) -> None:
+            until(lambda: is_listed(transactions), _LOOK_S)
 
         with workers.ready():
             # What it does once, at its beginning, is not what a change costs.
             before = manifest.end().ordinal
             with self._server.connect(self._info) as session:
                 session.execute("UPDATE pgbench_branches SET filler = NULL WHERE bid = 1")
-            published(before + 1)
-            return self._cost(lambda made: published(before + 1 + made), lambda: _tree_s(workers.pids))
+            wait_until_published(before + 1)
+            return self._cost(lambda made: wait_until_published(before + 1 + made), lambda: _tree_s(workers.pids))
 
-    def _cost(self, published: Callable[[int], None], publisher_s: Callable[[], float]) -> float:
+    def _cost(self, wait_until_published: Callable[[int], None], publisher_s: Callable[[], float]) -> float:
         server = self._server.cluster.service()
         assert server is not None
         server_before, before = _tree_s([server.pid]), publisher_s()
         _, made = pgbench.work(self._server, self._info, self._run_s, durable=False)
-        published(made)
+        wait_until_published(made)
         publisher = publisher_s() - before
         changes = max(made, 1) * _CHANGES
         self.publisher_us.append(publisher / changes * 1e6)
@@ -153,9 +153,9 @@ def _tree_s(pids: list[int]) -> float:
     took = 0.0
     for pid in pids:
         process = psutil.Process(pid)
-        for one in (process, *process.children(recursive=True)):
+        for member in (process, *process.children(recursive=True)):
             try:
-                took += sum(one.cpu_times()[:4] if one.pid == pid else one.cpu_times()[:2])
+                took += sum(member.cpu_times()[:4] if member.pid == pid else member.cpu_times()[:2])
             except psutil.NoSuchProcess:
                 continue
     return took

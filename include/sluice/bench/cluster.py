@@ -12,8 +12,8 @@ from multiprocessing.synchronize import Event
 import psutil
 
 from sluice.bench import workload
-from sluice.bench.report import Report
-from sluice.bench.server import SOURCE, Server, private_server, receive
+from sluice.bench.report import BenchReport
+from sluice.bench.server import SOURCE, BenchServer, private_server, receive
 from sluice.bench.standalone import WORKERS, Standalone, cluster, cpu_s
 from sluice.bench.workers import Workers
 from sluice.connections import ConnectionInfo
@@ -38,12 +38,12 @@ _LOOK_S = 0.25
 _PATIENCE_S = 300.0
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """A minute of 1,000 changes/s, after three quarters of one in which everything starts; then seconds of nothing."""
     seconds, many = max(5.0, 60.0 * scale), max(2, round(SLAVES * min(scale, 1.0)))
     with private_server(progress, "max_connections = 300\n") as server:
         with progress.step("filling tables"):
-            master, slaves = _filled(server, many)
+            master, slaves = _fill(server, many)
             schedule = {"run_for_s": _RUN_FOR_S}
             context = server.context(
                 workload.TABLES, slaves, {name: {"schedule": schedule} for name in slaves}, schedule=schedule
@@ -65,10 +65,10 @@ def measure(scale: float, progress: Progress) -> Report:
                 step.update(f"{rate:,.0f}/s")
             with progress.step("until all is delivered, and nothing is to be done"):
                 lags.until_delivered()
-                held = _held(spark)
+                held = _most_held_slots(spark)
             with progress.step("comparing"):
                 equal = server.hold_the_same([master, *slaves.values()], workload.NAMES)
-    return Report(
+    return BenchReport(
         "cluster",
         {"slaves": many, "workers": WORKERS, "wanted_changes_per_s": RATE, "seconds": seconds},
         {
@@ -83,11 +83,11 @@ def measure(scale: float, progress: Progress) -> Report:
     )
 
 
-def _filled(server: Server, many: int) -> tuple[ConnectionInfo, dict[str, ConnectionInfo]]:
+def _fill(server: BenchServer, many: int) -> tuple[ConnectionInfo, dict[str, ConnectionInfo]]:
     master = server.database("master")
     with server.connect(master) as session:
         workload.create(session, _ROWS)
-    return master, {f"slave_{n}": server.copied(master, f"slave_{n}") for n in range(1, many + 1)}
+    return master, {f"slave_{n}": server.copy(master, f"slave_{n}") for n in range(1, many + 1)}
 
 
 def _publish(context: Context, over: Event) -> None:
@@ -107,7 +107,7 @@ def _drain(context: Context, over: Event, slave: str) -> None:
 class _Writer:
     """Changes the master's rows, at a rate."""
 
-    def __init__(self, server: Server, master: ConnectionInfo) -> None:
+    def __init__(self, server: BenchServer, master: ConnectionInfo) -> None:
         self._session = server.connect(master)
         self._orders = workload.Orders(_ROWS)
         self.made = 0
@@ -191,7 +191,7 @@ class _Spent:
         return cpu_s(self._drivers), self._spark.cpu_s()
 
 
-def _held(spark: Standalone) -> int:
+def _most_held_slots(spark: Standalone) -> int:
     """The most slots that were held during some seconds in which nothing came."""
     most, end = 0, time.monotonic() + _IDLE_S
     while time.monotonic() < end:

@@ -7,7 +7,7 @@ import struct
 import time
 from collections.abc import Callable, Iterator
 
-from sluice.bench.report import Report, alternating
+from sluice.bench.report import BenchReport, alternate
 from sluice.runtime.terminal import Progress
 from sluice.vendors.gaussdb.capture.slot.binary import BinaryDecoder
 from sluice.vendors.gaussdb.capture.slot.json_text import JsonDecoder
@@ -25,7 +25,7 @@ Row = list[str | None]
 Decoder = TextDecoder | JsonDecoder | BinaryDecoder
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """40,000 inserts of 20 columns; the time is of the processor, since one core is measured."""
     wanted = max(100, round(40_000 * scale))
     decoders: dict[str, Callable[[], Decoder]] = {
@@ -39,23 +39,26 @@ def measure(scale: float, progress: Progress) -> Report:
     decoded: dict[str, list[Decoded]] = {}
 
     def rate(name: str) -> float:
-        decoder, found = decoders[name](), []
+        decoder, batches = decoders[name](), []
         began = time.process_time()
         for message in sent[name]:
             decoder.feed(message)
-            found.append(decoder.taken())
+            batches.append(decoder.taken())
         took = time.process_time() - began
-        decoded[name] = found
+        decoded[name] = batches
         return sum(map(len, sent[name])) / took / 1_000_000
 
     def side(name: str) -> Callable[[], float]:
         return lambda: rate(name)
 
-    figures = alternating(progress, {f"{name}_mb_per_s": side(name) for name in decoders})
-    images = {name: [row for one in found for row in one.changes["new"].to_pylist()] for name, found in decoded.items()}
+    figures = alternate(progress, {f"{name}_mb_per_s": side(name) for name in decoders})
+    images: dict[str, list[Row]] = {}
+    for name, batches in decoded.items():
+        images[name] = [row for batch in batches for row in batch.changes["new"].to_pylist()]
     equal = all(images[name] == rows for name in decoders)
     bytes_a_row = {f"{name}_bytes_a_row": sum(map(len, sent[name])) // wanted for name in decoders}
-    return Report("decode", {"changes": wanted, "columns": len(_NAMES), **bytes_a_row}, {**figures, "equal": equal})
+    size = {"changes": wanted, "columns": len(_NAMES), **bytes_a_row}
+    return BenchReport("decode", size, {**figures, "equal": equal})
 
 
 def _row(number: int) -> Row:

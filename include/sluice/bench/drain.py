@@ -13,9 +13,9 @@ import psutil
 from psycopg import sql
 
 from sluice.bench.meter import Meter
-from sluice.bench.phases import Phase, print_table, take_medians
-from sluice.bench.report import Figure, Report, measure_in_turn
-from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, Server, private_server, receive
+from sluice.bench.phases import MeasuredPhase, print_table, take_medians
+from sluice.bench.report import BenchReport, Figure, measure_in_turn
+from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, BenchServer, private_server, receive
 from sluice.bench.workers import SPAWNED, Workers, until
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -80,7 +80,7 @@ _SENDS = "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state <> 'startup
 _WAITS = "SELECT wait_event_type IN ('Activity', 'Client') FROM pg_stat_activity WHERE backend_type = 'walsender'"
 
 
-def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report:
+def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchReport:
     """80,000 changes in transactions of four, then 50,000 in one, made anew twice for each side and round.
 
     Each side has a server of its own: a log that tells whole old rows, or of what triggers write, would cost the other
@@ -93,8 +93,8 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report
         ExitStack() as stack,
     ):
         with progress.step(f"filling tables of {rows:,} rows"):
-            ours = stack.enter_context(closing(_Side(server, SLAVE, transactions, rows)))
-            theirs = stack.enter_context(closing(_Side(other, "subscriber", transactions, rows)))
+            ours = stack.enter_context(closing(_MeasuredSide(server, SLAVE, transactions, rows)))
+            theirs = stack.enter_context(closing(_MeasuredSide(other, "subscriber", transactions, rows)))
         tables: dict[str, object] = {f"public.{name}": {} for name in TABLES}
         slave = {SLAVE: {"schedule": _SCHEDULE}}
         context = server.context(tables, {SLAVE: ours.slave}, slave, capture=capture)
@@ -121,8 +121,8 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report
 
 
 def _report(
-    inputs: Mapping[str, Figure], rounds: Mapping[str, Sequence[Mapping[str, Phase]]], *, equal: bool
-) -> Report:
+    inputs: Mapping[str, Figure], rounds: Mapping[str, Sequence[Mapping[str, MeasuredPhase]]], *, equal: bool
+) -> BenchReport:
     """Compare the medians of both sides."""
     medians = {side: take_medians(measured) for side, measured in rounds.items()}
     ours, native = medians[OURS], medians[NATIVE]
@@ -130,7 +130,7 @@ def _report(
         side: median(phases[START].seconds + phases[COLD].seconds for phases in measured)
         for side, measured in rounds.items()
     }
-    return Report(
+    return BenchReport(
         "drain",
         inputs,
         {
@@ -156,11 +156,11 @@ class _Replication(Protocol):
     def at_work(self) -> AbstractContextManager[Mapping[str, int]]:
         """Start with the block, and end with it; it gets the processes of jobs by their names."""
 
-    def held(self) -> AbstractContextManager[None]:
+    def hold(self) -> AbstractContextManager[None]:
         """Stay up and do nothing within the block, in which a backlog is made, and begin when it ends."""
 
 
-class _Side:
+class _MeasuredSide:
     """A master, its backlog, and its slave, of the same rows.
 
     Attributes:
@@ -169,26 +169,26 @@ class _Side:
         shows: a session at the slave.
     """
 
-    def __init__(self, server: Server, name: str, transactions: int, rows: int) -> None:
+    def __init__(self, server: BenchServer, name: str, transactions: int, rows: int) -> None:
         self._server = server
-        self.master = _filled(server, rows)
-        self.slave = server.copied(self.master, name)
+        self.master = _fill(server, rows)
+        self.slave = server.copy(self.master, name)
         self._changes, self.shows = server.connect(self.master), server.connect(self.slave)
         self._backlog = _Backlog(self._changes, transactions, rows)
         self._meter = Meter(self.shows, self._changes)
 
-    def measure(self, replication: _Replication) -> dict[str, Phase]:
+    def measure(self, replication: _Replication) -> dict[str, MeasuredPhase]:
         """Measure the start, the first backlog of the processes that were started, and their second one."""
         has_all = self._backlog.make()
         self._meter.lap()
         with replication.at_work() as jobs:
             self._meter.watch(jobs)
             start = self._meter.lap()
-            cold = self._delivered(has_all)
-            with replication.held():
+            cold = self._wait_for_backlog(has_all)
+            with replication.hold():
                 has_all = self._backlog.make()
                 self._meter.lap()
-            warm = self._delivered(has_all)
+            warm = self._wait_for_backlog(has_all)
         # What that has written is on its way to the disk; the other side begins without such.
         self.shows.execute("CHECKPOINT")
         return {START: start, COLD: cold, WARM: warm}
@@ -201,7 +201,7 @@ class _Side:
         self._changes.close()
         self.shows.close()
 
-    def _delivered(self, has_all: sql.Composed) -> Phase:
+    def _wait_for_backlog(self, has_all: sql.Composed) -> MeasuredPhase:
         """Wait until the slave has a backlog."""
         until(lambda: self._has(has_all), _LOOK_S)
         return self._meter.lap()
@@ -251,7 +251,7 @@ class _Jobs:
             yield dict(zip(("publish", "drain"), workers.pids, strict=True))
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Publish when the block ends."""
         yield
         self._turns.release()
@@ -268,7 +268,7 @@ def _drain(context: Context, over: Event) -> None:
         drain(context, Pair(SOURCE, SLAVE))
 
 
-def _filled(server: Server, rows: int) -> ConnectionInfo:
+def _fill(server: BenchServer, rows: int) -> ConnectionInfo:
     info = server.database("master")
     values = {"rows": sql.Literal(rows), "accounts": sql.Literal(max(_FEWEST, rows))}
     with server.connect(info) as session:
@@ -281,7 +281,7 @@ def _filled(server: Server, rows: int) -> ConnectionInfo:
 class _Native:
     """PostgreSQL's own logical replication of the same tables, to another database of the same server."""
 
-    def __init__(self, server: Server, side: _Side) -> None:
+    def __init__(self, server: BenchServer, side: _MeasuredSide) -> None:
         self._session = side.shows
         names = sql.SQL(", ").join(map(sql.Identifier, TABLES))
         with server.connect(side.master) as session:
@@ -306,11 +306,11 @@ class _Native:
             until(lambda: _says(self._session, _NO_WALSENDER), _LOOK_S)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Stop the walsender: else it would send the backlog while it is made."""
         [(pid,)] = self._session.execute("SELECT pid FROM pg_stat_replication").fetchall()
         walsender = psutil.Process(pid)
-        until(lambda: self._stopped(walsender), _LOOK_S)
+        until(lambda: self._stop_waiting(walsender), _LOOK_S)
         try:
             yield
         finally:
@@ -320,7 +320,7 @@ class _Native:
         """Drop it, and its slot."""
         self._session.execute("DROP SUBSCRIPTION bench")
 
-    def _stopped(self, walsender: psutil.Process) -> bool:
+    def _stop_waiting(self, walsender: psutil.Process) -> bool:
         """Stop it while it waits; if it works, it may hold locks that the master needs."""
         walsender.suspend()
         if _says(self._session, _WAITS):

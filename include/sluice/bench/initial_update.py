@@ -10,8 +10,8 @@ from functools import partial
 from itertools import pairwise
 
 from sluice.bench import spark, whole_database
-from sluice.bench.report import Figure, Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server
+from sluice.bench.report import BenchReport, Figure, alternate, seconds
+from sluice.bench.server import SOURCE, BenchServer, private_server
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.initial_update.dump import dump
@@ -38,7 +38,7 @@ _PART = "(SELECT * FROM readings WHERE ctid >= '({},0)' AND ctid < '({},0)')"
 _BLOCKS = "SELECT pg_relation_size('readings') / current_setting('block_size')::integer"
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """2 million rows: by raw pipes, into a table that is there, and into one that is made; then a whole database, with
     300,000 rows of 30 columns and 200 small tables besides; then 20 million rows. Spark is warm before."""
     rows, mixed, small = (
@@ -53,7 +53,7 @@ def measure(scale: float, progress: Progress) -> Report:
         with progress.step(f"making {mixed:,} rows of 30 columns and {small} small tables"):
             whole_database.add(server, master, mixed, small)
         # Before anything is captured, so that others find no trigger to carry along.
-        plain = server.copied(master, "plain")
+        plain = server.copy(master, "plain")
         with progress.step(f"making {_TIMES * rows:,} rows"), server.connect(master) as session:
             _make(session, "tenfold", _TIMES * rows)
         slaves = {name: server.database(name) for name in ("existing", "created", "whole")}
@@ -67,26 +67,26 @@ def measure(scale: float, progress: Progress) -> Report:
         driver = whole_database.driver()
         with spark.session(server, context, progress, driver) as load:
             sides = {
-                "rows/s of two psql piped into two": lambda: rows / _piped(server, master, raw, 2),
-                "rows/s of psql piped into psql": lambda: rows / _piped(server, master, raw, 1),
-                "rows/s into a table that is there": lambda: rows / _dumped(server, context, "existing", load),
-                "rows/s into a table that is made": lambda: rows / _dumped(server, context, "created", load),
+                "rows/s of two psql piped into two": lambda: rows / _pipe(server, master, raw, 2),
+                "rows/s of psql piped into psql": lambda: rows / _pipe(server, master, raw, 1),
+                "rows/s into a table that is there": lambda: rows / _time_dump(server, context, "existing", load),
+                "rows/s into a table that is made": lambda: rows / _time_dump(server, context, "created", load),
                 "rows/s by files into a table that is there": lambda: rows / _by_files(server, context, load),
             }
-            two_piped, piped, existing, created, files = alternating(progress, sides).values()
+            two_piped, piped, existing, created, files = alternate(progress, sides).values()
             by_jdbc = partial(whole_database.by_jdbc, server, master=master, slave=raw, rows=rows)
             jdbc = {
                 "rows/s by Spark's JDBC, tuned": lambda: rows / by_jdbc(tuned=True),
                 "rows/s by Spark's JDBC as it is": lambda: rows / by_jdbc(tuned=False),
             }
-            jdbcs = alternating(progress, jdbc if driver else {}).values()
+            jdbcs = alternate(progress, jdbc if driver else {}).values()
             with progress.step("comparing"):
                 equal = server.hold_the_same((master, raw, slaves["existing"], slaves["created"]), ["readings"])
             wholes = _whole(server, context, load, plain, progress)
             whole = wholes.pop("")
             with progress.step("comparing"):
                 equal = equal and server.hold_the_same((master, slaves["whole"]), whole_database.TABLES)
-            (once_s, once_mb), (tenfold_s, tenfold_mb) = _measured(server, context, load, progress)
+            (once_s, once_mb), (tenfold_s, tenfold_mb) = _measure(server, context, load, progress)
             with progress.step("comparing"):
                 equal = equal and server.hold_the_same((master, slaves["existing"]), ["tenfold"])
     figures: dict[str, Figure] = {
@@ -111,11 +111,11 @@ def measure(scale: float, progress: Progress) -> Report:
         "equal": equal,
     }
     inputs = {"rows": rows, "mixed": mixed, "small_tables": small, "tasks": context.config.bulk_tasks}
-    return Report("initial-update", inputs, figures)
+    return BenchReport("initial-update", inputs, figures)
 
 
 def _whole(
-    server: Server, narrow: Context, load: spark.Load, plain: ConnectionInfo, progress: Progress
+    server: BenchServer, narrow: Context, load: spark.Load, plain: ConnectionInfo, progress: Progress
 ) -> dict[str, float]:
     """Seconds to fill an empty database with all tables, their keys and indexes: ours, under no name, and others'."""
     slave, other = narrow.connection("whole"), server.database("other")
@@ -123,7 +123,7 @@ def _whole(
     context = _with(server, narrow, tables)
 
     def ours() -> float:
-        whole_database.emptied(server, slave)
+        whole_database.drop_tables(server, slave)
         inhibit(context, SOURCE, ["whole"])
         took = seconds(lambda: dump(context, SOURCE, ["whole"], load))
         _end(context, "whole")
@@ -131,12 +131,12 @@ def _whole(
 
     sides: dict[str, Callable[[], float]] = {
         "": ours,
-        "pg_dump": partial(whole_database.restored, server, plain, other),
+        "pg_dump": partial(whole_database.time_restore, server, plain, other),
     }
     if whole_database.can_clone():
-        sides["pgcopydb"] = partial(whole_database.cloned, server, plain, other)
+        sides["pgcopydb"] = partial(whole_database.time_clone, server, plain, other)
     told = {f"seconds of a whole database {name}".strip(): side for name, side in sides.items()}
-    return dict(zip(sides, alternating(progress, told).values(), strict=True))
+    return dict(zip(sides, alternate(progress, told).values(), strict=True))
 
 
 def _make(session: Connection, table: str, rows: int = 0) -> None:
@@ -146,12 +146,12 @@ def _make(session: Connection, table: str, rows: int = 0) -> None:
     session.execute(f"VACUUM ANALYZE {table}".encode())
 
 
-def _with(server: Server, context: Context, tables: dict[str, object]) -> Context:
+def _with(server: BenchServer, context: Context, tables: dict[str, object]) -> Context:
     """The same slaves, other tables."""
     return server.context(tables, {name: context.connection(name) for name in context.config.slaves})
 
 
-def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo, pipes: int) -> float:
+def _pipe(server: BenchServer, master: ConnectionInfo, raw: ConnectionInfo, pipes: int) -> float:
     """The same rows by psql alone, into a table with its primary key: so many pipes at once, each with its share."""
     with server.connect(raw) as session:
         session.execute("TRUNCATE readings")
@@ -177,28 +177,28 @@ def _piped(server: Server, master: ConnectionInfo, raw: ConnectionInfo, pipes: i
         programs = [program for share in shares for program in pipe(share)]
         codes = [program.wait() for program in programs]
         if any(codes):
-            raise whole_database.failed("psql", f"{codes}")
+            raise whole_database.failure("psql", f"{codes}")
 
     return seconds(work)
 
 
-def _measured(server: Server, context: Context, load: spark.Load, progress: Progress) -> list[tuple[float, float]]:
+def _measure(server: BenchServer, context: Context, load: spark.Load, progress: Progress) -> list[tuple[float, float]]:
     """Seconds of a dump into a table that is there, and the most memory that the job's processes took, in MB: of the
     table, and of the one that is ten times as large."""
     peaks: dict[str, float] = {}
 
-    def watched(table: str) -> float:
+    def measure_peak(table: str) -> float:
         alone = _with(server, context, {f"public.{table}": {}})
         with spark.peak() as peak:
-            took = _dumped(server, alone, "existing", load, table)
+            took = _time_dump(server, alone, "existing", load, table)
         peaks[table] = max(peak.mb, peaks.get(table, 0.0))
         return took
 
-    sides = {f"seconds of the table {table}": partial(watched, table) for table in ("readings", "tenfold")}
-    return list(zip(alternating(progress, sides).values(), peaks.values(), strict=True))
+    sides = {f"seconds of the table {table}": partial(measure_peak, table) for table in ("readings", "tenfold")}
+    return list(zip(alternate(progress, sides).values(), peaks.values(), strict=True))
 
 
-def _dumped(server: Server, context: Context, slave: str, load: spark.Load, table: str = "readings") -> float:
+def _time_dump(server: BenchServer, context: Context, slave: str, load: spark.Load, table: str = "readings") -> float:
     """The dump alone: the slave's gate is shut before, and opened after."""
     _begin(server, context, slave, f"DROP TABLE IF EXISTS {table}" if slave == "created" else f"TRUNCATE {table}")
     took = seconds(lambda: dump(context, SOURCE, [slave], load))
@@ -206,7 +206,7 @@ def _dumped(server: Server, context: Context, slave: str, load: spark.Load, tabl
     return took
 
 
-def _by_files(server: Server, context: Context, load: spark.Load) -> float:
+def _by_files(server: BenchServer, context: Context, load: spark.Load) -> float:
     """Storing and loading; nobody carries anything, since the slave looks where the master stores."""
     slave = "existing"
     _begin(server, context, slave, "TRUNCATE readings")
@@ -217,7 +217,7 @@ def _by_files(server: Server, context: Context, load: spark.Load) -> float:
     return took
 
 
-def _begin(server: Server, context: Context, slave: str, emptied: str) -> None:
+def _begin(server: BenchServer, context: Context, slave: str, emptied: str) -> None:
     inhibit(context, SOURCE, [slave])
     with server.connect(context.connection(slave)) as session:
         session.execute(emptied.encode())

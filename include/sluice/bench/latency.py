@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from psycopg import sql
 
-from sluice.bench.report import Report
+from sluice.bench.report import BenchReport
 from sluice.context import Context
 from sluice.demo.by_files import PATIENCE_S
 from sluice.demo.master import SOURCE, install, load
@@ -29,7 +29,7 @@ _LOOK_S = 0.02
 _PATIENCE_S = 120.0
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """20 commits at random moments of at least a minute; what was not running before is stopped after."""
     tries = max(3, round(TRIES * scale))
     was_up = find_running() is not None
@@ -44,7 +44,7 @@ def measure(scale: float, progress: Progress) -> Report:
         if not was_up:
             down(progress)
     schedule = context.config.source(SOURCE).schedule
-    return Report(
+    return BenchReport(
         "latency",
         {
             "tries": tries,
@@ -70,9 +70,10 @@ def _replicate(runtime: Runtime, context: Context, slaves: list[str], progress: 
         install(context, session)
     with progress.step("waiting for the DAGs"):
         names = [("initial_update",), ("verify",), ("publish", SOURCE), *(("drain", SOURCE, slave) for slave in slaves)]
-        for one in names:
-            dags.let_run(*one)
-    empty = [one for one in slaves if replications.get(context.store, Pair(SOURCE, one)).status is not Status.NORMAL]
+        for names_of_dag in names:
+            dags.let_run(*names_of_dag)
+    statuses = {slave: replications.get(context.store, Pair(SOURCE, slave)).status for slave in slaves}
+    empty = [slave for slave, status in statuses.items() if status is not Status.NORMAL]
     if empty:
         with progress.step(f"filling {' and '.join(empty)}") as step:
             conf: dict[str, object] = {"source": SOURCE, "slaves": empty}

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sluice.bench.whole_database import failed
+from sluice.bench.whole_database import failure
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.runtime import ports
@@ -48,7 +48,7 @@ class MariaServer:
             cwd=self.directory / "data",
         )
         if done.returncode:
-            raise failed("mariadb", done.stderr.strip())
+            raise failure("mariadb", done.stderr.strip())
         return done.stdout
 
     def database(self, name: str) -> ConnectionInfo:
@@ -102,16 +102,16 @@ def _await(server: MariaServer, process: subprocess.Popen[Any]) -> None:
         except SluiceError:
             if process.poll() is not None or time.monotonic() > until:
                 said = (server.directory / "log").read_text(errors="replace")[-2_000:]
-                raise failed("mariadbd", said) from None
+                raise failure("mariadbd", said) from None
             time.sleep(0.1)
 
 
 def _program(name: str) -> str:
     # Debian has servers outside of the path of users.
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if found is None:
-        raise failed(name, "nothing: it is not installed (apt-get install mariadb-server)")
-    return found
+    program = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if program is None:
+        raise failure(name, "nothing: it is not installed (apt-get install mariadb-server)")
+    return program
 
 
 def _as_root() -> list[str]:

@@ -11,8 +11,8 @@ from pymysql.connections import Connection
 
 from sluice.bench import workload
 from sluice.bench.maria_server import MariaServer, private_mariadb
-from sluice.bench.report import ROUNDS, Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server
+from sluice.bench.report import ROUNDS, BenchReport, alternate, seconds
+from sluice.bench.server import SOURCE, BenchServer, private_server
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.drain.run import drain
@@ -50,15 +50,15 @@ _COLUMNS = {
 CHANGES_A_TRANSACTION = 5
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """500,000 rows by one session of each side; 100,000 mixed changes of 3 tables, drained into fresh slaves."""
     rows, wanted = max(500, round(500_000 * scale)), max(500, round(100_000 * scale))
     with private_server(progress) as server, private_mariadb(server.directory, progress) as maria:
         master = server.database("master")
         with progress.step(f"making {rows:,} rows"), server.connect(master) as session:
             session.execute(_MAKE.format(rows=rows).encode())
-        filled = _filled(server, maria, master, rows, progress)
-        drained, made, equal = _drained(server, maria, master, wanted, progress)
+        filled = _fill(server, maria, master, rows, progress)
+        drained, made, equal = _drain(server, maria, master, wanted, progress)
     figures = {
         **filled,
         "ratio_to_executemany": filled["rows_per_s"] / filled["rows_per_s_executemany"],
@@ -66,11 +66,11 @@ def measure(scale: float, progress: Progress) -> Report:
         "changes_per_s": drained,
         "equal": equal,
     }
-    return Report("mariadb", {"rows": rows, "changes": made}, figures)
+    return BenchReport("mariadb", {"rows": rows, "changes": made}, figures)
 
 
-def _filled(
-    server: Server, maria: MariaServer, master: ConnectionInfo, rows: int, progress: Progress
+def _fill(
+    server: BenchServer, maria: MariaServer, master: ConnectionInfo, rows: int, progress: Progress
 ) -> dict[str, float]:
     """Rows a second by our own chunks, reading them included, and by others, which have the rows already."""
     slaves = {name: maria.database(name) for name in FILLED}
@@ -102,14 +102,14 @@ def _filled(
         maria.client("TRUNCATE others.readings")
         return rows / seconds(lambda: maria.client(_LOAD.format(file=file, database="others")))
 
-    return alternating(
+    return alternate(
         progress,
         {"rows_per_s": ours, "rows_per_s_executemany": executemany, "rows_per_s_load_data": load_data},
     )
 
 
-def _drained(
-    server: Server, maria: MariaServer, master: ConnectionInfo, wanted: int, progress: Progress
+def _drain(
+    server: BenchServer, maria: MariaServer, master: ConnectionInfo, wanted: int, progress: Progress
 ) -> tuple[float, int, bool]:
     names = tuple(f"drained_{number}" for number in range(1, ROUNDS + 1))
     slaves = {name: maria.database(name) for name in names}
@@ -137,27 +137,29 @@ def _drained(
         pair = Pair(SOURCE, next(left))
         return made / seconds(lambda: drain(context, pair, once=True))
 
-    rate = alternating(progress, {"changes_per_s": side})["changes_per_s"]
+    rate = alternate(progress, {"changes_per_s": side})["changes_per_s"]
     with progress.step("comparing"):
         equal = _hold_the_same(server, maria, master, names)
     return rate, made, equal
 
 
-def _hold_the_same(server: Server, maria: MariaServer, master: ConnectionInfo, names: tuple[str, ...]) -> bool:
+def _hold_the_same(server: BenchServer, maria: MariaServer, master: ConnectionInfo, names: tuple[str, ...]) -> bool:
     with server.connect(master) as session:
         counts = [session.execute(f"SELECT count(*) FROM {table}".encode()).fetchone() for table in _COLUMNS]
-    found = set()
+    contents_of_all = set()
     for name in names:
         contents = [
             maria.client(_CONTENTS.format(columns=", ".join(columns), database=name, table=table))
             for table, columns in _COLUMNS.items()
         ]
-        found.add(tuple(contents))
-    (alike,) = found if len(found) == 1 else ((),)
-    return [one.split("\t")[0] for one in alike] == [str(count[0]) for count in counts if count]
+        contents_of_all.add(tuple(contents))
+    (alike,) = contents_of_all if len(contents_of_all) == 1 else ((),)
+    return [row.split("\t")[0] for row in alike] == [str(count[0]) for count in counts if count]
 
 
-def _context(server: Server, tables: dict[str, Any], slaves: dict[str, ConnectionInfo], **source: object) -> Context:
+def _context(
+    server: BenchServer, tables: dict[str, Any], slaves: dict[str, ConnectionInfo], **source: object
+) -> Context:
     settings = {
         name: {"vendor": "mariadb", "schema": info.database, "schemas": {"public": info.database}}
         for name, info in slaves.items()

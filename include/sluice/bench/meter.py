@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import psutil
 
-from sluice.bench.phases import Phase
+from sluice.bench.phases import MeasuredPhase
 from sluice.vendors.postgresql.session import Connection
 
 REST = "rest of the server"
@@ -59,7 +59,7 @@ class Meter:
         if time.perf_counter() - self._looked > _LOOK_S:
             self._read_sessions()
 
-    def lap(self) -> Phase:
+    def lap(self) -> MeasuredPhase:
         """Return the phase that ends now; the next one begins."""
         ends = time.perf_counter()
         server_s = self._read_server()
@@ -73,7 +73,7 @@ class Meter:
             if pid not in self._left_out:
                 by_name[self._names[pid]] += took
         by_name[REST] = max(0.0, server_s - self._server_s - of_sessions)
-        phase = Phase(ends - self._began, by_name)
+        phase = MeasuredPhase(ends - self._began, by_name)
         self._before, self._server_s, self._began = dict(self._spent), server_s, ends
         return phase
 

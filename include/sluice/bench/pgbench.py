@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from sluice.bench.server import Server
+from sluice.bench.server import BenchServer
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 
@@ -17,23 +17,23 @@ TABLES = ("pgbench_accounts", "pgbench_branches", "pgbench_tellers", "pgbench_hi
 _HINT = "run it again; with an idle machine and --scale 0.1 if it was short of something"
 
 
-def fill(server: Server, info: ConnectionInfo, branches: int = BRANCHES) -> None:
+def fill(server: BenchServer, info: ConnectionInfo, branches: int = BRANCHES) -> None:
     """Make the tables, with rows."""
     _run(server, info, "-i", "-q", "-s", str(branches))
 
 
 def work(
-    server: Server, info: ConnectionInfo, run_s: int, *, durable: bool = True, protocol: str = "simple"
+    server: BenchServer, info: ConnectionInfo, run_s: int, *, durable: bool = True, protocol: str = "simple"
 ) -> tuple[float, int]:
     """Transactions like those of TPC-B for so long: how many a second, how many in all; 0 if there was none."""
     options = "" if durable else "-c synchronous_commit=off"
     command = ("-n", "-M", protocol, "-c", str(CLIENTS), "-T", str(run_s), "--random-seed=7")
     output = _run(server, info, *command, options=options)
-    found = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", output, re.MULTILINE)
-    return (float(found[2]), int(found[1])) if found else (0.0, 0)
+    match = re.search(r"processed: (\d+)[^~]*^tps = ([\d.]+)", output, re.MULTILINE)
+    return (float(match[2]), int(match[1])) if match else (0.0, 0)
 
 
-def _run(server: Server, info: ConnectionInfo, *arguments: str, options: str = "") -> str:
+def _run(server: BenchServer, info: ConnectionInfo, *arguments: str, options: str = "") -> str:
     environment = {**os.environ, **server.environment(info), "PGOPTIONS": options}
     command = [str(server.cluster.bin / "pgbench"), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

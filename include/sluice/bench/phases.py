@@ -14,7 +14,7 @@ _LEAST_S = 0.005
 
 
 @dataclass(frozen=True)
-class Phase:
+class MeasuredPhase:
     """One phase, or the medians of the same phase of several rounds.
 
     Attributes:
@@ -30,12 +30,12 @@ class Phase:
         return {"seconds": self.seconds, "cpu_s": {"all": sum(self.cpu_s.values()), **self.cpu_s}}
 
 
-def take_medians(rounds: Sequence[Mapping[str, Phase]]) -> dict[str, Phase]:
+def take_medians(rounds: Sequence[Mapping[str, MeasuredPhase]]) -> dict[str, MeasuredPhase]:
     """Return the median of each phase's time, and of each process's time in it."""
     return {name: _take_median([phases[name] for phases in rounds]) for name in rounds[0]}
 
 
-def print_table(sides: Mapping[str, Mapping[str, Phase]]) -> str:
+def print_table(sides: Mapping[str, Mapping[str, MeasuredPhase]]) -> str:
     """Return a line for each phase of each side, with the processes that took the most time first."""
     lines = [f"{'':<16}{'seconds':>8}{'CPU s':>8}  of these"]
     for side, phases in sides.items():
@@ -46,10 +46,10 @@ def print_table(sides: Mapping[str, Mapping[str, Phase]]) -> str:
     return "\n".join(lines)
 
 
-def _take_median(phases: Sequence[Phase]) -> Phase:
+def _take_median(phases: Sequence[MeasuredPhase]) -> MeasuredPhase:
     processes = dict.fromkeys(chain.from_iterable(phase.cpu_s for phase in phases))
     cpu_s = {name: statistics.median(phase.cpu_s.get(name, 0.0) for phase in phases) for name in processes}
-    return Phase(
+    return MeasuredPhase(
         statistics.median(phase.seconds for phase in phases),
         {name: spent for name, spent in cpu_s.items() if spent >= _LEAST_S},
     )

@@ -12,8 +12,8 @@ from threading import Event, Thread
 import psutil
 
 from sluice.bench import workload
-from sluice.bench.report import Report, alternating, seconds
-from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, Server, private_server, receive
+from sluice.bench.report import BenchReport, alternate, seconds
+from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, BenchServer, private_server, receive
 from sluice.config.configuration import CONFIG_ENV
 from sluice.context import Context
 from sluice.drain.run import drain
@@ -60,11 +60,11 @@ $$
 _LOOK_S = 0.05
 
 
-def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report:
+def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchReport:
     """200,000 mixed changes three times; 2 million in one transaction, and in short queues; a queue of 10 million."""
     wanted, rows = max(500, round(200_000 * scale)), max(100, round(100_000 * scale))
     short, long = max(1_000, round(100_000 * scale)), max(10_000, round(10_000_000 * scale))
-    backlogs = {TRIGGERS: _Backlog, LOG: _LogBacklog}
+    backlogs = {TRIGGERS: _PublishBacklog, LOG: _LogBacklog}
     with private_server(progress, SETTINGS[capture]) as server:
         master, slave = server.database("master"), server.database(SLAVE)
         context = server.context(workload.TABLES, {SLAVE: slave}, capture=capture, schedule={"run_for_s": 0})
@@ -76,7 +76,7 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report
         with server.connect(master) as session:
             session.execute("SET synchronous_commit = off")
             mixed = _Mixed(context, session, rows, progress)
-            rate = alternating(progress, {"changes/s": lambda: mixed.rate(wanted)})["changes/s"]
+            rate = alternate(progress, {"changes/s": lambda: mixed.rate(wanted)})["changes/s"]
             with progress.step(f"{rows * _TIMES:,} changes in one transaction"), session.transaction():
                 for _ in range(_TIMES):
                     session.execute("UPDATE customers SET balance = balance + 1 WHERE id <= %s", [rows])
@@ -87,12 +87,12 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> Report
                 equal = server.hold_the_same((master, slave), workload.NAMES)
             backlog = backlogs[capture](context, session, rows)
             sides = {f"seconds a change of {short:,} queued": lambda: backlog.cost(short)}
-            few = alternating(progress, sides).popitem()[1]
+            few = alternate(progress, sides).popitem()[1]
             with progress.step(f"{short:,} queued and published, {_STEADY} times"):
                 lengths = [backlog.length_after(short) for _ in range(_STEADY)]
             with progress.step(f"{long:,} queued"), _Memory() as memory:
                 many = backlog.cost(long)
-    return Report(
+    return BenchReport(
         "publish",
         {"capture": capture, "changes": wanted, "large": rows * _TIMES, "short": short, "long": long},
         {
@@ -122,10 +122,10 @@ class _Mixed:
         with self._progress.step(f"changing {wanted:,} rows") as step:
             made = workload.change(self._session, self._orders, wanted, CHANGES_A_TRANSACTION, step)
         self._session.execute("CHECKPOINT")
-        return made / _published(self._context, made)
+        return made / _time_publish(self._context, made)
 
 
-class _Backlog:
+class _PublishBacklog:
     """Queues as long as wanted, of changes that were captured before."""
 
     _kept = "SELECT pg_relation_size('repl.repl_queue')"
@@ -144,7 +144,7 @@ class _Backlog:
         self._make(transactions)
         self._session.execute("CHECKPOINT")
         made = transactions * CHANGES_A_TRANSACTION
-        return _published(self._context, made) / made
+        return _time_publish(self._context, made) / made
 
     def length_after(self, changes: int) -> int:
         """Bytes of what is kept when so many more are published."""
@@ -157,7 +157,7 @@ class _Backlog:
         self._session.execute(script.replace("{each}", str(CHANGES_A_TRANSACTION)))
 
 
-class _LogBacklog(_Backlog):
+class _LogBacklog(_PublishBacklog):
     """As many updates of the same rows: the server's log cannot be written otherwise."""
 
     _kept = "SELECT pg_current_wal_flush_lsn() - restart_lsn FROM pg_replication_slots WHERE slot_type = 'logical'"
@@ -191,18 +191,18 @@ class _Memory:
                 return
 
 
-def _published(context: Context, expected: int) -> float:
+def _time_publish(context: Context, expected: int) -> float:
     """Seconds until all of it is in the log and none of it in ITEMS."""
-    found: dict[str, object] = {}
-    took = seconds(lambda: found.update(publish(context, SOURCE, once=True)))
-    if found["changes"] != expected:
+    result: dict[str, object] = {}
+    took = seconds(lambda: result.update(publish(context, SOURCE, once=True)))
+    if result["changes"] != expected:
         raise SluiceError(
-            947, f"{found['changes']} changes were published, {expected} were made", "this is a defect: report it"
+            947, f"{result['changes']} changes were published, {expected} were made", "this is a defect: report it"
         )
     return took
 
 
-def _peak_mb(server: Server, context: Context) -> float:
+def _peak_mb(server: BenchServer, context: Context) -> float:
     """The most memory that the job takes, in a process of its own."""
     server.hand_over(context)
     file = server.directory / "replication.yaml"

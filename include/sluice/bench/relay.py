@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import yaml
 
-from sluice.bench.report import Report, alternating
-from sluice.bench.server import SOURCE, Server, private_server
+from sluice.bench.report import BenchReport, alternate
+from sluice.bench.server import SOURCE, BenchServer, private_server
 from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
@@ -31,10 +31,10 @@ _FILL = "INSERT INTO readings SELECT i, 'sensor ' || i % 100, i / 7.0, now() FRO
 _PATIENCE_S = 60.0
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """40,000 rows of four columns, inserted in one transaction, to one client; the same to 50 clients."""
     events = max(200, round(40_000 * scale))
-    secrets_of = {f"bench {one}": secrets.token_urlsafe(18) for one in range(CLIENTS)}
+    secrets_of = {f"bench {number}": secrets.token_urlsafe(18) for number in range(CLIENTS)}
     with private_server(progress) as server:
         context = server.context({_TABLE: {}}, {}, schedule={"run_for_s": 0})
         with server.connect(server.database("master")) as session:
@@ -50,20 +50,20 @@ def measure(scale: float, progress: Progress) -> Report:
                         RelayClient("127.0.0.1", port, secret, name) for name, secret in [*secrets_of.items()][:clients]
                     ]
                     each = events // clients
-                    for one in opened:
-                        one.add_filter("public", "readings")
+                    for client in opened:
+                        client.add_filter("public", "readings")
                     session.execute(_FILL.format(made + 1, made + each).encode())
                     made += each
                     publish(context, SOURCE, once=True)
                     try:
                         return _rate(opened, each)
                     finally:
-                        for one in opened:
-                            one.close()
+                        for client in opened:
+                            client.close()
 
                 sides = {"polls_per_s": lambda: rate(1), f"polls_per_s_{CLIENTS}_clients": lambda: rate(CLIENTS)}
-                rates = alternating(progress, sides)
-    return Report("relay", {"events": events, "clients": CLIENTS}, rates)
+                rates = alternate(progress, sides)
+    return BenchReport("relay", {"events": events, "clients": CLIENTS}, rates)
 
 
 def _rate(clients: list[RelayClient], each: int) -> float:
@@ -77,7 +77,7 @@ def _rate(clients: list[RelayClient], each: int) -> float:
             failed.append(error)
 
     _wait(clients)
-    threads = [threading.Thread(target=read, args=[one]) for one in clients]
+    threads = [threading.Thread(target=read, args=[client]) for client in clients]
     began = time.perf_counter()
     for thread in threads:
         thread.start()
@@ -92,18 +92,18 @@ def _rate(clients: list[RelayClient], each: int) -> float:
 def _wait(clients: list[RelayClient]) -> None:
     """Until what was published is in the relay's queues: that is not what is measured."""
     time.sleep(1.0)
-    for one in clients:
-        one.ping()
+    for client in clients:
+        client.ping()
 
 
 def _read(client: RelayClient, each: int) -> None:
     end = time.monotonic() + _PATIENCE_S
-    found = 0
-    while found < each:
+    count = 0
+    while count < each:
         if client.poll() is not None:
-            found += 1
+            count += 1
         elif time.monotonic() > end:
-            raise _failure(f"{found} of {each} events came within {_PATIENCE_S:.0f} s")
+            raise _failure(f"{count} of {each} events came within {_PATIENCE_S:.0f} s")
     # What was read counts as received with the next poll.
     client.poll()
 
@@ -113,7 +113,7 @@ def _failure(fact: str) -> SluiceError:
 
 
 @contextmanager
-def _relay(server: Server, context: Context, secrets_of: Mapping[str, str]) -> Iterator[int]:
+def _relay(server: BenchServer, context: Context, secrets_of: Mapping[str, str]) -> Iterator[int]:
     """A relay in a process of its own; its port."""
     file = server.directory / "relay.yaml"
     plain = context.config.model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -24,7 +24,7 @@ Measured = TypeVar("Measured")
 
 
 @dataclass(frozen=True)
-class Report:
+class BenchReport:
     """One bench: what went in, what came out.
 
     Attributes:
@@ -40,7 +40,7 @@ class Report:
     def line(self) -> str:
         """One JSON object; figures with four significant digits, which is more than they are worth."""
         inputs = {**self.inputs, **self.machine}
-        return json.dumps({"bench": self.bench, "inputs": inputs, "figures": _rounded(self.figures)})
+        return json.dumps({"bench": self.bench, "inputs": inputs, "figures": _round(self.figures)})
 
 
 def machine() -> dict[str, Figure]:
@@ -48,7 +48,7 @@ def machine() -> dict[str, Figure]:
     return {"cpus": os.cpu_count() or 1, "memory_gb": round(psutil.virtual_memory().total / 2**30)}
 
 
-def alternating(progress: Progress, sides: Mapping[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, float]:
+def alternate(progress: Progress, sides: Mapping[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, float]:
     """Measure each side once a round, in turn; the medians."""
     measured = measure_in_turn(progress, sides, lambda figure: f"{figure:,.4g}", rounds)
     return {name: statistics.median(figures) for name, figures in measured.items()}
@@ -84,7 +84,7 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _rounded(figure: Figure | Figures) -> Figure | Figures:
+def _round(figure: Figure | Figures) -> Figure | Figures:
     if isinstance(figure, Mapping):
-        return {name: _rounded(part) for name, part in figure.items()}
+        return {name: _round(part) for name, part in figure.items()}
     return float(f"{figure:.4g}") if isinstance(figure, float) else figure

@@ -35,7 +35,7 @@ _CONTENTS = "SELECT {}, count(*), sum(hashtextextended(t::text, 0)::numeric) FRO
 _PORT = PREFERRED_PORT + 60
 
 
-class Server:
+class BenchServer:
     """A running server, and the databases made in it."""
 
     def __init__(self, cluster: Cluster, directory: Path) -> None:
@@ -49,7 +49,7 @@ class Server:
         self.cluster.create_database(name, role, self._password, superuser=True)
         return ConnectionInfo("postgres", "127.0.0.1", self.cluster.port, name, role, self._password)
 
-    def copied(self, info: ConnectionInfo, name: str) -> ConnectionInfo:
+    def copy(self, info: ConnectionInfo, name: str) -> ConnectionInfo:
         """Another database with the same tables and rows."""
         with self.cluster.admin() as session:
             session.execute(
@@ -71,11 +71,11 @@ class Server:
         query = sql.SQL(" UNION ALL ").join(
             sql.SQL(_CONTENTS).format(sql.Literal(name), sql.Identifier(name)) for name in tables
         )
-        found = set()
+        contents = set()
         for info in infos:
             with self.connect(info) as session:
-                found.add(frozenset(session.execute(query).fetchall()))
-        return len(found) == 1
+                contents.add(frozenset(session.execute(query).fetchall()))
+        return len(contents) == 1
 
     def conninfo(self, info: ConnectionInfo) -> str:
         """How a server finds a database of this one."""
@@ -139,7 +139,7 @@ def receive(context: Context) -> None:
 
 
 @contextmanager
-def private_server(progress: Progress, settings: str = "") -> Iterator[Server]:
+def private_server(progress: Progress, settings: str = "") -> Iterator[BenchServer]:
     """A server of our own for the time of the block; commits are durable, as everywhere else.
 
     Args:
@@ -150,7 +150,7 @@ def private_server(progress: Progress, settings: str = "") -> Iterator[Server]:
     try:
         with progress.step("starting a private PostgreSQL"):
             cluster.start(settings, port=_PORT)
-        yield Server(cluster, directory)
+        yield BenchServer(cluster, directory)
     finally:
         with progress.step("removing it"):
             cluster.remove()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sluice.bench import workload
-from sluice.bench.report import Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server, receive
+from sluice.bench.report import BenchReport, alternate, seconds
+from sluice.bench.server import SOURCE, BenchServer, private_server, receive
 from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.publish.run import publish
@@ -14,24 +14,24 @@ MANY = 10
 CHANGES_A_TRANSACTION = 5
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """100,000 mixed changes a round: published, then drained to one slave after the other."""
     wanted = max(500, round(100_000 * scale))
     with private_server(progress) as server, private_server(progress) as other:
         with progress.step("filling tables"):
-            one, ten = _Source(server, 1, wanted), _Source(other, MANY, wanted)
-        rounds = alternating(
+            single, ten = _Source(server, 1, wanted), _Source(other, MANY, wanted)
+        rounds = alternate(
             progress,
             {
-                "publish_s": one.publish,
+                "publish_s": single.publish,
                 "publish_many_s": ten.publish,
-                "drain_s": one.drain,
+                "drain_s": single.drain,
                 "drain_many_s": ten.drain,
             },
         )
         with progress.step("comparing"):
-            equal = one.is_equal() and ten.is_equal()
-    return Report(
+            equal = single.is_equal() and ten.is_equal()
+    return BenchReport(
         "slaves",
         {"changes": wanted, "slaves": MANY},
         {
@@ -46,7 +46,7 @@ def measure(scale: float, progress: Progress) -> Report:
 class _Source:
     """A source with so many slaves, on a server of its own."""
 
-    def __init__(self, server: Server, slaves: int, wanted: int) -> None:
+    def __init__(self, server: BenchServer, slaves: int, wanted: int) -> None:
         rows = max(100, wanted // 10)
         infos = {f"slave_{number}": server.database(f"slave_{number}") for number in range(1, slaves + 1)}
         self._server = server

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pyarrow as pa
 
-from sluice.bench.server import Server
+from sluice.bench.server import BenchServer
 from sluice.context import Context
 from sluice.paths import PROJECT
 from sluice.runtime.java import java_home
@@ -24,7 +24,7 @@ Load = Callable[[LoadJob], list[SlaveLoaded]]
 
 
 @contextmanager
-def session(server: Server, context: Context, progress: Progress, driver: Path | None = None) -> Iterator[Load]:
+def session(server: BenchServer, context: Context, progress: Progress, driver: Path | None = None) -> Iterator[Load]:
     """Start Spark, and its Python workers, for the time of the block; what is given runs a dump's chunks on it.
 
     Args:
@@ -36,7 +36,7 @@ def session(server: Server, context: Context, progress: Progress, driver: Path |
         from sluice.spark.session import spark
 
         tasks = context.config.bulk_tasks
-        spark().range(0, tasks, 1, tasks).mapInArrow(_unchanged, "id long").collect()
+        spark().range(0, tasks, 1, tasks).mapInArrow(_pass_on, "id long").collect()
     try:
         yield load
     finally:
@@ -58,9 +58,9 @@ def peak() -> Iterator[Peak]:
         # See proc(5): 5 makes VmHWM begin anew.
         with suppress(OSError):
             Path(f"/proc/{pid}/clear_refs").write_text("5")
-    found = Peak()
-    yield found
-    found.mb = sum(map(_high_water_mb, _own_stages()))
+    peak_memory = Peak()
+    yield peak_memory
+    peak_memory.mb = sum(map(_high_water_mb, _own_stages()))
 
 
 def _own_stages() -> list[int]:
@@ -76,11 +76,11 @@ def _high_water_mb(pid: int) -> float:
     return 0.0
 
 
-def _unchanged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     yield from batches
 
 
-def _prepare_environment(server: Server, context: Context, driver: Path | None) -> None:
+def _prepare_environment(server: BenchServer, context: Context, driver: Path | None) -> None:
     """The environment that `./sluice up` and the operator give to a job."""
     server.hand_over(context)
     java = java_home(server.directory / "java")

@@ -54,13 +54,14 @@ class Standalone:
 
     def tasks(self) -> int:
         """How many slots are held now."""
-        (application,) = self._asked("applications")
-        return sum(int(one["activeTasks"]) for one in self._asked(f"applications/{application['id']}/executors"))
+        (application,) = self._ask("applications")
+        executors = self._ask(f"applications/{application['id']}/executors")
+        return sum(int(executor["activeTasks"]) for executor in executors)
 
-    def _asked(self, what: str) -> list[dict[str, Any]]:
+    def _ask(self, what: str) -> list[dict[str, Any]]:
         with loopback.opener().open(f"{self.page}/api/v1/{what}", timeout=_PATIENCE_S) as answer:
-            found: list[dict[str, Any]] = json.load(answer)
-        return found
+            entries: list[dict[str, Any]] = json.load(answer)
+        return entries
 
 
 def cpu_s(running: Iterable[psutil.Process]) -> float:
@@ -90,11 +91,11 @@ def cluster(directory: Path, progress: Progress) -> Iterator[Standalone]:
         KEY_FILE_ENV: os.environ[KEY_FILE_ENV],
         "SPARK_LOCAL_IP": ports.LOOPBACK,
     }
-    found: list[int] = []
+    chosen_ports: list[int] = []
 
     def port(name: str) -> int:
-        found.append(ports.choose(name, _PORT, found))
-        return found[-1]
+        chosen_ports.append(ports.choose(name, _PORT, chosen_ports))
+        return chosen_ports[-1]
 
     services: list[Service] = []
     begun = _Beginner(directory / "spark", env, services)

@@ -11,9 +11,9 @@ from contextlib import closing, contextmanager
 
 from sluice.apply.mapping.table_view import view
 from sluice.bench import spark
-from sluice.bench.report import Figure, Report, alternating, seconds
-from sluice.bench.server import SOURCE, Server, private_server
-from sluice.bench.whole_database import failed
+from sluice.bench.report import BenchReport, Figure, alternate, seconds
+from sluice.bench.server import SOURCE, BenchServer, private_server
+from sluice.bench.whole_database import failure
 from sluice.connections import ConnectionInfo, sealed_text
 from sluice.context import Context
 from sluice.errors import SluiceError
@@ -42,7 +42,7 @@ INSERT INTO readings SELECT {rows} + i * 7, 0, now(), NULL, NULL FROM generate_s
 """
 
 
-def measure(scale: float, progress: Progress) -> Report:
+def measure(scale: float, progress: Progress) -> BenchReport:
     """2 million rows of two databases: equal, and then with 100 rows that differ. Spark is warm before."""
     rows = max(10_000, round(2_000_000 * scale))
     with private_server(progress) as server:
@@ -50,42 +50,45 @@ def measure(scale: float, progress: Progress) -> Report:
         with progress.step(f"making {rows:,} rows"), server.connect(master) as session:
             session.execute(_MAKE.format(rows=rows).encode())
             session.execute("VACUUM ANALYZE readings")
-        slave = server.copied(master, SLAVE)
+        slave = server.copy(master, SLAVE)
         with server.connect(slave) as session:
             session.execute("VACUUM ANALYZE readings")
         context = server.context({str(_TABLE): {}}, {SLAVE: slave})
         context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
         with spark.session(server, context, progress):
-            found: dict[str, Difference] = {}
+            differences: dict[str, Difference] = {}
 
             def ours(name: str, *, checksums: bool) -> Callable[[], float]:
-                return lambda: seconds(lambda: found.update({name: _compared(server, context, checksums=checksums)}))
+                def compare() -> None:
+                    differences[name] = _compare(server, context, checksums=checksums)
+
+                return lambda: seconds(compare)
 
             sides = {"seconds_equal": ours("equal", checksums=True), "seconds_by_rows": ours("rows", checksums=False)}
             if shutil.which("reladiff"):
                 sides["seconds_reladiff"] = lambda: seconds(lambda: _reladiff(server, master, slave))
-            equal = alternating(progress, sides)
+            equal = alternate(progress, sides)
             with server.connect(slave) as session:
                 session.execute(_SPOIL.format(step=rows // 50, rows=rows, **_DIFFERENT).encode())
-            different = alternating(progress, {"seconds_different": ours("different", checksums=True)})
-    last = found["different"]
+            different = alternate(progress, {"seconds_different": ours("different", checksums=True)})
+    last = differences["different"]
     figures: dict[str, Figure] = {
         **equal,
         **different,
         "rows_per_s": rows / equal["seconds_equal"],
-        "share_moved": found["equal"].share_moved,
+        "share_moved": differences["equal"].share_moved,
         "share_moved_different": last.share_moved,
         "ratio_different": different["seconds_different"] / equal["seconds_equal"],
         "found_exactly": {kind: getattr(last, kind) for kind in _DIFFERENT} == _DIFFERENT
         and len(last.rows) == sum(_DIFFERENT.values()),
-        "equal": not any(found[name].different for name in ("equal", "rows")),
+        "equal": not any(differences[name].different for name in ("equal", "rows")),
     }
     if "seconds_reladiff" in equal:
         figures["ratio_to_reladiff"] = equal["seconds_reladiff"] / equal["seconds_equal"]
-    return Report("verify", {"rows": rows, "different": sum(_DIFFERENT.values())}, figures)
+    return BenchReport("verify", {"rows": rows, "different": sum(_DIFFERENT.values())}, figures)
 
 
-def _compared(server: Server, context: Context, *, checksums: bool) -> Difference:
+def _compare(server: BenchServer, context: Context, *, checksums: bool) -> Difference:
     """What a comparison finds, planned and done as by the job `verify`, but for the point of the stream."""
     from sluice.spark.compare_tasks import compare_all
 
@@ -111,18 +114,18 @@ def _compared(server: Server, context: Context, *, checksums: bool) -> Differenc
         compared = compare_in_rounds(jobs, compare_all, Pace(), late)
         for error in late.values():
             raise error
-        ((_, found),) = ranges.by_table(compared)
-    return found
+        ((_, difference),) = ranges.by_table(compared)
+    return difference
 
 
 @contextmanager
-def _snapshot(server: Server, info: ConnectionInfo) -> Iterator[str]:
+def _snapshot(server: BenchServer, info: ConnectionInfo) -> Iterator[str]:
     with server.connect(info) as session:
         session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield exported(session)[0]
 
 
-def _reladiff(server: Server, *infos: ConnectionInfo) -> None:
+def _reladiff(server: BenchServer, *infos: ConnectionInfo) -> None:
     sides = [
         side
         for info in infos
@@ -133,4 +136,4 @@ def _reladiff(server: Server, *infos: ConnectionInfo) -> None:
     command = ["reladiff", *sides, "-k", "id", "-c", "%", "-j", "2"]
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     if done.returncode or done.stdout.strip():
-        raise failed("reladiff", done.stderr.strip()[-500:] or done.stdout[:500])
+        raise failure("reladiff", done.stderr.strip()[-500:] or done.stdout[:500])

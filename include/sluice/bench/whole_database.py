@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sluice.bench.report import seconds
-from sluice.bench.server import Server
+from sluice.bench.server import BenchServer
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 
@@ -49,7 +49,7 @@ $$
 """
 
 
-def add(server: Server, info: ConnectionInfo, rows: int, small: int) -> None:
+def add(server: BenchServer, info: ConnectionInfo, rows: int, small: int) -> None:
     """Make, beside the narrow table, one of 30 mixed columns with an index, and so many small tables."""
     columns = ", ".join(f"{name} {kind}" for name, kind, _ in _COLUMNS)
     values = ", ".join(value for _, _, value in _COLUMNS)
@@ -61,7 +61,7 @@ def add(server: Server, info: ConnectionInfo, rows: int, small: int) -> None:
         session.execute("VACUUM ANALYZE")
 
 
-def emptied(server: Server, info: ConnectionInfo) -> None:
+def drop_tables(server: BenchServer, info: ConnectionInfo) -> None:
     """Leave nothing of these tables."""
     with server.connect(info) as session:
         session.execute("DROP TABLE IF EXISTS readings, mixed")
@@ -69,9 +69,9 @@ def emptied(server: Server, info: ConnectionInfo) -> None:
         session.execute("CHECKPOINT")
 
 
-def restored(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> float:
+def time_restore(server: BenchServer, master: ConnectionInfo, slave: ConnectionInfo) -> float:
     """Seconds of pg_dump into a directory and pg_restore out of it, each with two jobs, nothing compressed."""
-    emptied(server, slave)
+    drop_tables(server, slave)
     directory = str(server.directory / "dumped")
     shutil.rmtree(directory, ignore_errors=True)
     dump = [str(server.cluster.bin / "pg_dump"), "-Fd", f"-j{_JOBS}", "--compress=none", "--no-owner", "-f", directory]
@@ -86,9 +86,9 @@ def restored(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> f
     return seconds(work)
 
 
-def cloned(server: Server, master: ConnectionInfo, slave: ConnectionInfo) -> float:
+def time_clone(server: BenchServer, master: ConnectionInfo, slave: ConnectionInfo) -> float:
     """Seconds of `pgcopydb clone` with two jobs of each kind."""
-    emptied(server, slave)
+    drop_tables(server, slave)
     directory = str(server.directory / "pgcopydb")
     command = ["pgcopydb", "clone", "--no-owner", "--restart", "--dir", directory]
     jobs = ["--table-jobs", _JOBS, "--index-jobs", _JOBS]
@@ -110,11 +110,11 @@ def can_clone() -> bool:
 def driver() -> Path | None:
     """The newest JDBC driver that a Maven or an Ivy of this user has left, if there is one."""
     patterns = (".m2/repository/org/postgresql/postgresql/*/postgresql-*.jar", ".ivy2*/jars/org.postgresql_*.jar")
-    found = (path for pattern in patterns for path in Path.home().glob(pattern))
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+    jars = (path for pattern in patterns for path in Path.home().glob(pattern))
+    return max(jars, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def by_jdbc(server: Server, master: ConnectionInfo, slave: ConnectionInfo, rows: int, *, tuned: bool) -> float:
+def by_jdbc(server: BenchServer, master: ConnectionInfo, slave: ConnectionInfo, rows: int, *, tuned: bool) -> float:
     """Seconds of Spark's JDBC for the narrow table, into one that is there.
 
     Args:
@@ -152,9 +152,9 @@ def _run(command: Sequence[str], environment: dict[str, str]) -> None:
     )
     if done.returncode:
         message = done.stderr.decode(errors="replace").strip()
-        raise failed(Path(command[0]).name, f"{done.returncode}: {message}")
+        raise failure(Path(command[0]).name, f"{done.returncode}: {message}")
 
 
-def failed(program: str, how: str) -> SluiceError:
+def failure(program: str, how: str) -> SluiceError:
     """A program that is measured beside ours has failed."""
     return SluiceError(947, f"{program} ended with {how}", "fix what it said, and run the bench again")
