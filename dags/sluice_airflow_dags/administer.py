@@ -79,8 +79,8 @@ def administer(settings: Config) -> DAG:
             job="administer",
             command=True,
             arguments={
-                **conventions.chosen("source", "slave", "skip", "clear_queue", "remove"),
-                **conventions.chosen("rejected", "numbers", "through"),
+                **conventions.params("source", "slave", "skip", "clear_queue", "remove"),
+                **conventions.params("rejected", "numbers", "through"),
                 "remove_first": "{{ params.remove_first or None }}",
                 "who": conventions.WHO,
             },

@@ -22,7 +22,7 @@ and says where that is as a `file`. The task `answer` shows them (*Required acti
 * **source**, **slave**: the replication
 """
 
-ASKED = {**conventions.chosen("source", "slave"), "refused": conventions.passed("refused")}
+ASKED = {**conventions.params("source", "slave"), "refused": conventions.run_conf("refused")}
 
 
 def approve_losses(settings: Config) -> DAG:

@@ -52,7 +52,7 @@ def bootstrap(settings: Config) -> DAG:
             task_id="bootstrap",
             job="bootstrap",
             command=True,
-            arguments=conventions.chosen("source", "recreate_triggers", "rebase"),
+            arguments=conventions.params("source", "recreate_triggers", "rebase"),
             pool=pools.BULK,
             execution_timeout=conventions.HUNG,
         )

@@ -38,7 +38,7 @@ def cancel_update(settings: Config) -> DAG:
             task_id="cancel",
             job="cancel",
             command=True,
-            arguments={**conventions.chosen("source", slave="slaves"), "who": conventions.WHO},
+            arguments={**conventions.params("source", slave="slaves"), "who": conventions.WHO},
             pool=pools.RESERVED,
         )
     return dag

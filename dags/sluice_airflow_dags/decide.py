@@ -24,7 +24,7 @@ whose question was answered there fails when somebody answers it here.
 * **change**: the command's REPL_KEY
 """
 
-ASKED = conventions.chosen("source", "slave", "change")
+ASKED = conventions.params("source", "slave", "change")
 
 
 def decide(settings: Config) -> DAG:

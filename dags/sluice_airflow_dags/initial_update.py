@@ -43,9 +43,9 @@ After a failure fix the cause and trigger this DAG again.
 * **cascade**: a replication that is filled when these slaves are NORMAL, now and from now on; `none` forgets it
 """
 
-UPDATE = conventions.chosen("source", slave="slaves")
-HOW = conventions.chosen("mode", "resume", "version", store="store_initial_data")
-WANTED = HOW | conventions.chosen("tables", "key_ranges", "force", "cascade") | {"after": conventions.passed("after")}
+UPDATE = conventions.params("source", slave="slaves")
+HOW = conventions.params("mode", "resume", "version", store="store_initial_data")
+WANTED = HOW | conventions.params("tables", "key_ranges", "force", "cascade") | {"after": conventions.run_conf("after")}
 
 
 def initial_update(settings: Config) -> DAG:
@@ -73,7 +73,7 @@ def initial_update(settings: Config) -> DAG:
         # It gives way to an ALTER TABLE as often as there is one.
         dump = conventions.patient("dump", {**UPDATE, **HOW})
         blocks = conventions.patient("blocks", UPDATE, only_if="{{ params.mode == 'online' }}")
-        compared = {**UPDATE, **conventions.chosen("tables", "key_ranges")}
+        compared = {**UPDATE, **conventions.params("tables", "key_ranges")}
         verify = conventions.ending_verification(compared, "{{ ti.xcom_pull(task_ids='inhibit')['update'] }}")
         steps = [inhibit, dump, release, blocks, verify]
         ended = {**UPDATE, "why": conventions.failure(*(step.task_id for step in steps))}

@@ -31,7 +31,7 @@ So it is with a slave that somebody left waiting in `approve`: triggered again, 
 * **source**, **slave**: which one
 """
 
-SLAVE = conventions.chosen("source", "slave")
+SLAVE = conventions.params("source", "slave")
 LOADED = "ti.xcom_pull(task_ids='receive')"
 
 

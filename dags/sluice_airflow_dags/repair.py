@@ -77,7 +77,7 @@ def repair(settings: Config) -> DAG:
             task_id="repair",
             job="repair",
             arguments={
-                **conventions.chosen(
+                **conventions.params(
                     "source", "slave", "tables", "report", "kinds", "rows", "rule", "column", "dry_run"
                 ),
                 "who": conventions.WHO,

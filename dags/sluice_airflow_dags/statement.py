@@ -43,7 +43,7 @@ def statement(settings: Config) -> DAG:
             job="statement",
             command=True,
             personal=True,
-            arguments=conventions.chosen("source", "statement"),
+            arguments=conventions.params("source", "statement"),
             # The first try may have executed it, and found out late.
             retries=0,
             execution_timeout=conventions.HUNG,

@@ -76,7 +76,7 @@ def verify(settings: Config) -> DAG:
         SluiceSparkOperator(
             task_id="verify",
             job="verify",
-            arguments=conventions.chosen(
+            arguments=conventions.params(
                 "source", "tables", "ranges", "since", "sample", "at_most", "confidence", slave="slaves"
             ),
             pool=pools.BULK,

@@ -63,7 +63,7 @@ class ApiServer:
         """Anew where the file or the connections are others."""
         with self._lock:
             file = configuration.path()
-            stamp = (file, *((found.st_mtime_ns, found.st_size) if (found := _stat(file)) else ()))
+            stamp = (file, *((status.st_mtime_ns, status.st_size) if (status := _stat(file)) else ()))
             if self._context is None or stamp != self._stamp or time.monotonic() - self._read > _KEPT_S:
                 settings = self._context.config if self._context and stamp == self._stamp else configuration.load()
                 infos = _connections(settings)
@@ -76,12 +76,12 @@ class ApiServer:
         """By one query, and one more where any is paused."""
         are_paused = select(DagModel.dag_id).where(DagModel.dag_id.in_(dags), DagModel.is_paused)
         with create_session() as session:
-            found = dict.fromkeys(session.scalars(are_paused), "")
-            if found:
-                last = select(func.max(Log.id)).where(Log.dag_id.in_(found), Log.event == "patch_dag")
+            paused = dict.fromkeys(session.scalars(are_paused), "")
+            if paused:
+                last = select(func.max(Log.id)).where(Log.dag_id.in_(paused), Log.event == "patch_dag")
                 said = select(Log.dag_id, Log.owner, Log.extra).where(Log.id.in_(last.group_by(Log.dag_id)))
-                found |= {dag: owner or "" for dag, owner, extra in session.execute(said) if pause_state(extra)}
-        return found
+                paused |= {dag: owner or "" for dag, owner, extra in session.execute(said) if pause_state(extra)}
+        return paused
 
 
 def _stat(file: Any) -> Any:
@@ -92,18 +92,18 @@ def _stat(file: Any) -> Any:
 def _roles(user: Any) -> list[str]:
     """A user of the simple auth manager has one role, one of FAB's has several, which have names."""
     role = getattr(user, "role", None)
-    return [str(role)] if role else [str(one.name) for one in getattr(user, "roles", None) or ()]
+    return [str(role)] if role else [str(each.name) for each in getattr(user, "roles", None) or ()]
 
 
 def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     """Those that the pages open: of the control store, of Airflow itself, and of what is looked at."""
     ids = [settings.control, settings.airflow_api, settings.spark]
-    ids += [one for one in (relay.connection, relay.admin) if one] if (relay := settings.relay) else []
+    ids += [conn_id for conn_id in (relay.connection, relay.admin) if conn_id] if (relay := settings.relay) else []
     ids += [conn_id for source in settings.sources.values() for conn_id in source.connections]
     ids += [conn_id for slave in settings.slaves.values() for conn_id in slave.connections]
-    found = {}
+    connections = {}
     for conn_id in dict.fromkeys(ids):
         with suppress(AirflowNotFoundException):
-            one = info(Connection.get_connection_from_secrets(conn_id))
-            found[conn_id] = one.hurried() if one.conn_type == "postgres" else one
-    return found
+            connection = info(Connection.get_connection_from_secrets(conn_id))
+            connections[conn_id] = connection.hurried() if connection.conn_type == "postgres" else connection
+    return connections

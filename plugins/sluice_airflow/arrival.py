@@ -44,12 +44,12 @@ class FilesArrived(BaseTrigger):
         before: frozenset[tuple[Any, ...]] | None = None
         quiet_s = 0.0
         while True:
-            found = await asyncio.to_thread(self._look)
-            if found != before:
-                self.log.info("directory=%s files=%d/%d", self.url, len(found), self.files)
-                before, quiet_s = found, 0.0
-            elif len(found) >= self.files and quiet_s >= self.quiet_s:
-                yield TriggerEvent({"files": len(found)})
+            files = await asyncio.to_thread(self._look)
+            if files != before:
+                self.log.info("directory=%s files=%d/%d", self.url, len(files), self.files)
+                before, quiet_s = files, 0.0
+            elif len(files) >= self.files and quiet_s >= self.quiet_s:
+                yield TriggerEvent({"files": len(files)})
                 return
             await asyncio.sleep(self.poll_s)
             quiet_s += self.poll_s
@@ -58,17 +58,17 @@ class FilesArrived(BaseTrigger):
         """Names, sizes and times of the files that are there; none while the directory cannot be reached."""
         try:
             files, path = fs.FileSystem.from_uri(self.url)
-            found = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
+            entries = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
         except (OSError, ArrowException) as error:
             self.log.warning("directory=%s cannot be reached: %s", self.url, error)
             return frozenset()
-        seen = ((_name(one), one) for one in found if one.type == fs.FileType.File)
-        return frozenset((name, one.size, one.mtime_ns) for name, one in seen if not name.startswith("."))
+        seen = ((_name(entry), entry) for entry in entries if entry.type == fs.FileType.File)
+        return frozenset((name, entry.size, entry.mtime_ns) for name, entry in seen if not name.startswith("."))
 
 
-def _name(found: fs.FileInfo) -> str:
+def _name(entry: fs.FileInfo) -> str:
     try:
-        return str(found.base_name)
+        return str(entry.base_name)
     except UnicodeDecodeError:
         # It is one of the files; that it is no right one the job that follows says.
         return "no text"
@@ -97,10 +97,10 @@ class ArrivalSensor(BaseSensorOperator):
         self.defer(
             # People can edit a result: how often is looked is not for it to say, since all triggers share one thread.
             trigger=FilesArrived(**{name: self.expected[name] for name in ("url", "files", "quiet_s")}),
-            method_name="arrived",
+            method_name="finish",
             timeout=timedelta(seconds=float(self.timeout)),
         )
 
-    def arrived(self, context: Context, event: Mapping[str, Any]) -> dict[str, Any]:
+    def finish(self, context: Context, event: Mapping[str, Any]) -> dict[str, Any]:
         """All is there and has settled."""
         return dict(event)

@@ -81,13 +81,13 @@ def change_log_asset(source: str) -> Asset:
     return Asset(f"sluice://{source}/changelog")
 
 
-def passed(name: str) -> str:
+def run_conf(name: str) -> str:
     """The template of a value that another run of ours passed in `conf`; it is no field of a form."""
     assert name in CONF_OF_RUNS, name
     return exactly(f"(dag_run.conf or {{}}).get('{name}')")
 
 
-def chosen(*names: str, **others: str) -> dict[str, str]:
+def params(*names: str, **others: str) -> dict[str, str]:
     """Arguments of a job that are choices of the form; under other names if they are called otherwise there."""
     return {name: exactly(f"params.{param}") for name, param in ({name: name for name in names} | others).items()}
 

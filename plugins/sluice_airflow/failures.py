@@ -64,9 +64,9 @@ class Retries(RetryPolicy):
     def evaluate(self, exception: BaseException, try_number: int, max_tries: int, context: Any = None) -> RetryDecision:
         if isinstance(exception, JobFailed):
             return RetryDecision.fail(reason="another try would fail again")
-        return self.retried(exception, try_number)
+        return self.decide(exception, try_number)
 
-    def retried(self, exception: BaseException, try_number: int) -> RetryDecision:
+    def decide(self, exception: BaseException, try_number: int) -> RetryDecision:
         """The answer to any other failure."""
         return RetryDecision.default()
 
@@ -85,7 +85,7 @@ class KeepTrying(Retries):
     after_crash = timedelta(seconds=25)
     longest = timedelta(minutes=2)
 
-    def retried(self, exception: BaseException, try_number: int) -> RetryDecision:
+    def decide(self, exception: BaseException, try_number: int) -> RetryDecision:
         if isinstance(exception, JobPostponed | AirflowTaskTimeout):
             delay = min(self.longest, timedelta(seconds=5 * 2 ** min(try_number - 1, 10)))
             return RetryDecision.retry(delay, reason="this passes; trying again")

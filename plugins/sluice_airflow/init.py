@@ -77,7 +77,7 @@ def _configurations(file: Path) -> Iterator[str | None]:
         if alias.name == _FUNCTION
     }
     packages = (alias for node in nodes if isinstance(node, ast.Import) for alias in node.names)
-    called |= {f"{one.asname or one.name}.{_FUNCTION}" for one in packages if one.name == _PACKAGE}
+    called |= {f"{alias.asname or alias.name}.{_FUNCTION}" for alias in packages if alias.name == _PACKAGE}
     for node in nodes:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in called:
             given = [*node.args, *(keyword.value for keyword in node.keywords)]

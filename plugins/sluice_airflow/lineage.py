@@ -24,10 +24,10 @@ def facets(pairs: Sequence[Mapping[str, Any]]) -> Any:
     from airflow.providers.common.compat.openlineage.facet import Dataset
     from airflow.providers.openlineage.extractors import OperatorLineage
 
-    masters = dict.fromkeys((one["master"]["namespace"], one["master"]["name"]) for one in pairs)
+    masters = dict.fromkeys((pair["master"]["namespace"], pair["master"]["name"]) for pair in pairs)
     return OperatorLineage(
         inputs=[Dataset(namespace, name) for namespace, name in masters],
-        outputs=[Dataset(**one["slave"], facets=_origin(one)) for one in pairs],
+        outputs=[Dataset(**pair["slave"], facets=_origin(pair)) for pair in pairs],
     )
 
 

@@ -14,7 +14,7 @@ _log = logging.getLogger(__name__)
 
 def are_on() -> bool:
     """Whether Airflow sends metrics anywhere."""
-    return any(conf.getboolean("metrics", one, fallback=False) for one in _SWITCHES)
+    return any(conf.getboolean("metrics", switch, fallback=False) for switch in _SWITCHES)
 
 
 def hand_on(signals: Sequence[tuple[str, Mapping[str, str], float]]) -> None:

@@ -87,8 +87,8 @@ def answer(context: Context, task: str) -> Answer:
         ConfigError: SLC-380, nobody answered.
         TransientError: SLC-302, Airflow's REST API does not say it.
     """
-    found = _ask(f"{_path(context)}/taskInstances/{task}/-1/hitlDetails") or {}
-    chosen, user = found.get("chosen_options"), found.get("responded_by_user")
+    details = _ask(f"{_path(context)}/taskInstances/{task}/-1/hitlDetails") or {}
+    chosen, user = details.get("chosen_options"), details.get("responded_by_user")
     if not (chosen and user):
         raise ConfigError(
             380,
@@ -130,7 +130,7 @@ def _simple(name: str) -> list[str] | None:
     """None if there is no such user."""
     if conf.getboolean("core", "simple_auth_manager_all_admins"):
         return ["admin"]
-    users = (one.split(":") for one in conf.getlist("core", "simple_auth_manager_users"))
+    users = (entry.split(":") for entry in conf.getlist("core", "simple_auth_manager_users"))
     return {user: [role] for user, role, *_ in users}.get(name)
 
 

@@ -53,10 +53,10 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
     if job in JOBS_THAT_ONLY_READ:
         read = [*([config.source(source)] if source else []), *map(config.slave, slaves)]
-        ids += [one.reading_connection for one in read if one.reading_connection]
+        ids += [side.reading_connection for side in read if side.reading_connection]
     if source and job in JOBS_IN_BOTH_DIRECTIONS:
-        for one in (each for name in slaves for each in config.perhaps_opposite(source, name)):
-            ids += [*config.source(one.source).connections, config.slave(one.slave).connection]
+        for replication in (replication for name in slaves for replication in config.perhaps_opposite(source, name)):
+            ids += [*config.source(replication.source).connections, config.slave(replication.slave).connection]
     if job in JOBS_THAT_ASK_AIRFLOW:
         ids.append(config.airflow_api)
     return list(dict.fromkeys(ids))
@@ -93,7 +93,7 @@ def seal_connections(ids: Iterable[str], get: Callable[[str], Any] = get_connect
     Raises:
         ConfigError: there is no connection of that id, says `get`; the sealing key cannot be read.
     """
-    text = seal({conn_id: info(found) for conn_id in ids if (found := get(conn_id))})
+    text = seal({conn_id: info(connection) for conn_id in ids if (connection := get(conn_id))})
     # Sealed is not secret, but a log is read by more people than the key file.
     mask_secret(text)
     return text
@@ -111,13 +111,13 @@ def main(argv: list[str] | None = None) -> None:
     from airflow.exceptions import AirflowNotFoundException
     from airflow.models import Connection
 
-    def known(conn_id: str) -> Connection | None:
+    def find(conn_id: str) -> Connection | None:
         """Who asks at a shell wants to hear of all that is missing, not of the first."""
         with suppress(AirflowNotFoundException):
             return Connection.get_connection_from_secrets(conn_id)
         return None
 
-    text = seal_connections(ids, known)
+    text = seal_connections(ids, find)
     os.write(stdout, f"{text}\n".encode())
 
 

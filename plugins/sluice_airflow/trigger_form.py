@@ -115,7 +115,7 @@ def key_ranges(description: str, **schema: Any) -> Param:
 
 def initial_update(config: Config) -> dict[str, Param]:
     """How slaves are filled. What is seldom needed is in a section of its own."""
-    pairs = [f"{one.source}/{one.slave}" for one in config.replications]
+    pairs = [f"{replication.source}/{replication.slave}" for replication in config.replications]
     return {
         "store_initial_data": switch(
             "Store in files", "Store the data in files, which somebody carries to the slaves' machines."
@@ -157,5 +157,8 @@ def _labels(config: Config) -> dict[str, str]:
     """The slaves, each with its sources if there are several of these."""
     if len(config.sources) == 1:
         return {name: name for name in config.slaves}
-    fed = {name: [one.source for one in config.replications if one.slave == name] for name in config.slaves}
+    fed = {
+        name: [replication.source for replication in config.replications if replication.slave == name]
+        for name in config.slaves
+    }
     return {name: f"{name} (of {', '.join(sources)})" if sources else name for name, sources in fed.items()}

@@ -28,7 +28,7 @@ REPAIR = """
 from sluice.context import Context
 from sluice.repair.run import RepairRequest, repair
 from pytest import MonkeyPatch
-from sluice.repair.rule_choice import chosen
+from sluice.repair.rule_choice import choose
 from support.updating import SOURCE, compare_here, points_void_soon
 points_void_soon(MonkeyPatch())
 repair(Context.of_job(), RepairRequest({request}), compare_here)
@@ -73,7 +73,7 @@ def test_a_repair_that_is_killed_between_its_two_writes_is_finished_by_the_next_
     run = [lambda name=name: world.publish(name) for name in ("east", "west")]
     run += [lambda pair=pair: world.drain(*pair) for pair in both]
     with background(*run, pause_s=0.02):
-        killed(world, '"east", "west", rule=chosen("newest", "n")', CrashPoint.COMMITTED)
+        killed(world, '"east", "west", rule=choose("newest", "n")', CrashPoint.COMMITTED)
         # Of 500 keys those that go to the west; of those that go to the east, none.
         (given,), left = (one.execute("SELECT count(*) FROM t WHERE n = 9").fetchone() for one in (west, east))
         assert (200 < given < 300, left) == (True, (1300,))

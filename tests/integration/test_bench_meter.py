@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from sluice.bench.meter import REST, Meter
+from sluice.bench.meter import REST, ProcessMeter
 from sluice.bench.server import private_server
 from sluice.bench.workers import until
 from sluice.runtime.terminal import Progress
@@ -26,7 +26,7 @@ def test_time_is_by_process_and_that_of_ended_sessions_is_not_lost():
     with private_server(Progress()) as server:
         master, slave = server.database("master"), server.database("slave")
         with server.connect(slave) as shows, server.connect(master) as bench, server.connect(master) as stays:
-            meter = Meter(shows, bench)
+            meter = ProcessMeter(shows, bench)
             bench.execute(WORK)
             phase = meter.lap()
             assert all(spent < LEAST_S for spent in phase.cpu_s.values()), "the bench's own sessions do not count"
@@ -50,7 +50,7 @@ def test_time_is_by_process_and_that_of_ended_sessions_is_not_lost():
 
 def test_the_time_of_a_job_begins_with_its_process():
     with private_server(Progress()) as server, server.connect(server.database("master")) as session:
-        meter = Meter(session)
+        meter = ProcessMeter(session)
         work = "sum(range(30_000_000)); print(flush=True); input()"
         with subprocess.Popen([sys.executable, "-c", work], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
             job.stdout.readline()

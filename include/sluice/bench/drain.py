@@ -12,7 +12,7 @@ from typing import Protocol
 import psutil
 from psycopg import sql
 
-from sluice.bench.meter import Meter
+from sluice.bench.meter import ProcessMeter
 from sluice.bench.phases import MeasuredPhase, print_table, take_medians
 from sluice.bench.report import BenchReport, Figure, measure_in_turn
 from sluice.bench.server import LOG, SETTINGS, SOURCE, TRIGGERS, BenchServer, private_server, receive
@@ -175,7 +175,7 @@ class _MeasuredSide:
         self.slave = server.copy(self.master, name)
         self._changes, self.shows = server.connect(self.master), server.connect(self.slave)
         self._backlog = _Backlog(self._changes, transactions, rows)
-        self._meter = Meter(self.shows, self._changes)
+        self._meter = ProcessMeter(self.shows, self._changes)
 
     def measure(self, replication: _Replication) -> dict[str, MeasuredPhase]:
         """Measure the start, the first backlog of the processes that were started, and their second one."""

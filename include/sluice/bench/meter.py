@@ -25,7 +25,7 @@ WHERE datname IS NOT NULL AND backend_type <> 'autovacuum worker'
 """
 
 
-class Meter:
+class ProcessMeter:
     """Measures one phase after the other.
 
     The sum of the server's processes is exact: the first of them counts the time of those that have ended. A session

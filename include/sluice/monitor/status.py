@@ -42,7 +42,7 @@ class HoldReason:
 
 
 @dataclass(frozen=True)
-class LastUpdate:
+class UpdateStatus:
     """The last initial update: its number and state, the DAG run that began it, as `dag/run`, and when."""
 
     id: int
@@ -136,7 +136,7 @@ class ReplicationStatus:
     draining: bool = False
     holds: Sequence[HoldReason] = ()
     delivered_at: str | None = None
-    update: LastUpdate | None = None
+    update: UpdateStatus | None = None
     batch_s: float | None = None
     scope: str = ""
     differing: Mapping[str, int] = field(default_factory=dict)
@@ -339,10 +339,10 @@ def _iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat()
 
 
-def _last(overview: ReplicationOverview) -> LastUpdate | None:
+def _last(overview: ReplicationOverview) -> UpdateStatus | None:
     if (last := overview.update) is None:
         return None
-    return LastUpdate(last.id, last.state, last.run, last.started_at.isoformat(), _iso(last.ended_at))
+    return UpdateStatus(last.id, last.state, last.run, last.started_at.isoformat(), _iso(last.ended_at))
 
 
 def _transfer_note(context: Context, known: ReplicationState, carried: Transfer | None) -> str | None:

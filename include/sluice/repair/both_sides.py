@@ -24,7 +24,7 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import RowDifference
 from sluice.repair import reverse_replication
-from sluice.repair.plan import TablePlan, expect_given, expect_ready, expect_unchanged, outdated_error, statement
+from sluice.repair.plan import RowsPlan, expect_given, expect_ready, expect_unchanged, outdated_error, statement
 from sluice.repair.rule_choice import RuleChoice
 from sluice.repair.rules import Conflict, Row, Rule, Winner
 from sluice.store import comparisons
@@ -177,13 +177,13 @@ class BothSides:
         """The rule in words."""
         return str(self._how.rule)
 
-    def settle(self, planned: TablePlan) -> None:
+    def settle(self, planned: RowsPlan) -> None:
         """Decide on the rows of a table, and write them."""
         keys = planned.keys
         for start in range(0, len(keys), _ROUND):
             self._settle(planned, keys[start : start + _ROUND])
 
-    def _settle(self, planned: TablePlan, keys: list[Key]) -> None:
+    def _settle(self, planned: RowsPlan, keys: list[Key]) -> None:
         waiting, tried, size = set(keys), set[Key](), _BATCH
         for number in range(_ROUNDS):
             try:
@@ -208,7 +208,7 @@ class BothSides:
         self.settled.changing += len(waiting)
 
     @contextmanager
-    def _round(self, planned: TablePlan, tried: set[Key]) -> Iterator[_Round]:
+    def _round(self, planned: RowsPlan, tried: set[Key]) -> Iterator[_Round]:
         """Hold a point of each stream. All repairs take them in one order, so none waits for one that waits for it."""
         context, table = self._context, planned.report
         back = reverse_replication.of_table(context, self.opposites, table.on_slave)
@@ -255,7 +255,7 @@ class BothSides:
             allowed = partial(self._expect_allowed, planned, back)
             yield _Round(sides[0], sides[1], rule, self.settled, tried, allowed, dry_run=self._how.dry_run)
 
-    def _view(self, planned: TablePlan, pair: Pair, point: Point, table: TableName) -> TableView:
+    def _view(self, planned: RowsPlan, pair: Pair, point: Point, table: TableName) -> TableView:
         database = self._context.source(pair.source)
         try:
             layout = database.master.shape(point.snapshot_id, table)
@@ -265,7 +265,7 @@ class BothSides:
             raise outdated_error(self._pair, planned.report.report, table, "it is not there any more")
         return view(self._context.mapper(pair), layout)
 
-    def _expect_allowed(self, planned: TablePlan, back: Pair) -> None:
+    def _expect_allowed(self, planned: RowsPlan, back: Pair) -> None:
         for pair, table in ((self._pair, planned.report.table), (back, planned.report.on_slave)):
             expect_unchanged(self._context, pair, self._began[pair])
             expect_given(self._context, pair, table)

@@ -35,7 +35,7 @@ LeftOut = list[Unrepairable] | None
 
 
 @dataclass(frozen=True)
-class TablePlan:
+class RowsPlan:
     """The rows of one table that are to be repaired.
 
     Attributes:
@@ -148,7 +148,7 @@ def plan(
     kinds: Collection[str] = KINDS,
     rows: RowNumbers | None = None,
     left_out: LeftOut = None,
-) -> list[TablePlan]:
+) -> list[RowsPlan]:
     """The rows of a report that are to be repaired, table by table.
 
     Args:
@@ -204,7 +204,7 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
         raise error
 
 
-def expect_alone_in_table(context: Context, pair: Pair, planned: TablePlan) -> TablePlan:
+def expect_alone_in_table(context: Context, pair: Pair, planned: RowsPlan) -> RowsPlan:
     """The same, if the rows of its table come from this master alone. Raises SluiceError SLC-467, SLC-603."""
     expect_no_others(context, pair, planned.report.table)
     expect_arriving(context, pair, planned.report.on_slave)
@@ -273,7 +273,7 @@ def outdated_error(pair: Pair, report: int, table: TableName, why: str) -> Sluic
 
 def _table(
     context: Context, pair: Pair, report: TableReport, kinds: Collection[str], chosen: RowNumbers | None
-) -> TablePlan:
+) -> RowsPlan:
     expect_given(context, pair, report.table)
     # An older report may call rows extra that are the slave's own by now.
     own = context.mapper(pair).filled(report.table) is FilledRows.MERGE
@@ -292,7 +292,7 @@ def _table(
         raise unrepairable(pair, report.table, "a chosen row that is extra may be the slave's own (`on_existing_rows`)")
     wanted = [(number, row) for number, row in rows if row.kind in asked]
     left = 0 if chosen is None else report.different - len(wanted)
-    return TablePlan(report, tuple(row for _, row in wanted), report.more, tuple(number for number, _ in wanted), left)
+    return RowsPlan(report, tuple(row for _, row in wanted), report.more, tuple(number for number, _ in wanted), left)
 
 
 def _expect_recent(

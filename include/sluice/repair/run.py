@@ -26,7 +26,7 @@ from sluice.repair import chosen_rows, reverse_replication
 from sluice.repair.both_sides import BothSides, Directions
 from sluice.repair.plan import (
     LeftOut,
-    TablePlan,
+    RowsPlan,
     expect_alone_in_table,
     expect_given,
     expect_keyed,
@@ -149,7 +149,7 @@ def _one_way(
     context: Context,
     request: RepairRequest,
     report: int,
-    planned: Sequence[TablePlan],
+    planned: Sequence[RowsPlan],
     began: ReplicationState,
     compare_all: CompareAll,
     patience_s: float,
@@ -186,7 +186,7 @@ def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSi
 
 
 def _by_rule(
-    context: Context, request: RepairRequest, both: BothSides, report: int, planned: Sequence[TablePlan]
+    context: Context, request: RepairRequest, both: BothSides, report: int, planned: Sequence[RowsPlan]
 ) -> dict[str, object]:
     """Repair rows to the sides that a rule says. Raises SluiceError SLC-469, more rows differ than the report names."""
     pair, settled = request.pair, both.settled
@@ -211,7 +211,7 @@ def _by_rule(
     return {"note": f"{pair.slave}, {both.rule_text}: {settled}{would}", "report": report, **settled.counts, **extra}
 
 
-def _summary(request: RepairRequest, planned: Sequence[TablePlan]) -> str:
+def _summary(request: RepairRequest, planned: Sequence[RowsPlan]) -> str:
     """The rows, for the audit trail."""
     what = ", ".join(f"{len(table.rows):,} rows of {table.report.table}" for table in planned)
     return what + (f", chosen by number: {str(request.rows)[:_NUMBERS]}" if request.rows else "")
@@ -227,8 +227,8 @@ def _compare(context: Context, request: RepairRequest, compare_all: CompareAll, 
 
 
 def _repair(
-    context: Context, pair: Pair, planned: TablePlan, began: ReplicationState, done: _Progress, patience_s: float
-) -> TablePlan:
+    context: Context, pair: Pair, planned: RowsPlan, began: ReplicationState, done: _Progress, patience_s: float
+) -> RowsPlan:
     """Repair the rows of one table, so many at a point."""
     batches = [planned.keys[start : start + _BATCH] for start in range(0, len(planned.keys), _BATCH)]
     tries = 0
@@ -261,7 +261,7 @@ def _repair(
 def _round(
     context: Context,
     pair: Pair,
-    planned: TablePlan,
+    planned: RowsPlan,
     began: ReplicationState,
     point: Point,
     batches: Sequence[list[Key]],
@@ -302,7 +302,7 @@ def _copy(
         rows.write(shape_lines(seen, shape, buffer, seen.written_columns)[0] if shape else buffer)
 
 
-def _slave_view(context: Context, pair: Pair, planned: TablePlan, point: Point) -> TableView:
+def _slave_view(context: Context, pair: Pair, planned: RowsPlan, point: Point) -> TableView:
     """The slave's view of the table, as the point shows it. Raises SluiceError SLC-466 if that is not the report's."""
     report, database = planned.report, context.source(pair.source)
     try:
@@ -318,7 +318,7 @@ def _slave_view(context: Context, pair: Pair, planned: TablePlan, point: Point) 
 
 
 def _differing_otherwise(
-    context: Context, request: RepairRequest, planned: Collection[TablePlan], compare_all: CompareAll, patience_s: float
+    context: Context, request: RepairRequest, planned: Collection[RowsPlan], compare_all: CompareAll, patience_s: float
 ) -> int:
     """Compare the tables again, and count rows that differ and were not to be repaired.
 
