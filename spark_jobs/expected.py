@@ -2,7 +2,7 @@
 
 import argparse
 
-from sluice.initial_update.files.receive import expected
+from sluice.initial_update.files.receive import expected_files
 from sluice.spark.job import arguments, run
 
 
@@ -12,4 +12,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(parser(), lambda context, options: expected(context, options.source, options.slave))
+    run(parser(), lambda context, options: expected_files(context, options.source, options.slave))

@@ -14,7 +14,7 @@ from support.carrying import ROWS, TABLES
 from support.interrupting import MEANWHILE, broken_off, manifest, resumed
 from support.world import SOURCE
 
-from sluice.initial_update.files.receive import expected
+from sluice.initial_update.files.receive import expected_files
 from sluice.publish.retention import trim
 from sluice.state.replication import Event
 from sluice.store import replications
@@ -94,7 +94,7 @@ def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_n
     world.master.execute("DELETE FROM rows WHERE id < 100")
     for place in later:
         kill(world, place)
-    assert expected(world.context, SOURCE, "zurich")["files"] == 0
+    assert expected_files(world.context, SOURCE, "zurich")["files"] == 0
     done = carried.receive("zurich", load=nothing)
     assert (done["rows"], done["chunks"]) == (3401, 0)
     assert not copy.exists()

@@ -20,7 +20,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import EXTERNAL, ONLINE, SNAPSHOT
-from sluice.initial_update.files.receive import expected, receive
+from sluice.initial_update.files.receive import expected_files, receive
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.monitor.status import statuses
@@ -130,7 +130,7 @@ def test_its_data_waits_in_the_change_log_if_that_is_wanted(world, airflow):
         world.configure(lambda settings: settings.update(change_log=log))
         others_go_on(world)
         assert world.status("zurich") is Status.TRANSITION
-        directory = Path(expected(world.context, SOURCE, "zurich")["url"])
+        directory = Path(expected_files(world.context, SOURCE, "zurich")["url"])
         assert directory.parent == world.path / "log" / "initial_files"
         assert f"its initial data waits in the change log, on '{directory}'" in said_of_zurich(world)
         assert "type: airflow dags trigger receive_initial_files --conf" in said_of_zurich(world)
@@ -181,7 +181,7 @@ def test_what_was_stored_for_an_update_that_was_given_up_goes_with_the_next_segm
         world.inhibit("zurich")
         world.dump("zurich")
         world.release("zurich")
-        directory = Path(expected(world.context, SOURCE, "zurich")["url"])
+        directory = Path(expected_files(world.context, SOURCE, "zurich")["url"])
         trim(world.context, SOURCE, keep=timedelta(0), warn_bytes=10**9)
         assert directory.exists()
         cancel(world.context, SOURCE, ["zurich"])

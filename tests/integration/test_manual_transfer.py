@@ -23,7 +23,7 @@ from support.world import SOURCE
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
-from sluice.initial_update.files.receive import expected
+from sluice.initial_update.files.receive import expected_files
 from sluice.messages.xml_reader import parse
 from sluice.monitor import status
 from sluice.publish.retention import trim
@@ -288,7 +288,7 @@ def test_a_slave_that_is_off_line_is_dumped_for_and_its_own_tables_are_filled_wi
     world.configure(lambda settings: settings["slaves"]["zurich"]["initial_files"].update(keep=False))
     world.reader("zurich").execute("CREATE TABLE rows (id bigint PRIMARY KEY, note text, day date)")
     copy = carried.carry("zurich")
-    assert expected(world.context, SOURCE, "zurich")["url"] == str(copy)
+    assert expected_files(world.context, SOURCE, "zurich")["url"] == str(copy)
     world.infos["master"] = replace(world.infos["master"], port=1)
     monkeypatch.setenv(SEALED_ENV, seal(world.infos))
     world.configure(lambda settings: None)

@@ -20,7 +20,7 @@ from support.world import SOURCE
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import dump
-from sluice.initial_update.files.receive import expected, receive
+from sluice.initial_update.files.receive import expected_files, receive
 from sluice.initial_update.release import abandon
 from sluice.monitor import status
 from sluice.publish.retention import trim
@@ -73,7 +73,7 @@ def copy(world, slave, names=None):
 
 def noticed(world, slave):
     """What the sensor says in the end."""
-    trigger = FilesArrived(**expected(world.context, SOURCE, slave), poll_s=0.01)
+    trigger = FilesArrived(**expected_files(world.context, SOURCE, slave), poll_s=0.01)
     return asyncio.run(asyncio.wait_for(anext(trigger.run()), 20)).payload
 
 

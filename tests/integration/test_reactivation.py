@@ -9,7 +9,7 @@ from support.world import SOURCE, result
 
 from sluice.errors import SluiceError
 from sluice.initial_update.cancel import cancel
-from sluice.initial_update.files.receive import expected, receive
+from sluice.initial_update.files.receive import expected_files, receive
 from sluice.initial_update.release import release
 from sluice.state.replication import Status
 
@@ -56,7 +56,7 @@ def test_a_slave_that_is_loaded_waits_for_an_administrator_and_goes_on_when_one_
     assert "Manual Data transfer: LOADED (3,401 rows" in now.why
     assert world.verify("zurich", initial=True) == {}, "it is not compared before it goes on"
 
-    assert expected(world.context, SOURCE, "zurich")["files"] == 0
+    assert expected_files(world.context, SOURCE, "zurich")["files"] == 0
     again = load(asking)
     assert (again["ask"], again["rows"], again["chunks"], again["update"]) == (True, 3401, 0, asked["update"])
     monkeypatch.setenv("SLUICE_RUN", "receive_initial_files/another/release/1")
@@ -102,7 +102,7 @@ def test_nobody_is_asked_by_default_and_a_release_that_was_missed_is_made_up_for
     carried.store()
     carried.carry("geneva")
     receive(world.context, SOURCE, "geneva", load_here)
-    assert expected(world.context, SOURCE, "geneva")["files"] == 0
+    assert expected_files(world.context, SOURCE, "geneva")["files"] == 0
     done = carried.receive("geneva")
     assert (done["ask"], done["chunks"]) == (False, 0)
     world.catch_up()

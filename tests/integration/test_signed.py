@@ -18,7 +18,7 @@ from support.carrying import KEPT, ROWS, TABLES
 from support.world import SOURCE
 
 from sluice.errors import ConfigError, SluiceError
-from sluice.initial_update.files.receive import expected
+from sluice.initial_update.files.receive import expected_files
 from sluice.initial_update.files.signature import SIGNATURE, private_key
 from sluice.monitor.check import findings
 
@@ -68,7 +68,7 @@ def refused(carried, code: int, named: str) -> None:
 def test_what_is_signed_is_loaded_also_by_who_does_not_ask_and_its_signature_can_be_checked_by_others(signed, keys):
     signed.store()
     copy = signed.carry("zurich")
-    assert expected(signed.world.context, SOURCE, "zurich")["files"] == len(list(copy.iterdir()))
+    assert expected_files(signed.world.context, SOURCE, "zurich")["files"] == len(list(copy.iterdir()))
     public = load_pem_public_key(Path(keys("ours.pub")).read_bytes())
     public.verify((copy / SIGNATURE).read_bytes(), (copy / "manifest.json").read_bytes())
     signed.receive("zurich")

@@ -10,7 +10,7 @@ from support.updating import load_here
 from support.world import SOURCE
 
 from sluice.errors import SluiceError
-from sluice.initial_update.files.receive import expected, receive
+from sluice.initial_update.files.receive import expected_files, receive
 from sluice.publish.retention import trim
 from sluice.state.replication import Event, Status
 from sluice.store import replications
@@ -61,7 +61,7 @@ def test_a_slave_that_asks_for_an_older_version_begins_with_it_and_follows_from_
     world.dump("zurich", version="REPL_Ver_0.5")
     world.release("zurich")
     assert world.status("zurich") is Status.TRANSITION
-    assert Path(expected(world.context, SOURCE, "zurich")["url"]).name.startswith("REPL_Ver_0.5-")
+    assert Path(expected_files(world.context, SOURCE, "zurich")["url"]).name.startswith("REPL_Ver_0.5-")
     assert receive(world.context, SOURCE, "zurich", load_here)["rows"] == 300
     there = world.reader("zurich").execute("SELECT * FROM t WHERE id = 7").fetchall()
     assert there == [(7, "note 7")], "as it was, without what came since"

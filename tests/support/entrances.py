@@ -112,10 +112,10 @@ def _opened(manifest: Any) -> None:
     raw = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
     (_folder() / files_manifest.MANIFEST).write_bytes(raw)
     awaited = Transfer(Pair("flights", "zurich"), 3, "x", "x", hashlib.sha256(raw).hexdigest(), 2)
-    found = files_manifest.opened(Directory(str(_folder())), awaited, IncomingFiles(), read_snapshot)
+    found = files_manifest.read_manifest(Directory(str(_folder())), awaited, IncomingFiles(), read_snapshot)
     assert len(found.plan) == len(found.chunks)
-    assert read_snapshot(found.seen).age
-    assert (found.between is None) == (found.overlap is None)
+    assert read_snapshot(found.dump_snapshot).age
+    assert (found.log_overlap is None) == (found.overlap is None)
     for one in found.definitions:
         master("postgresql").definition(one)
 

@@ -75,7 +75,7 @@ def test_only_its_key_opens_a_file_under_its_name_and_unaltered(key):
         with pytest.raises(SluiceError, match=r"SLC-192"):
             unpacked(packing, given, name)
     with pytest.raises(SluiceError, match=r"SLC-192: a cannot be opened: it is encrypted, and there is no key_file"):
-        Packing().opened(content, "a")
+        Packing().decrypt(content, "a")
 
 
 @pytest.mark.parametrize("content", [b"", b"short", b"*" * 44, base64.b64encode(b"16 bytes of a key")])

@@ -13,8 +13,8 @@ from sluice.changelog import initial_data
 from sluice.commands.remove_replication import LEFT_ALONE, Extent, expect_removable, remove_replication, unfit
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
-from sluice.initial_update.files.journal import left as interrupted
-from sluice.initial_update.files.target import packing_of
+from sluice.initial_update.files.journal import interrupted_dumps
+from sluice.initial_update.files.target import outgoing_packing
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.paths import at_home
@@ -134,7 +134,7 @@ def _directories(context: Context, source: str) -> list[Directory]:
     directories = [directory for url, directory in candidates if directory.url == url and directory.exists()]
     names = {directory.url for directory in directories}
     try:
-        broken = interrupted(own, source, context.config.slaves_of(source), packing_of(settings))
+        broken = interrupted_dumps(own, source, context.config.slaves_of(source), outgoing_packing(settings))
     except SluiceError as error:
         event("not looked at", directory=own.url, why=error.fact)
         return directories

@@ -24,7 +24,7 @@ from sluice.initial_update.blocks.plan import BlockPlan, plan_blocks
 from sluice.initial_update.chunks.copy import included_tables
 from sluice.initial_update.files.encoding import encryption_key
 from sluice.initial_update.files.signature import private_key
-from sluice.initial_update.files.versions import kept_for
+from sluice.initial_update.files.versions import find_kept
 from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT
 from sluice.initial_update.programs.update import expect_exportable, expect_importable
 from sluice.log import event
@@ -140,7 +140,7 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
                 later, _ = stack.enter_context(plan_blocks(context, source, choices.keys, filled))
             elif choices.mode == EXTERNAL:
                 expect_exportable(context, source)
-            kept = {pair: kept_for(context, pair, choices.version)[2] for pair in pairs if choices.version}
+            kept = {pair: find_kept(context, pair, choices.version)[2] for pair in pairs if choices.version}
             found = _asked(pairs, partial(_ask, context, master, choices, later, kept))
         if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
             raise UpdateRefused(refused)

@@ -29,7 +29,7 @@ def join(
 ) -> None:
     """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
     files = target.tables if isinstance(target.tables, StoredTables) else None
-    begins = files.begins(shown.position) if files else shown.position
+    begins = files.log_start(shown.position) if files else shown.position
     going_on = restart(context, target.pairs, begins, update)
     target.tables.begin_stream(shown.position, shown.snapshot)
     if later and not files:

@@ -11,9 +11,9 @@ from sluice.config.models import OutgoingFiles
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks.copy import LoadTarget, included_tables
-from sluice.initial_update.files.journal import InterruptedDump, left
+from sluice.initial_update.files.journal import InterruptedDump, interrupted_dumps
 from sluice.initial_update.files.manifest import fingerprints
-from sluice.initial_update.files.target import Destination, StoredTables, packing_of
+from sluice.initial_update.files.target import Destination, StoredTables, outgoing_packing
 from sluice.log import event
 from sluice.model.names import Pair, TableName
 from sluice.paths import at_home
@@ -90,9 +90,9 @@ def _left(
 ) -> dict[str, InterruptedDump]:
     """Interrupted dumps for these slaves, by their first slave; those that are not resumed are removed."""
     found: dict[str, InterruptedDump] = {}
-    firsts, packing = {group[0].pair.slave for group in shared}, packing_of(settings)
+    firsts, packing = {group[0].pair.slave for group in shared}, outgoing_packing(settings)
     try:
-        for one in left(
+        for one in interrupted_dumps(
             Directory(at_home(settings.location)), pairs[0].source, [pair.slave for pair in pairs], packing
         ):
             first = one.plan.slaves[0]

@@ -11,7 +11,7 @@ from sluice.apply.mapping.table_view import shape_lines
 from sluice.apply.transform.transform import RowTransform
 from sluice.connections import ConnectionInfo, open_sealed, salt_of
 from sluice.errors import SluiceError
-from sluice.initial_update.files.reader import retrieving
+from sluice.initial_update.files.reader import open_files
 from sluice.initial_update.files.receiver import FilesReceiver
 from sluice.library_errors import name_table
 from sluice.model.names import TableName
@@ -53,7 +53,7 @@ def load_chunks(job: LoadJob, share: Share = WHOLE) -> list[SlaveLoaded]:
 
 def _open_reading(job: LoadJob, connections: Mapping[str, ConnectionInfo]) -> AbstractContextManager[Chunks]:
     if isinstance(job.origin, FromFiles):
-        return retrieving(job.origin)
+        return open_files(job.origin)
     origin = job.origin
     return master(origin.vendor).read(connections[origin.connection], origin.snapshot_id, origin.trusted)
 

@@ -20,7 +20,7 @@ def may_go_on(context: Context, carried: Transfer, approved: int) -> bool:
     Args:
         approved: the update that somebody was asked about, where that is configured.
     """
-    return carried.is_in and (carried.update == approved or not _asked(context, carried))
+    return carried.is_in and (carried.update == approved or not _needs_approval(context, carried))
 
 
 def question(context: Context, loaded: Transfer) -> dict[str, object]:
@@ -38,13 +38,13 @@ def question(context: Context, loaded: Transfer) -> dict[str, object]:
         f"* changes that wait in the change log: {waiting:,} transactions{age}",
     ]
     return {
-        "ask": _asked(context, loaded),
+        "ask": _needs_approval(context, loaded),
         "subject": f"Let changes of {pair.source} go on to {pair.slave}",
         "body": "\n".join(body),
     }
 
 
-def _asked(context: Context, carried: Transfer) -> bool:
+def _needs_approval(context: Context, carried: Transfer) -> bool:
     """Whether an approval is needed: only if files were carried by hand."""
     settings = context.config.slave(carried.pair.slave).initial_files
     return settings.reactivation == "approval" and not initial_data.holds(context.config, carried)

@@ -72,17 +72,17 @@ class Packing:
         """
         if self.form == "zst" and self.key_file is None:
             return pa.CompressedOutputStream(pa.PythonFile(file, "w"), "zstd")  # type: ignore[no-any-return]
-        return _Whole(self, file, name, description)
+        return _WholeFile(self, file, name, description)
 
     def pieces(self, file: Readable, name: str) -> Iterator[bytes]:
         """The piece that stands in a file, in parts.
 
         Raises:
             ValueError, OSError, ArrowException: it is not what a sink wrote.
-            SluiceError: see `opened`.
+            SluiceError: see `decrypt`.
         """
         if self.key_file is not None:
-            file = BytesIO(self.opened(_all(file), name))
+            file = BytesIO(self.decrypt(_all(file), name))
         if self.form == "xml":
             ((_, content),) = parse(_all(file)).rows[0].columns
             if not isinstance(content, bytes):
@@ -94,9 +94,9 @@ class Packing:
         while buffer := unpacked.read_buffer(BUFFER_BYTES).to_pybytes():
             yield buffer
 
-    def closed(self, content: bytes, name: str) -> bytes:
-        """The content of a file, encrypted if there is a key: who lacks it can neither read nor write it, nor give one
-        file the name of another.
+    def encrypt(self, content: bytes, name: str) -> bytes:
+        """Encrypt the content of a file, if there is a key. Without the key it can be neither read nor changed, and no
+        file can take the name of another.
 
         Raises:
             ConfigError: SLC-243, the key cannot be read.
@@ -106,8 +106,8 @@ class Packing:
         nonce = os.urandom(_NONCE_BYTES)
         return _MAGIC + nonce + AESGCM(encryption_key(self.key_file)).encrypt(nonce, content, name.encode())
 
-    def opened(self, content: bytes, name: str) -> bytes:
-        """The inverse of `closed`.
+    def decrypt(self, content: bytes, name: str) -> bytes:
+        """Decrypt what `encrypt` wrote.
 
         Raises:
             SluiceError: SLC-192, it was encrypted with another key, or one of the two has none.
@@ -116,19 +116,23 @@ class Packing:
         encrypted = content.startswith(_MAGIC)
         if self.key_file is None:
             if encrypted:
-                raise _locked(name, "it is encrypted, and there is no key_file")
+                raise _decryption_error(name, "it is encrypted, and there is no key_file")
             return content
         if not encrypted:
-            raise _locked(name, f"it is not encrypted, and what comes is to be, with the key in {self.key_file}")
+            raise _decryption_error(
+                name, f"it is not encrypted, and what comes is to be, with the key in {self.key_file}"
+            )
         nonce, rest = content[len(_MAGIC) :][:_NONCE_BYTES], content[len(_MAGIC) + _NONCE_BYTES :]
         try:
             return AESGCM(encryption_key(self.key_file)).decrypt(nonce, rest, name.encode())
         except (InvalidTag, ValueError):
-            raise _locked(name, f"it was not encrypted under this name with the key in {self.key_file}") from None
+            raise _decryption_error(
+                name, f"it was not encrypted under this name with the key in {self.key_file}"
+            ) from None
 
 
-class _Whole:
-    """A file that is made as a whole."""
+class _WholeFile:
+    """A file that is encoded as a whole when it is closed."""
 
     def __init__(self, packing: Packing, file: Writable, name: str, description: Description) -> None:
         self._packing = packing
@@ -148,7 +152,7 @@ class _Whole:
             content = render(Message(self._description, (Row(((_COLUMN, content),)),))).encode()
         else:
             content = pa.Codec("zstd").compress(content, asbytes=True)
-        return self._file.write(self._packing.closed(content, self._name))
+        return self._file.write(self._packing.encrypt(content, self._name))
 
 
 def message(table: TableName, chunk: int, piece: int, form: RowFormat) -> Description:
@@ -182,7 +186,7 @@ def encryption_key(file: str) -> bytes:
     return key
 
 
-def _locked(name: str, why: str) -> SluiceError:
+def _decryption_error(name: str, why: str) -> SluiceError:
     return SluiceError(
         192,
         f"{name} cannot be opened: {why}",

@@ -63,45 +63,47 @@ class Journal:
         """The plan of the try."""
         return DumpPlan.model_validate_json(self._read(self._plan(0)))
 
-    def taken_over(self, chunks: int) -> bool:
+    def is_taken_over(self, chunks: int) -> bool:
         """Whether another try went on after this one, which has so many chunks."""
         return self._directory.has(self._plan(chunks))
 
     def fence(self, chunks: int) -> None:
         """Check that no other job resumed this try (R6). Raises FencedError SLC-050."""
-        if self.taken_over(chunks):
+        if self.is_taken_over(chunks):
             raise FencedError(50, f"another dump took over {self._directory.url}, and goes on with what is there")
 
     def end(self, chunk: int, stored: StoredChunk) -> None:
-        """A chunk is in."""
+        """Record that a chunk is stored."""
         self._write(f"{self.first + chunk:08}.{stored.rows}.done", stored.model_dump_json().encode())
 
-    def done(self) -> dict[int, tuple[str, int]]:
-        """The chunks that are in, each with its note, and its rows; once, if it is in twice."""
-        found = (one for name in self._directory.files() if (one := _DONE.match(name)) and int(one[1]) >= self.first)
-        return {int(one[1]) - self.first: (one[0], int(one[2])) for one in found}
+    def ended_chunks(self) -> dict[int, tuple[str, int]]:
+        """The stored chunks, each with its note and its row count; once, if a chunk is stored twice."""
+        matches = (
+            match for name in self._directory.files() if (match := _DONE.match(name)) and int(match[1]) >= self.first
+        )
+        return {int(match[1]) - self.first: (match[0], int(match[2])) for match in matches}
 
-    def stored(self, note: str) -> StoredChunk:
+    def read_chunk(self, note: str) -> StoredChunk:
         """The stored chunk that a note describes."""
         return StoredChunk.model_validate_json(self._read(note))
 
     def remove(self) -> None:
-        """All is stored: these, and those of earlier tries, have done their service."""
+        """Remove the notes of this try and of earlier ones, after all is stored."""
         self._directory.remove_all()
 
     def _plan(self, chunks: int) -> str:
         return f"{self.first + chunks:08}.plan"
 
     def _write(self, name: str, content: bytes) -> None:
-        self._directory.write(name, self._packing.closed(content, name))
+        self._directory.write(name, self._packing.encrypt(content, name))
 
     def _read(self, name: str) -> bytes:
-        return self._packing.opened(self._directory.read(name), name)
+        return self._packing.decrypt(self._directory.read(name), name)
 
 
 @dataclass(frozen=True)
 class InterruptedDump:
-    """A directory that a dump has left which broke off."""
+    """The directory of a dump that broke off."""
 
     name: str
     directory: Directory
@@ -116,28 +118,28 @@ class InterruptedDump:
     def chunks(self) -> Iterator[tuple[str, str | None]]:
         """The identity of each planned chunk, with its note if it is stored."""
         yield from ((part, note) for note, part in self.plan.kept)
-        done = self.notes.done()
+        done = self.notes.ended_chunks()
         for number, part in enumerate(self.plan.parts):
             if part and number not in self.plan.nothing:
                 yield part, done[number][0] if number in done else None
 
 
-def left(root: Directory, source: str, slaves: Collection[str], packing: Packing) -> list[InterruptedDump]:
-    """The directories in a location that dumps for none but these slaves have left, the newest first."""
+def interrupted_dumps(root: Directory, source: str, slaves: Collection[str], packing: Packing) -> list[InterruptedDump]:
+    """The interrupted dumps in a location that are for these slaves alone, the newest first."""
     return [
-        one
+        dump
         for name in sorted(root.directories(), reverse=True)
-        if (one := _left(root, name, packing))
-        and one.plan.source == source
-        and one.plan.slaves
-        and set(one.plan.slaves) <= set(slaves)
+        if (dump := _read_interrupted(root, name, packing))
+        and dump.plan.source == source
+        and dump.plan.slaves
+        and set(dump.plan.slaves) <= set(slaves)
     ]
 
 
-def _left(root: Directory, name: str, packing: Packing) -> InterruptedDump | None:
+def _read_interrupted(root: Directory, name: str, packing: Packing) -> InterruptedDump | None:
     directory = root.within(name)
     try:
-        tries = [int(found[1]) for note in directory.within(NOTES).files() if (found := _PLAN.match(note))]
+        tries = [int(match[1]) for note in directory.within(NOTES).files() if (match := _PLAN.match(note))]
         if not tries:
             return None
         notes = Journal(directory, packing, max(tries))

@@ -34,11 +34,11 @@ _Snapshot = Annotated[str, Field(pattern=r"^[!-~]+$")]
 Views = Mapping[TableName, TableView]
 
 
-class _Part(BaseModel):
+class _ManifestPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class StoredFile(_Part):
+class StoredFile(_ManifestPart):
     """A piece of a chunk: at most so many bytes of what COPY gave as the configuration says, compressed."""
 
     name: Annotated[str, Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z._\-]*$", max_length=255)]
@@ -46,7 +46,7 @@ class StoredFile(_Part):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
-class StoredChunk(_Part):
+class StoredChunk(_ManifestPart):
     """Rows of one table; its files, one after the other, are one stream of rows in its format."""
 
     table: TableName
@@ -60,7 +60,7 @@ class StoredChunk(_Part):
         return sum(file.bytes for file in self.files)
 
 
-class StoredOverlap(_Part):
+class StoredOverlap(_ManifestPart):
     """Tables with chunks of several snapshots: the first snapshot is stored here, the last one is that of the dump.
 
     Attributes:
@@ -89,7 +89,7 @@ class StoredOverlap(_Part):
         )
 
 
-class StoredDump(_Part):
+class StoredDump(_ManifestPart):
     """The manifest.
 
     Attributes:
@@ -121,17 +121,17 @@ class StoredDump(_Part):
         return Position(self.segment, self.ordinal)
 
     @property
-    def seen(self) -> Snapshot:
+    def dump_snapshot(self) -> Snapshot:
         """The snapshot of the dump."""
         return Snapshot(self.snapshot)
 
     @property
-    def between(self) -> Overlap | None:
-        """Of what time its chunks are, if they are not of one snapshot."""
-        if (one := self.overlap) is None:
+    def log_overlap(self) -> Overlap | None:
+        """The time between the snapshots of its chunks, if they have several."""
+        if (overlap := self.overlap) is None:
             return None
-        begin, end = Position(one.segment, one.ordinal), Position(one.last_segment, one.last_ordinal)
-        return Overlap(frozenset(one.tables), begin, Snapshot(one.snapshot), self.seen, end)
+        begin, end = Position(overlap.segment, overlap.ordinal), Position(overlap.last_segment, overlap.last_ordinal)
+        return Overlap(frozenset(overlap.tables), begin, Snapshot(overlap.snapshot), self.dump_snapshot, end)
 
     @property
     def files(self) -> Iterator[StoredFile]:
@@ -142,34 +142,38 @@ class StoredDump(_Part):
     def plan(self) -> list[Chunk]:
         """The chunks as they are claimed, about as large as their files."""
         return [
-            Chunk(number, Leaf(one.table, one.table, one.bytes, 1), 0, None, stored=one.format)
-            for number, one in enumerate(self.chunks)
+            Chunk(number, Leaf(chunk.table, chunk.table, chunk.bytes, 1), 0, None, stored=chunk.format)
+            for number, chunk in enumerate(self.chunks)
         ]
 
-    def written(self) -> bytes:
+    def to_json(self) -> bytes:
         """The manifest as a file."""
         return self.model_dump_json(indent=1).encode()
 
 
 def fingerprints(mapper: Mapper, tables: Iterable[TableDefinition]) -> dict[str, str]:
     """A hash of the slave's view of each table: equal for views with the same rows; empty for excluded tables."""
-    return {str(one.name): "" if mapper.excludes(one.name) else _hash(view(mapper, one.layout)) for one in tables}
+    return {
+        str(table.name): "" if mapper.excludes(table.name) else _hash(view(mapper, table.layout)) for table in tables
+    }
 
 
-def _hash(seen: TableView) -> str:
-    """Of what decides about the rows, and nothing that another version of Sluice would write otherwise."""
-    settings = seen.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
-    style = seen.style.text.hex() if seen.style else None
+def _hash(table_view: TableView) -> str:
+    """Hash everything that decides about the rows, and nothing that another version of Sluice writes differently."""
+    settings = table_view.entry.model_dump(include={"where", "compute", "mask", "plugin"}, exclude_defaults=True)
+    style = table_view.style.text.hex() if table_view.style else None
     text = json.dumps(
-        [str(seen.layout.name), seen.read_columns, seen.written_columns, settings, style],
+        [str(table_view.layout.name), table_view.read_columns, table_view.written_columns, settings, style],
         sort_keys=True,
         default=sorted,
     )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles, read_snapshot: ReadSnapshot) -> StoredDump:
-    """The manifest of the directory that a slave waits for.
+def read_manifest(
+    directory: Directory, awaited: Transfer, settings: IncomingFiles, read_snapshot: ReadSnapshot
+) -> StoredDump:
+    """Read and check the manifest of the directory that a slave waits for.
 
     Args:
         read_snapshot: reads snapshots of the master.
@@ -179,23 +183,23 @@ def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles, rea
             dump; SLC-192, nobody signed it who is to have; it was encrypted with another key.
     """
     if MANIFEST not in (files := directory.files()):
-        raise incomplete(directory, [MANIFEST], awaited)
+        raise incomplete_error(directory, [MANIFEST], awaited)
     content = directory.read(MANIFEST)
     whole = hashlib.sha256(content).hexdigest() == awaited.sha256
     if whole and settings.signed_by:
         signature = directory.read(SIGNATURE) if SIGNATURE in files else None
         expect_signed(content, signature, settings.signed_by, directory.url)
     try:
-        stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).opened(content, MANIFEST))
+        stored = StoredDump.model_validate_json(Packing(key_file=settings.key_file).decrypt(content, MANIFEST))
     except SluiceError:
         # Nobody can open what was damaged.
         if whole:
             raise
-        raise _another(directory, awaited) from None
+        raise _hash_error(directory, awaited) from None
     except ValidationError as error:
-        raise altered(directory, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
-    theirs = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
-    if not whole and (theirs or awaited.pair.slave not in stored.slaves):
+        raise altered_error(directory, [f"{MANIFEST} cannot be read ({error.error_count()} faults)"], awaited) from None
+    is_other = (stored.source, stored.update) != (awaited.pair.source, awaited.update)
+    if not whole and (is_other or awaited.pair.slave not in stored.slaves):
         raise SluiceError(
             183,
             f"{directory.url} holds update {stored.update} of {stored.source} for {', '.join(stored.slaves)}, and "
@@ -203,21 +207,21 @@ def opened(directory: Directory, awaited: Transfer, settings: IncomingFiles, rea
             f"nothing was loaded; remove it, copy {awaited.url} instead, and run this again",
         )
     if not whole:
-        raise _another(directory, awaited)
+        raise _hash_error(directory, awaited)
     try:
-        for snapshot in (stored.seen, *([stored.between.first] if stored.between else [])):
+        for snapshot in (stored.dump_snapshot, *([stored.log_overlap.first] if stored.log_overlap else [])):
             read_snapshot(snapshot)
     except ValueError as error:
-        raise altered(directory, [f"a snapshot in {MANIFEST} cannot be read: {error}"], awaited) from None
+        raise altered_error(directory, [f"a snapshot in {MANIFEST} cannot be read: {error}"], awaited) from None
     return stored
 
 
-def _another(directory: Directory, awaited: Transfer) -> SluiceError:
-    return altered(directory, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
+def _hash_error(directory: Directory, awaited: Transfer) -> SluiceError:
+    return altered_error(directory, [f"{MANIFEST} has another SHA-256 than when it was written"], awaited)
 
 
-def incomplete(directory: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
-    """Not all of a directory has come, or nothing of it."""
+def incomplete_error(directory: Directory, missing: Collection[str], awaited: Transfer) -> SluiceError:
+    """The error for a directory that lacks files."""
     return SluiceError(
         183,
         f"{directory.url} lacks {len(missing)} of {awaited.files} files, {min(missing)} among them",
@@ -225,8 +229,8 @@ def incomplete(directory: Directory, missing: Collection[str], awaited: Transfer
     )
 
 
-def altered(directory: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
-    """Something in a directory is not as it was written: nothing of it is believed."""
+def altered_error(directory: Directory, faults: list[str], awaited: Transfer) -> SluiceError:
+    """The error for a directory that is not as it was written. Nothing of it is loaded."""
     more = f" and {len(faults) - _MORE} more" if len(faults) > _MORE else ""
     return SluiceError(
         183,

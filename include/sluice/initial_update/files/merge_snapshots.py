@@ -27,16 +27,20 @@ class MergedSnapshots(NoResume):
         self._overlap = overlap
 
     def begin(self, target: LoadTarget) -> None:
-        """Fence out earlier jobs, and empty the tables; from here on rows of several snapshots stay in them.
+        """Take over from earlier jobs, and empty the tables; from here on rows of several snapshots stay in them.
 
         Raises:
             SluiceError: SLC-245, rows of several times cannot come into one of them.
         """
         super().begin(target)
         mapper = target.tables.mapper
-        ours = [one for one in included_tables(mapper, self._definitions) if one.name in self._overlap.tables]
-        unfiltered = [one for one in ours if not mapper.entry(one.name).chooses]
-        if others := {one.name for one in ours} - target.tables.merging(unfiltered, made=True):
+        overlapping = [
+            definition
+            for definition in included_tables(mapper, self._definitions)
+            if definition.name in self._overlap.tables
+        ]
+        unfiltered = [definition for definition in overlapping if not mapper.entry(definition.name).chooses]
+        if others := {definition.name for definition in overlapping} - target.tables.merging(unfiltered, made=True):
             raise SluiceError(
                 245,
                 f"what was stored of {', '.join(map(str, sorted(others)))} is of two times, as the dump broke off and "

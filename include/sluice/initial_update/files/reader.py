@@ -18,13 +18,13 @@ from sluice.vendors.protocol.tasks import FromFiles
 
 
 @contextmanager
-def retrieving(origin: FromFiles) -> Iterator[FilesReading]:
+def open_files(origin: FromFiles) -> Iterator[FilesReading]:
     """Open the directory, if its manifest has the expected SHA-256."""
     directory = origin.directory
     content = directory.read(MANIFEST)
     if hashlib.sha256(content).hexdigest() != origin.sha256:
-        raise _changed(directory, MANIFEST)
-    stored = StoredDump.model_validate_json(Packing(key_file=origin.key_file).opened(content, MANIFEST))
+        raise _changed_error(directory, MANIFEST)
+    stored = StoredDump.model_validate_json(Packing(key_file=origin.key_file).decrypt(content, MANIFEST))
     yield FilesReading(directory, stored, Packing(stored.form, origin.key_file))
 
 
@@ -59,16 +59,16 @@ class StoredRows:
         if self._stored.format != TEXT:
             yield from self._bytes()
             return
-        begun = b""
+        line = b""
         for buffer in self._bytes():
             # A line may have been cut where a file was full.
             whole, end, rest = buffer.rpartition(b"\n")
             if end:
-                yield begun + whole + end
-                begun = rest
+                yield line + whole + end
+                line = rest
             else:
-                begun += rest
-        assert not begun, "the last line has an end"
+                line += rest
+        assert not line, "the last line has an end"
 
     def _bytes(self) -> Iterator[bytes]:
         for file in self._stored.files:
@@ -80,14 +80,14 @@ class StoredRows:
             with self._directory.reading(file.name) as stream:
                 copy = stack.enter_context(copied(stream, file.bytes))
             if (copy.size, copy.sha256) != (file.bytes, file.sha256):
-                raise _changed(self._directory, file.name)
+                raise _changed_error(self._directory, file.name)
             try:
                 yield from self._packing.pieces(copy.file, file.name)
             except (OSError, ValueError, LookupError, pa.ArrowException):
-                raise _changed(self._directory, file.name) from None
+                raise _changed_error(self._directory, file.name) from None
 
 
-def _changed(directory: Directory, name: str) -> SluiceError:
+def _changed_error(directory: Directory, name: str) -> SluiceError:
     return SluiceError(
         183,
         f"{directory.url}/{name} is another file than it was when all of them were checked",

@@ -13,7 +13,7 @@ from sluice.crash import CrashPoint, reached
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy, included_tables
 from sluice.initial_update.files import approval
-from sluice.initial_update.files.manifest import MANIFEST, StoredDump, altered, fingerprints, opened
+from sluice.initial_update.files.manifest import MANIFEST, StoredDump, altered_error, fingerprints, read_manifest
 from sluice.initial_update.files.merge_snapshots import MergedSnapshots
 from sluice.initial_update.files.verify_files import check
 from sluice.initial_update.participants import restart
@@ -28,7 +28,7 @@ from sluice.vendors.protocol.tasks import FromFiles
 from sluice.vendors.registry import master
 
 
-def expected(context: Context, source: str, slave: str) -> dict[str, object]:
+def expected_files(context: Context, source: str, slave: str) -> dict[str, object]:
     """The directory in which the files of a slave have to arrive, and their number.
 
     None of them is looked for if all is loaded, and the slave's gate shut still.
@@ -39,7 +39,7 @@ def expected(context: Context, source: str, slave: str) -> dict[str, object]:
     pair = Pair(source, slave)
     if loaded := transfers.loaded_transfer(context.store, pair):
         return {"url": _transfer_directory(context, loaded).url, "files": 0, "quiet_s": 0.0}
-    awaited = _awaited(context, pair)
+    awaited = _awaited_transfer(context, pair)
     settings = _settings(context, awaited)
     return {"url": _transfer_directory(context, awaited).url, "files": awaited.files, "quiet_s": settings.quiet_s}
 
@@ -58,13 +58,13 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
     """
     pair = Pair(source, slave)
     if already := transfers.loaded_transfer(context.store, pair):
-        return _over(context, already, 0)
-    awaited = _awaited(context, pair)
+        return _end(context, already, 0)
+    awaited = _awaited_transfer(context, pair)
     directory = _transfer_directory(context, awaited)
-    stored = opened(directory, awaited, _settings(context, awaited), context.read_snapshot(awaited.pair.source))
-    dumped = _dumped(context, stored, directory, awaited)
+    stored = read_manifest(directory, awaited, _settings(context, awaited), context.read_snapshot(awaited.pair.source))
+    dumped = _dump_source(context, stored, directory, awaited)
     _refuse_changed(context, stored, dumped, pair)
-    if between := stored.between:
+    if between := stored.log_overlap:
         context.manifest(source).ahead(slave, between.begin)
     check(directory, stored, awaited, context.config.bulk_tasks)
     event("checked", directory=directory.url, chunks=len(stored.chunks), files=awaited.files)
@@ -72,7 +72,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         lease = leases.acquire(context.store, f"drain {pair}", force=True)
         stack.callback(leases.release, context.store, lease)
         # A task that gives its update up from here on has a later epoch.
-        awaited = _awaited(context, pair, awaited.update)
+        awaited = _awaited_transfer(context, pair, awaited.update)
         transfers.record_load(context.store, awaited, lease.epoch)
         target = slave_target(context, pair, lease, awaited.epoch)
         stack.callback(target.tables.close)
@@ -95,11 +95,11 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
         if between:
             # The log before that is not needed any more, not even to load everything again.
             restart(context, [pair], dumped.position, awaited.update)
-    return _over(context, replace(awaited, rows=rows), len(stored.chunks))
+    return _end(context, replace(awaited, rows=rows), len(stored.chunks))
 
 
-def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
-    """End what is loaded, all of it; the result.
+def _end(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
+    """Clear the loaded files away; returns the result.
 
     Args:
         chunks: that were loaded by now.
@@ -109,7 +109,7 @@ def _over(context: Context, loaded: Transfer, chunks: int) -> dict[str, object]:
     return {**counts, **approval.question(context, loaded)}
 
 
-def _awaited(context: Context, pair: Pair, update: int | None = None) -> Transfer:
+def _awaited_transfer(context: Context, pair: Pair, update: int | None = None) -> Transfer:
     """The transfer that a slave waits for, of this update if one is given."""
     context.config.replication(pair.source, pair.slave)
     awaited = transfers.awaited_transfer(context.store, pair)
@@ -134,16 +134,16 @@ def _settings(context: Context, awaited: Transfer) -> IncomingFiles:
     return context.config.slave(awaited.pair.slave).initial_files
 
 
-def _dumped(context: Context, stored: StoredDump, directory: Directory, awaited: Transfer) -> DumpSource:
+def _dump_source(context: Context, stored: StoredDump, directory: Directory, awaited: Transfer) -> DumpSource:
     define = master(context.config.source(stored.source).vendor).definition
     try:
-        definitions = [define(one) for one in stored.definitions]
+        definitions = [define(definition) for definition in stored.definitions]
     except ValueError:
-        raise altered(directory, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
+        raise altered_error(directory, [f"a definition in {MANIFEST} cannot be read"], awaited) from None
     return DumpSource(
         definitions,
         stored.sequences,
-        stored.seen,
+        stored.dump_snapshot,
         stored.position,
         FromFiles(directory, awaited.sha256, _settings(context, awaited).key_file),
     )
@@ -162,7 +162,7 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
     finally:
         slave.close()
     differ = [name for name in now if now[name] != then.get(name)]
-    differ += sorted({str(one.table) for one in stored.chunks if not formats.takes(one.table, one.format)})
+    differ += sorted({str(chunk.table) for chunk in stored.chunks if not formats.takes(chunk.table, chunk.format)})
     if differ:
         raise SluiceError(
             187,
@@ -173,7 +173,7 @@ def _refuse_changed(context: Context, stored: StoredDump, dumped: DumpSource, pa
 
 
 def _clear_away(context: Context, directory: Directory, loaded: Transfer) -> None:
-    """The files have done their service; what cannot be deleted stays, as on a disk that is read alone."""
+    """Delete the loaded files. Files on a disk that cannot be written stay."""
     if _settings(context, loaded).keep or transfers.is_needed(context.store, loaded):
         return
     try:

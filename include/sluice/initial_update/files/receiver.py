@@ -33,7 +33,7 @@ class FilesReceiver:
         plan = self._notes.plan()
         self._chunks = len(plan.parts)
         self._mine = range(self._share.number, self._chunks, self._share.of)
-        self._ended = {*self._notes.done(), *plan.nothing}
+        self._ended = {*self._notes.ended_chunks(), *plan.nothing}
 
     def claim_next(self) -> int | None:
         """The next chunk of this task's share."""

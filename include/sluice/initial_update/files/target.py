@@ -36,7 +36,7 @@ class Destination:
 
     Attributes:
         views: what it sees of the tables that it gets.
-        seen: the same of all tables, see `fingerprints`.
+        fingerprints: of its views of all tables, see `manifest.fingerprints`.
         formats: in which formats it takes rows.
         merging: asks it into which of some tables rows of several snapshots may come.
     """
@@ -44,14 +44,14 @@ class Destination:
     pair: Pair
     mapper: Mapper
     views: Views
-    seen: dict[str, str]
+    fingerprints: dict[str, str]
     formats: TakenFormats
     merging: Callable[[Sequence[TableDefinition]], set[TableName]]
 
     def gets_like(self, other: Destination) -> bool:
         """Whether both get the same rows, in the same format."""
         same = self.views.keys() == other.views.keys() and self.formats == other.formats
-        return same and all(one.reads_like(other.views[name]) for name, one in self.views.items())
+        return same and all(table_view.reads_like(other.views[name]) for name, table_view in self.views.items())
 
 
 class StoredTables:
@@ -61,8 +61,8 @@ class StoredTables:
         overlap: of what time some of the chunks are, if not all are of the dump's snapshot.
 
     Args:
-        left: what a dump that broke off has left in this directory.
-        lasting: what this one leaves is left for another one, if it breaks off.
+        interrupted: the dump that broke off in this directory.
+        lasting: another dump may resume this one, if it breaks off.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class StoredTables:
         update: int,
         slaves: Sequence[Destination],
         tables: Sequence[TableDefinition],
-        left: InterruptedDump | None = None,
+        interrupted: InterruptedDump | None = None,
         *,
         lasting: bool = True,
     ) -> None:
-        packing, first = packing_of(settings), left.next if left else 0
+        packing, first = outgoing_packing(settings), interrupted.next if interrupted else 0
         self._packing = packing
         self.into = IntoFiles(
             directory,
@@ -98,7 +98,7 @@ class StoredTables:
         self._update = update
         self._slaves = slaves
         self._definitions = tables
-        self._left = left
+        self._interrupted = interrupted
         self._lasting = lasting
         self._whole: dict[tuple[TableName, int], tuple[str, str]] = {}
         self._stored: dict[str, StoredChunk] = {}
@@ -109,10 +109,14 @@ class StoredTables:
 
     def begin(self) -> Sequence[Expected]:
         """The chunks that earlier tries stored completely, in a format that is still readable."""
-        return [Expected(part, self._rows(part, note)) for part, note in self._left.chunks()] if self._left else ()
+        return (
+            [Expected(part, self._rows(part, note)) for part, note in self._interrupted.chunks()]
+            if self._interrupted
+            else ()
+        )
 
     def _rows(self, part: str, note: str | None) -> int | None:
-        stored = self._left.notes.stored(note) if self._left and note else None
+        stored = self._interrupted.notes.read_chunk(note) if self._interrupted and note else None
         if stored is None or note is None or not self.formats.takes(stored.table, stored.format):
             return None
         if any(self._stored_files.get(file.name) != file.bytes for file in stored.files):
@@ -127,12 +131,12 @@ class StoredTables:
 
     def merging(self, tables: Sequence[TableDefinition], *, made: bool = False) -> set[TableName]:
         """The tables that can have rows of several snapshots on every slave that can be asked."""
-        return set.intersection(*(one.merging(tables) for one in self._slaves))
+        return set.intersection(*(destination.merging(tables) for destination in self._slaves))
 
     def expect(self, chunks: Sequence[Expected]) -> None:
         """Tasks share chunks out by their numbers; some stay, and of others there is nothing for these slaves."""
         self._chunks = chunks
-        begin = {ChunkId.from_json(one.part).start for one in chunks if one.part and one.rows is not None}
+        begin = {ChunkId.from_json(chunk.part).start for chunk in chunks if chunk.part and chunk.rows is not None}
         self._kept = [kept for begins, kept in self._whole.items() if begins in begin]
 
     def prepare(
@@ -144,8 +148,8 @@ class StoredTables:
         """Make the directory, if it can be signed when all is in it, and write down what is to come."""
         if self._sign_with:
             private_key(self._sign_with)
-        slaves = tuple(one.pair.slave for one in self._slaves) if self._lasting else ()
-        parts = tuple(one.part for one in self._chunks)
+        slaves = tuple(destination.pair.slave for destination in self._slaves) if self._lasting else ()
+        parts = tuple(chunk.part for chunk in self._chunks)
         source, form = self._slaves[0].pair.source, self._packing.form
         self._notes.begin(
             DumpPlan(
@@ -153,7 +157,7 @@ class StoredTables:
                 slaves=slaves,
                 form=form,
                 parts=parts,
-                nothing=frozenset(self._known),
+                nothing=frozenset(self._stored_rows),
                 kept=tuple(self._kept),
             )
         )
@@ -176,17 +180,17 @@ class StoredTables:
             FencedError: SLC-050, another try went on with this directory.
         """
         self._notes.fence(len(self._chunks))
-        done, overlap = self._notes.done(), self.overlap
-        new = [self._notes.stored(done[number][0]) for number in sorted(done)]
+        ended, overlap = self._notes.ended_chunks(), self.overlap
+        new = [self._notes.read_chunk(ended[number][0]) for number in sorted(ended)]
         stored = StoredDump(
             source=self._slaves[0].pair.source,
             update=self._update,
             form=self._packing.form,
-            slaves={one.pair.slave: one.seen for one in self._slaves},
+            slaves={destination.pair.slave: destination.fingerprints for destination in self._slaves},
             snapshot=snapshot.text,
             segment=position.segment,
             ordinal=position.ordinal,
-            definitions=[one.to_json() for one in self._definitions],
+            definitions=[table.to_json() for table in self._definitions],
             sequences=tuple(self._sequences),
             chunks=(*(self._stored[note] for note, _ in self._kept), *new),
             overlap=StoredOverlap.from_overlap(overlap) if overlap else None,
@@ -196,15 +200,15 @@ class StoredTables:
         others = [name for name in self._directory.files() if name not in kept and not name.startswith(f"{NOTES}/")]
         self._directory.remove(others)
         self._files = len(kept) + (2 if self._sign_with else 1)
-        written = self._packing.closed(stored.written(), MANIFEST)
+        written = self._packing.encrypt(stored.to_json(), MANIFEST)
         if self._sign_with:
             self._directory.write(SIGNATURE, private_key(self._sign_with).sign(written))
         self._directory.write(MANIFEST, written)
         self._notes.remove()
-        self._written, self._begins = written, self.begins(position)
+        self._written, self._begins = written, self.log_start(position)
 
-    def begins(self, position: Position) -> Position:
-        """From where on the log has to be kept for those that load this."""
+    def log_start(self, position: Position) -> Position:
+        """The position from which the log has to be kept for slaves that load this."""
         return self.overlap.begin if self.overlap else position
 
     def transfer(self, pair: Pair) -> Transfer:
@@ -214,14 +218,16 @@ class StoredTables:
 
     def progress(self) -> dict[int, int]:
         """The chunks that are stored, and how many rows each has."""
-        return self._known | {number: rows for number, (_, rows) in self._notes.done().items()}
+        return self._stored_rows | {number: rows for number, (_, rows) in self._notes.ended_chunks().items()}
 
     def close(self) -> None:
         """Leave nothing behind of a dump that was not ended, but what another one may go on with."""
         if self._written:
             return
         try:
-            if self._lasting and (self._left or self._notes.done() or self._notes.taken_over(len(self._chunks))):
+            if self._lasting and (
+                self._interrupted or self._notes.ended_chunks() or self._notes.is_taken_over(len(self._chunks))
+            ):
                 event("left", directory=self._directory.url, why="initial_update goes on with it, with `resume`")
             else:
                 self._directory.remove_all()
@@ -229,10 +235,10 @@ class StoredTables:
             event("left behind", directory=self._directory.url, why=error.fact)
 
     @property
-    def _known(self) -> dict[int, int]:
-        return {number: one.rows for number, one in enumerate(self._chunks) if one.rows is not None}
+    def _stored_rows(self) -> dict[int, int]:
+        return {number: chunk.rows for number, chunk in enumerate(self._chunks) if chunk.rows is not None}
 
 
-def packing_of(settings: OutgoingFiles) -> Packing:
+def outgoing_packing(settings: OutgoingFiles) -> Packing:
     """The encoding of a source's files."""
     return Packing("xml" if settings.as_xml else "zst", settings.key_file)

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from sluice.errors import SluiceError
 from sluice.initial_update.files.encoding import BUFFER_BYTES
-from sluice.initial_update.files.manifest import MANIFEST, StoredDump, StoredFile, altered, incomplete
+from sluice.initial_update.files.manifest import MANIFEST, StoredDump, StoredFile, altered_error, incomplete_error
 from sluice.initial_update.files.signature import SIGNATURE
 from sluice.storage.directory import Directory
 from sluice.store.transfers import Transfer
@@ -23,7 +23,7 @@ def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: in
     files = directory.files()
     wanted = {file.name: file for file in stored.files}
     if missing := wanted.keys() - files.keys():
-        raise incomplete(directory, missing, awaited)
+        raise incomplete_error(directory, missing, awaited)
     if strange := files.keys() - wanted.keys() - {MANIFEST, SIGNATURE}:
         raise SluiceError(
             183,
@@ -31,9 +31,9 @@ def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: in
             f"the slave keeps what it has; copy {awaited.url} to an empty directory of its name, then run this again",
         )
     with ThreadPoolExecutor(tasks) as pool:
-        found = pool.map(lambda file: _fault(directory, file, files[file.name]), wanted.values())
-        if faults := [fault for fault in found if fault]:
-            raise altered(directory, faults, awaited)
+        results = pool.map(lambda file: _fault(directory, file, files[file.name]), wanted.values())
+        if faults := [fault for fault in results if fault]:
+            raise altered_error(directory, faults, awaited)
 
 
 def _fault(directory: Directory, file: StoredFile, size: int) -> str:

@@ -9,7 +9,7 @@ from sluice.config.models import IncomingFiles
 from sluice.context import Context
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy
-from sluice.initial_update.files.manifest import fingerprints, opened
+from sluice.initial_update.files.manifest import fingerprints, read_manifest
 from sluice.initial_update.files.target import StoredTables
 from sluice.initial_update.targets import directories
 from sluice.log import event
@@ -65,17 +65,17 @@ def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str)
     failed: dict[str, SluiceError] = {}
     for pair in pairs:
         try:
-            found, begins, _ = kept_for(context, pair, version)
+            dump, begins, _ = find_kept(context, pair, version)
             replications.restart_at(context.store, pair, begins, update)
         except SluiceError as error:
             failed[pair.slave] = error
             continue
-        transfers.begin(context.store, replace(found, update=update))
-        event("version handed out", slave=pair.slave, version=version, directory=found.url)
+        transfers.begin(context.store, replace(dump, update=update))
+        event("version handed out", slave=pair.slave, version=version, directory=dump.url)
     return failed
 
 
-def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
+def find_kept(context: Context, pair: Pair, version: str) -> tuple[Transfer, Position, list[TableDefinition]]:
     """The kept dump of a version with this slave's view, the position from which the log goes on, and the tables.
 
     Raises:
@@ -83,18 +83,18 @@ def kept_for(context: Context, pair: Pair, version: str) -> tuple[Transfer, Posi
     """
     define = master(context.config.source(pair.source).vendor).definition
     mapper, read_snapshot = context.mapper(pair), context.read_snapshot(pair.source)
-    for one in kept_versions.kept_dumps(context.store, pair, version):
-        stored = opened(
-            Directory(at_home(context.config.initial_data_url)).within(one.name),
-            one,
+    for dump in kept_versions.kept_dumps(context.store, pair, version):
+        stored = read_manifest(
+            Directory(at_home(context.config.initial_data_url)).within(dump.name),
+            dump,
             IncomingFiles(),
             read_snapshot,
         )
-        definitions = [define(known) for known in stored.definitions]
+        definitions = [define(definition) for definition in stored.definitions]
         seen = fingerprints(mapper, definitions)
         if seen in stored.slaves.values():
             context.manifest(pair.source).ahead("", stored.position)
-            return one, stored.position, definitions
+            return dump, stored.position, definitions
     raise SluiceError(
         194,
         f"version {version} of {pair.source} is not kept for what slave {pair.slave} sees; "
