@@ -63,6 +63,13 @@ _LIBRARIES: dict[str, Callable[[str], SluiceError]] = {
     **dict.fromkeys(("psycopg", "pymysql", "oracledb", "sqlalchemy"), _of_driver),
     **dict.fromkeys(("pyspark", "py4j", "grpc"), _of_spark),
 }
+# The extras of the wheel, by what an import says without them.
+_EXTRAS = {
+    "pymysql": "mariadb",
+    "oracledb": "oracle",
+    "pyiceberg": "iceberg",
+    "no pq wrapper available": "postgresql",
+}
 
 
 def classify(error: BaseException) -> SluiceError | None:
@@ -78,9 +85,20 @@ def classify(error: BaseException) -> SluiceError | None:
         )
     if isinstance(error, OSError):
         return _of_system(error)
+    if isinstance(error, ImportError):
+        return next((_of_extra(error, extra) for said, extra in _EXTRAS.items() if said in str(error)), None)
     if known := _LIBRARIES.get(type(error).__module__.partition(".")[0]):
         return known(f"{_place(error)}{f': {error}' if os.environ.get(VALUES_ENV) else ''}")
     return None
+
+
+def _of_extra(error: ImportError, extra: str) -> SluiceError:
+    return SluiceError(
+        281,
+        f"a package is not installed that belongs to the extra `{extra}`: {str(error).splitlines()[0]}",
+        f'nothing was run; type pip install "sluice[{extra}]" wherever jobs and their tasks run '
+        "(include/docs/install.md), or ./sluice install in a checkout",
+    )
 
 
 def unforeseen(error: BaseException) -> SluiceError:

@@ -27,6 +27,13 @@ FOLDERS = {
 }
 # Of the package, what the wheel has not.
 CHECKOUT = ("bench", "demo", "dev")
+# Extras: the modules that they bring, and one of ours that needs them. Without its own, libpq may be the system's.
+LACKING = [
+    ("mariadb", ["pymysql"], "sluice.vendors.mariadb.vendor"),
+    ("oracle", ["oracledb"], "sluice.vendors.oracle.vendor"),
+    ("iceberg", ["pyiceberg"], "sluice.vendors.iceberg.tables"),
+    ("postgresql", ["psycopg_c", "psycopg_binary", "psycopg.pq.pq_ctypes"], "sluice.store.engine"),
+]
 # Files beside sluice.release, which has the version.
 NAME_THE_VERSION = ("include/docs/install.md", "include/docs/relay.md", "plugins/sluice.dist-info/METADATA")
 
@@ -134,3 +141,20 @@ def test_pages_are_rendered_from_the_wheel_alone(built, tmp_path):
         tmp_path / "sluice/pages" / ("static" if "css" in one or "js" in one else "templates") / one for one in names
     ]
     assert all(file.is_file() for file in files)
+
+
+@pytest.mark.parametrize(("extra", "lacking", "module"), LACKING, ids=[extra for extra, *_ in LACKING])
+def test_what_lacks_an_extra_names_it(extra, lacking, module):
+    tried = f"""
+import sys
+from sluice import library_errors
+sys.modules.update(dict.fromkeys({lacking}))
+try:
+    import {module}
+except Exception as error:
+    library_errors.tell(error)
+"""
+    env = {**os.environ, "PYTHONPATH": str(PROJECT / "include")}
+    done = subprocess.run([sys.executable, "-c", tried], env=env, capture_output=True, text=True)
+    assert done.stderr.startswith(f"SLC-281: a package is not installed that belongs to the extra `{extra}`: ")
+    assert f'pip install "sluice[{extra}]"' in done.stderr
