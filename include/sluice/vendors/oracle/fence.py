@@ -7,7 +7,7 @@ the epoch first, and waits for the holders of chunks then. Either the loader see
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 import oracledb
 
@@ -21,7 +21,7 @@ from sluice.vendors.oracle.session import changed, execute, transaction
 # Our tables in the schema of the connection's user.
 TABLES = ("position", "loaded", "intent")
 _MADE_BY = ("position/position", "position/loaded", "ddl/intents")
-_THERE_ALREADY, _NOT_THERE = "ORA-00955", "ORA-00942"
+_THERE_ALREADY = "ORA-00955"
 
 
 def our_tables(schema: str) -> dict[str, str]:
@@ -105,23 +105,13 @@ def has_begun(
     """
     statement = composed("ddl/intended" if as_of is None else "compare/intended", **parts)
     names = {"source": pair.source, "slave": pair.slave, **(as_of or {})}
-    return _where_there(lambda: bool(execute(session, statement, names)))
+    return bool(execute(session, statement, names))
 
 
 def forget_command(session: oracledb.Connection, parts: Mapping[str, str], pair: Pair) -> None:
     """In the transaction that sets or removes the position: a command that was begun is none any more."""
     names = {"source": pair.source, "slave": pair.slave}
-    _where_there(lambda: bool(changed(session, composed("ddl/forget", **parts), names)))
-
-
-def _where_there(ask: Callable[[], bool]) -> bool:
-    """What is asked of the table of commands that were begun. A drain of an earlier version has not made it."""
-    try:
-        return ask()
-    except oracledb.DatabaseError as error:
-        if code_of(error) != _NOT_THERE:
-            raise
-        return False
+    changed(session, composed("ddl/forget", **parts), names)
 
 
 def fenced(pair: Pair, epoch: int) -> FencedError:
