@@ -15,7 +15,7 @@ from struct import Struct
 from sluice.errors import SluiceError
 from sluice.model.action import Action
 from sluice.model.names import TableName
-from sluice.vendors.gaussdb.capture.slot.envelope import heartbeat
+from sluice.vendors.gaussdb.capture.slot.envelope import is_heartbeat
 from sluice.vendors.gaussdb.capture.slot.identifiers import unquoted
 from sluice.vendors.gaussdb.capture.slot.known_forms import KnownForms
 from sluice.vendors.gaussdb.capture.slot.malformed import malformed, text_of
@@ -90,7 +90,7 @@ class BinaryDecoder:
         """
         try:
             self.records.expect_room(len(message))
-            if not heartbeat("b", message, (b"F",), self.records):
+            if not is_heartbeat("b", message, (b"F",)):
                 self._statements(message)
         except SluiceError:
             self.records.fail()

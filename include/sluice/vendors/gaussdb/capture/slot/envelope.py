@@ -7,37 +7,33 @@ length of zero.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from struct import Struct
+from struct import Struct, calcsize
 
 from sluice.vendors.gaussdb.capture.slot.malformed import malformed
-from sluice.vendors.gaussdb.capture.slot.records import Heartbeat, Records
 
 _HEAD = Struct(">IQ")
 _LENGTH = Struct(">I")
-_BEAT = Struct(">cQQq")
+# The letter, two places of the log and a time.
+_BEAT_SIZE = calcsize(">cQQq")
 # As a length the letter would be one of 1.7 GB, so a batch never begins with it.
 _LETTER = b"h"
 # The document says that the zero which ends a batch ends a heartbeat, too, and puts it between quotes.
 _ENDS = (bytes(4), b"0")
 
 
-def heartbeat(format: str, message: bytes, ends: tuple[bytes, ...], records: Records) -> bool:
-    """Take a message that is a heartbeat, with one of these ends; whether it is one."""
+def is_heartbeat(format: str, message: bytes, ends: tuple[bytes, ...]) -> bool:
+    """Whether a message is a heartbeat, with one of these ends; nobody needs what it says."""
     if not message.startswith(_LETTER):
         return False
-    if len(message) < _BEAT.size:
+    if len(message) < _BEAT_SIZE:
         raise malformed(format, len(message), "the heartbeat ends too early")
-    if message[_BEAT.size :] not in ends:
-        raise malformed(format, _BEAT.size, "the heartbeat does not end here")
-    _, read, flushed, time = _BEAT.unpack_from(message)
-    records.heartbeat(Heartbeat(len(records), read, flushed, time))
+    if message[_BEAT_SIZE:] not in ends:
+        raise malformed(format, _BEAT_SIZE, "the heartbeat does not end here")
     return True
 
 
-def statements(
-    format: str, message: bytes, lsn: int | None, batched: bool, records: Records
-) -> Iterator[tuple[bytes, int | None, int]]:
-    """The statements of a message, each with its LSN and its offset; a heartbeat is taken on the way.
+def statements(format: str, message: bytes, lsn: int | None, batched: bool) -> Iterator[tuple[bytes, int | None, int]]:
+    """The statements of a message, each with its LSN and its offset; a heartbeat has none.
 
     Args:
         lsn: where a message of one statement stands in the log, if that is known.
@@ -45,7 +41,7 @@ def statements(
     Raises:
         SluiceError: SLC-420, a length lies, or the message is cut.
     """
-    if heartbeat(format, message, _ENDS if batched else (b"",), records):
+    if is_heartbeat(format, message, _ENDS if batched else (b"",)):
         return
     if not batched:
         yield message, lsn, 0

@@ -34,7 +34,7 @@ class LineDecoder(ABC):
         """
         try:
             self.records.expect_room(len(message))
-            for raw, own, offset in statements(self.format, message, lsn, self._batched, self.records):
+            for raw, own, offset in statements(self.format, message, lsn, self._batched):
                 if not boundaries.message(self.format, raw, offset, self.records):
                     self._statement(text_of(self.format, raw, offset), own, offset)
         except SluiceError:

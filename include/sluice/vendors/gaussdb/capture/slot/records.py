@@ -106,23 +106,7 @@ class Message:
     content: str
 
 
-@dataclass(frozen=True)
-class Heartbeat:
-    """A sign of life. Both places are LSNs, or CSNs where the whole cluster is decoded in one order.
-
-    Attributes:
-        read: how far the log was read, or the CSN of the last transaction that was sent.
-        flushed: how far the log is on the disk, or the CSN that the next transaction gets.
-        time: when the last decoded record was made, counted from 1970 in the server's unit.
-    """
-
-    at: int
-    read: int
-    flushed: int
-    time: int
-
-
-Mark = Begin | Commit | Message | Heartbeat
+Mark = Begin | Commit | Message
 
 
 @dataclass(frozen=True)
@@ -196,10 +180,6 @@ class Records:
     def message(self, mark: Message) -> None:
         """A logical message came; one that belongs to a transaction comes within it."""
         self._expect(self.in_transaction or not mark.transactional, "a transaction's message comes outside of it")
-        self._marks.append(mark)
-
-    def heartbeat(self, mark: Heartbeat) -> None:
-        """A heartbeat came, wherever."""
         self._marks.append(mark)
 
     def change(self, form: Form, values: Sequence[Any], lsn: int | None) -> None:
