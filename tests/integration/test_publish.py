@@ -13,7 +13,6 @@ from sluice.capture.reconcile import bootstrap
 from sluice.crash import CrashPoint
 from sluice.errors import FencedError, SluiceError, TransientError
 from sluice.model.statement import Statement
-from sluice.monitor.check import findings
 from sluice.publish import publisher as publishing
 from sluice.state.replication import Status
 from sluice.store import leases
@@ -238,31 +237,24 @@ def test_files_of_an_earlier_publisher_that_were_never_listed_are_removed_and_li
     assert transactions(world) == [["1"], ["2"]]
 
 
-def test_what_is_no_file_and_is_called_like_a_segment_does_not_stop_the_publisher(world, caplog):
+def test_what_is_no_file_and_is_called_like_a_segment_does_not_stop_the_publisher(world):
     log, outside = world.path / "log", world.path / "outside"
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.publish()
     outside.write_text("not ours")
-    (log / "flights-000000000009-0-aa.parquet").mkdir()
-    (log / "flights-000000000009-0-aa.parquet" / "kept").touch()
     os.mkfifo(log / "flights-000000000009-0-bb.parquet")
     (log / "flights-000000000009-0-cc.parquet").symlink_to(outside)
     (log / "flights-000000000009-0-dd.parquet").symlink_to(world.path)
     (log / "flights-000000000009-\u00b2-ee.parquet").touch()
     world.master.execute("INSERT INTO t VALUES (2, 'b')")
     world.let_leases_expire()
-    caplog.set_level("INFO", "sluice")
     world.publish()
     assert transactions(world) == [["1"], ["2"]]
     left = {path.name for path in log.iterdir()} - {
         f"{one.file.name}.parquet" for one in world.context.manifest(SOURCE).kept_segments()
     }
-    assert left == {"flights-000000000009-0-aa.parquet", "flights-000000000009-\u00b2-ee.parquet"}
-    assert (log / "flights-000000000009-0-aa.parquet" / "kept").exists()
+    assert left == {"flights-000000000009-\u00b2-ee.parquet"}
     assert outside.read_text() == "not ours"
-    assert "left alone" in caplog.text
-    (found,) = [one for one in findings(world.context) if one.subject == "change log"]
-    assert (found.good, "flights-000000000009-0-aa.parquet" in found.text) == (True, True)
 
 
 def another_incarnation(world):

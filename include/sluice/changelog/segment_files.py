@@ -6,7 +6,7 @@ import os
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -150,8 +150,6 @@ class PlainDirectory(ParquetSegments):
                 # Elsewhere a directory whose parent is not there is on a disk that is not mounted.
                 private_files.make(self._directory, parents=paths.is_at_home(self._directory))
             self._begun = self._identity()
-            for name in directories(self._directory):
-                event("WARNING left alone", directory=self._directory / name, why="it is called like a segment")
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be reached: {error.strerror}") from None
 
@@ -177,7 +175,10 @@ class PlainDirectory(ParquetSegments):
     def names(self) -> list[str]:
         """Every file that is there, listed or not; also what is no regular file, and can be removed like one."""
         try:
-            return sorted(name.removesuffix(SUFFIX) for name in _list_names(self._directory, directories=False))
+            with os.scandir(self._directory) as entries:
+                return sorted(one.name.removesuffix(SUFFIX) for one in entries if one.name.endswith(SUFFIX))
+        except FileNotFoundError:
+            return []
         except OSError as error:
             raise absent(f"the change log {self._directory} cannot be looked at: {error.strerror}") from None
 
@@ -216,20 +217,6 @@ def write_rows(name: str, file: IO[bytes], batches: Iterable[pa.RecordBatch]) ->
             # Not held while the next is made.
             del batch
     return SegmentFile(name, hashing.digest.hexdigest(), hashing.size)
-
-
-def directories(path: Path) -> list[str]:
-    """Directories in a change log with names of segments: they are not ours, and are left alone."""
-    with suppress(OSError):
-        return sorted(_list_names(path, directories=True))
-    return []
-
-
-def _list_names(path: Path, *, directories: bool) -> list[str]:
-    with suppress(FileNotFoundError), os.scandir(path) as entries:
-        named = (entry for entry in entries if entry.name.endswith(SUFFIX))
-        return [entry.name for entry in named if entry.is_dir(follow_symlinks=False) == directories]
-    return []
 
 
 def unwritable(name: str, place: Path | str, error: Exception) -> TransientError:

@@ -16,7 +16,7 @@ from sluice.airflow_api.client import AirflowApi, Redirected
 from sluice.airflow_api.dags import elsewhere
 from sluice.capture import unwatched
 from sluice.changelog.object_store import ObjectStore
-from sluice.changelog.segment_files import directories, expect_directory
+from sluice.changelog.segment_files import expect_directory
 from sluice.config import pools
 from sluice.config.models import OutgoingFiles
 from sluice.config.relay import Relay
@@ -261,8 +261,7 @@ def _change_log(context: Context) -> str:
             "; Spark is on another machine: mount this directory there by the same path, or let `change_log` of the "
             "configuration be a store, such as s3://BUCKET/changelog"
         )
-    left = directories(directory)
-    return f"{text}; left alone, since these are directories: {', '.join(left)}" if left else text
+    return text
 
 
 def _far_spark(info: ConnectionInfo) -> bool:
