@@ -25,7 +25,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         end_alike()
     try:
         # Whatever follows is Airflow's, options and all.
-        options = argparse.Namespace(run=_airflow, words=words[1:]) if words[:1] == ["airflow"] else _options(words)
+        if words[:1] == ["airflow"]:
+            return _airflow(argparse.Namespace(words=words[1:]))
+        options = parser().parse_args(words)
         return int(options.run(options))
     except KeyboardInterrupt as interrupted:
         return exit_code(interrupted)
@@ -34,18 +36,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         library_errors.tell(error)
         return 1
-
-
-def _options(words: Sequence[str]) -> argparse.Namespace:
-    """Parse the command line. Raises SluiceError SLC-914, an argument is not valid text."""
-    for word in words:
-        try:
-            word.encode()
-        except UnicodeEncodeError:
-            raise SluiceError(
-                914, f"{word!a} is no text in UTF-8", "nothing was done; type that word again, in UTF-8"
-            ) from None
-    return parser().parse_args(words)
 
 
 def parser() -> argparse.ArgumentParser:
