@@ -94,8 +94,8 @@ class Context:
     def reading(self, source: str, slaves: Iterable[str]) -> Context:
         """The same with the connections of roles that may only read, where the configuration names some."""
         sources, read = dict(self.config.sources), dict(self.config.slaves)
-        sources[source] = self.config.source(source).reading()
-        read |= {name: self.config.slave(name).reading() for name in slaves}
+        sources[source] = self.config.source(source).for_reading()
+        read |= {name: self.config.slave(name).for_reading() for name in slaves}
         return replace(self, config=self.config.model_copy(update={"sources": sources, "slaves": read}))
 
     def capture_way(self, source: str) -> CaptureWay:
@@ -197,7 +197,7 @@ class Context:
     def watched(self, source: str) -> dict[TableName, Watch]:
         """The watched tables of a source: those that are named, and those that its wildcards take today."""
         entries = self.wanted(source).entries
-        names = [TableName(*name) for name in self.config.source(source).watched]
+        names = [TableName(*name) for name in self.config.source(source).watched_tables]
         if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:
             database = self.source(source)
             try:

@@ -10,7 +10,7 @@ from airflow.sdk import Asset, TriggerRule
 
 from sluice.config import pools
 from sluice.config.configuration import Config
-from sluice.config.source import Source
+from sluice.config.source import SourceSettings
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import CONF_OF_RUNS, ERROR_KEY, SluiceSparkOperator
 
@@ -66,7 +66,7 @@ def tags(kind: str, *more: str) -> list[str]:
     return ["sluice", kind, *more]
 
 
-def source_tags(kind: str, name: str, source: Source, *more: str) -> list[str]:
+def source_tags(kind: str, name: str, source: SourceSettings, *more: str) -> list[str]:
     """The same for a DAG of one source."""
     return tags(kind, f"source:{name}", *([f"group:{source.group}"] if source.group else []), *more)
 

@@ -14,7 +14,7 @@ from sluice import error_codes, errors, hints
 from sluice.cli import parser
 from sluice.errors import FencedError, LogBehind, LogTrimmed, SluiceError, TransientError
 from sluice.model.names import Pair
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.postgresql.errors import _STATES
 
@@ -142,7 +142,7 @@ def test_every_error_has_a_hint_that_says_what_to_do():
     assert not [hint for _, _, hint in _STATES.values() if not TYPED.search(hint)]
     assert TYPED.search(FencedError(50, "taken over").hint)
     assert all(TYPED.search(hint) for hint in replications._HINTS.values())
-    assert replications._HINTS.keys() == set(Event)
+    assert replications._HINTS.keys() == set(ReplicationEvent)
 
 
 def test_no_error_is_made_without_a_hint():

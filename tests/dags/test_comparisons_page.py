@@ -13,7 +13,7 @@ from support.pages import compared, ours, token
 from support.world import SOURCE
 
 from sluice.model.row_difference import FIRST_KEYS, RowDifference
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -205,7 +205,7 @@ def test_an_administrator_sees_rows_side_by_side_and_others_where_they_are(world
     assert visit("eva").get(f"{REPORT}?table=public.none").status_code == 404
     assert visit("eva").get(f"{REPORT}?table=public.t&after=2147483647").status_code == 422
     message = f"SLC-090: public.t on geneva: 1 extra{FIRST_KEYS}public.t on geneva extra ({SECRET})"
-    replications.try_record(world.context.store, world.pair("geneva"), Event.CLEAR, message, update_id=None)
+    replications.try_record(world.context.store, world.pair("geneva"), ReplicationEvent.CLEAR, message, update_id=None)
     for path in (f"/replications/{SOURCE}/geneva", f"/api/v1/replications/{SOURCE}/geneva"):
         seen = {name: visit(name).get(path).text for name in ("eva", "admin")}
         assert "1 extra; first keys:" in seen["eva"]

@@ -14,10 +14,10 @@ from support.world import SOURCE
 from sluice.model.action import Action
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import TableName
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import blocked, ddl_questions, known_differences, replications, transfers
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow, pytest.mark.full]
@@ -36,7 +36,7 @@ def begun(world) -> int:
 
 def inconsistent(world) -> None:
     store, pair = world.context.store, world.pair("zurich")
-    replications.try_record(store, pair, Event.BREAK, "its queue was cleared", update_id=None, who="ada")
+    replications.try_record(store, pair, ReplicationEvent.BREAK, "its queue was cleared", update_id=None, who="ada")
 
 
 def stopped(world) -> None:
@@ -56,39 +56,44 @@ def carried(world) -> None:
 
 def catching_up(world) -> None:
     store, pair, number = world.context.store, world.pair("zurich"), begun(world)
-    replications.try_record(store, pair, Event.DUMPED, update_id=number)
+    replications.try_record(store, pair, ReplicationEvent.DUMPED, update_id=number)
     replications.open_gate(store, pair, number, "loaded")
 
 
 # How each comes about; those that Airflow or a server has are made in the test.
 MADE = {
-    Condition.INCONSISTENT: inconsistent,
-    Condition.STOPPED: stopped,
-    Condition.QUESTION: asked,
-    Condition.UNREACHABLE: None,
-    Condition.FILES: carried,
-    Condition.DIFFERENT: lambda world: compared(world),
-    Condition.INCOMPLETE: lambda world: blocked.skip(
+    ReplicationCondition.INCONSISTENT: inconsistent,
+    ReplicationCondition.STOPPED: stopped,
+    ReplicationCondition.QUESTION: asked,
+    ReplicationCondition.UNREACHABLE: None,
+    ReplicationCondition.FILES: carried,
+    ReplicationCondition.DIFFERENT: lambda world: compared(world),
+    ReplicationCondition.INCOMPLETE: lambda world: blocked.skip(
         world.context.store, world.pair("zurich"), TableName("public", "t"), "ada"
     ),
-    Condition.DOUBTFUL: lambda world: known_differences.doubt(
+    ReplicationCondition.DOUBTFUL: lambda world: known_differences.doubt(
         world.context.store, world.pair("zurich"), 9, ["public.t"]
     ),
-    Condition.UNPUBLISHED: None,
-    Condition.UNCONFIGURED: lambda world: world.session("control").execute(
+    ReplicationCondition.UNPUBLISHED: None,
+    ReplicationCondition.UNCONFIGURED: lambda world: world.session("control").execute(
         "DELETE FROM replication WHERE slave = 'zurich'"
     ),
-    Condition.STANDBY: lambda world: replications.shut(
+    ReplicationCondition.STANDBY: lambda world: replications.shut(
         world.context.store, world.pair("zurich"), Hold.ADMIN, "maintenance", "ada"
     ),
-    Condition.FILLED: begun,
-    Condition.CATCHING_UP: catching_up,
-    Condition.WELL: lambda world: None,
+    ReplicationCondition.FILLED: begun,
+    ReplicationCondition.CATCHING_UP: catching_up,
+    ReplicationCondition.WELL: lambda world: None,
 }
 
 
 # Pieces of advice; where there is none, nothing is to be done.
-TOLD = {Condition.QUESTION: 2, Condition.FILLED: 0, Condition.CATCHING_UP: 0, Condition.WELL: 0}
+TOLD = {
+    ReplicationCondition.QUESTION: 2,
+    ReplicationCondition.FILLED: 0,
+    ReplicationCondition.CATCHING_UP: 0,
+    ReplicationCondition.WELL: 0,
+}
 
 
 @pytest.fixture
@@ -98,13 +103,13 @@ def made(pages_world, people, connect, monkeypatch):
     monkeypatch.setattr("sluice_airflow.api_server._KEPT_S", 0.0)
     publish = f"/api/v2/dags/publish__{SOURCE}"
 
-    def make(condition: Condition) -> None:
-        if condition is Condition.UNREACHABLE:
+    def make(condition: ReplicationCondition) -> None:
+        if condition is ReplicationCondition.UNREACHABLE:
             info = pages_world.infos[pages_world.context.config.slave("zurich").connection]
             fields = {"schema": info.database, "login": info.login, "password": info.password}
             name = pages_world.context.config.slave("zurich").connection
             connect(name, conn_type=info.conn_type, host="127.0.0.1", port=1, **fields)
-        elif condition is Condition.UNPUBLISHED:
+        elif condition is ReplicationCondition.UNPUBLISHED:
             people["admin"].ask(publish, "PATCH", {"is_paused": True})
         else:
             MADE[condition](pages_world)
@@ -115,13 +120,13 @@ def made(pages_world, people, connect, monkeypatch):
 
 @pytest.mark.parametrize("condition", MADE)
 def test_a_person_sees_that_a_slave_is_not_well_and_what_to_do(made, address, people, tmp_path, condition):
-    assert set(MADE) == set(Condition)
+    assert set(MADE) == set(ReplicationCondition)
     made(condition)
-    url, well = f"http://127.0.0.1:{address}", condition is Condition.WELL
+    url, well = f"http://127.0.0.1:{address}", condition is ReplicationCondition.WELL
     with opened(url, viewport={"width": 1300, "height": 900}) as page:
         page.context.add_cookies([{"name": "_token", "value": quote(token(people, "admin")), "url": url}])
         page.goto("/sluice/")
-        both = condition in (Condition.UNPUBLISHED, Condition.WELL)
+        both = condition in (ReplicationCondition.UNPUBLISHED, ReplicationCondition.WELL)
         expect(page.locator(".counts")).to_contain_text(f"{2 if both else 1} {condition}")
         row = page.get_by_role("row", name="zurich")
         expect(row.get_by_text(str(condition), exact=True)).to_have_count(0 if well else 1)

@@ -26,7 +26,7 @@ from sluice.model.statement import WantedStatement
 from sluice.pages.entry import TOKEN_HEADER, page_token
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import blocked, ddl_questions, rejected_changes, replications, statement_results
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
@@ -151,7 +151,7 @@ def test_the_pages_and_rest_show_what_the_status_says(world, visit):
     forwards = client.get("/?sort=name").text
     assert forwards.index(">geneva</a>") < forwards.index(">zurich</a>")
     # What needs attention comes first: geneva differs from its master, and then zurich has to be filled again.
-    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.BREAK, "nobody fills it")
     urgent = client.get("/").text
     assert urgent.index(">zurich</a>") < urgent.index(">geneva</a>")
     assert listed.index(">geneva</a>") < listed.index(">zurich</a>")
@@ -269,7 +269,7 @@ def test_texts_of_others_are_shown_as_texts(world, visit):
     replications.shut(store, pair, Hold.EXCEPTION, HOSTILE, HOSTILE)
     touched = Touched(f"public.{HOSTILE}", {"I": 1}, (HOSTILE,))
     blocked.record(store, pair, BlockingTransaction(3, HOSTILE, 1, 2, (touched,)))
-    replications.record(store, pair, Event.BREAK, HOSTILE, who=HOSTILE)
+    replications.record(store, pair, ReplicationEvent.BREAK, HOSTILE, who=HOSTILE)
     client = visit("admin")
     escaped = "&lt;script&gt;alert(1)&lt;/script&gt;"
     shown = client.get(ZURICH).text

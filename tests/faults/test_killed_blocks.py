@@ -17,7 +17,7 @@ from sluice.errors import TransientError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import ONLINE
 from sluice.model.names import TableName
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -47,7 +47,7 @@ def hurry(monkeypatch):
 @pytest.fixture
 def world(updating):
     made = updating(DDL, ["public.t"], source=SMALL)
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     return made
 
 
@@ -104,7 +104,7 @@ def test_a_load_in_blocks_that_is_killed_goes_on_with_whole_blocks(world):
 @pytest.mark.full
 def test_what_others_count_on_outlives_a_crash_of_the_slave(updating, fragile):
     world = updating(DDL, ["public.t"], elsewhere={"zurich": fragile}, source=SMALL)
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     begun(world)
     fragile.kill()
     with world.running("zurich"):

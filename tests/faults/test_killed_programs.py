@@ -16,7 +16,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update import start_stream
 from sluice.initial_update.dump import EXTERNAL
 from sluice.runtime.postgres_dirs import packaged_binaries
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -47,7 +47,7 @@ session.wait()
 def test_a_dump_that_is_killed_leaves_no_program_and_no_row_to_the_next(updating, tmp_path, monkeypatch, program):
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world = updating(DDL, ["public.heap"], renamed={})
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     marker = tmp_path / "marker"
     command = [sys.executable, "-c", f"import os, subprocess, sys, time\n{program.format(marker=str(marker))}"]
     world.configure(
@@ -82,7 +82,7 @@ def test_what_programs_brought_and_a_crash_of_the_slave_took_away_is_not_counted
     monkeypatch.setenv("PATH", f"{packaged_binaries()}{os.pathsep}{os.environ['PATH']}")
     world = updating(DDL, ["public.heap"], renamed={}, elsewhere={"zurich": fragile})
     world.reader("zurich").execute(f"ALTER ROLE {world.infos['zurich'].login} SET synchronous_commit = off")
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     restart = start_stream.restart
 
     def crash(*given):

@@ -16,7 +16,7 @@ from support.world import SOURCE
 
 from sluice.initial_update.files.receive import expected_files
 from sluice.publish.retention import trim
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.store.tables import initial_update
 
@@ -84,7 +84,7 @@ def test_a_load_that_is_killed_when_all_is_in_is_ended_by_the_next_which_loads_n
     carried = carried(ROWS, TABLES)
     world = carried.world
     world.configure(lambda plain: plain["slaves"]["zurich"]["initial_files"].update(keep=False))
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     carried.store("zurich")
     copy = carried.carry("zurich")
     as_soon_as_it_is_noted, *later = PLACES.values()

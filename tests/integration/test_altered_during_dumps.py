@@ -25,7 +25,7 @@ from sluice.initial_update.dump import EXTERNAL
 from sluice.log import recorded
 from sluice.model.names import TableName
 from sluice.runtime.postgres_dirs import packaged_binaries
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.catalog import relations
 from sluice.vendors.postgresql.copy_formats import BINARY
@@ -58,7 +58,7 @@ def world(updating, monkeypatch):
     monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     monkeypatch.setattr(progress, "SECONDS", 0.1)
     made = updating(DDL, TABLES, source={"yields_after_s": YIELDS_S})
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     made.inhibit("zurich")
     return made
 

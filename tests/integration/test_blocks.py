@@ -22,7 +22,7 @@ from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.spark.load_tasks import load_blocks
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, replications, updates
 
 pytestmark = [pytest.mark.postgres]
@@ -156,7 +156,7 @@ def test_what_breaks_off_goes_on_where_it_was_and_no_block_is_put_in_beside_its_
 
     late = world.session()
     late.execute("BEGIN; UPDATE keyed SET n = -1 WHERE id BETWEEN 1310 AND 1390; DELETE FROM keyed WHERE id = 1400")
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     begun(world, "zurich")
     rounds = iter([breaks_off, is_killed, drain_does_not_wait, others_end_what_they_began])
     with world.running("zurich"):
@@ -181,7 +181,7 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
         asked.append(job.slave.slave)
         told.append(world.standing("zurich"))
         if len(asked) == 2:
-            replications.record(store, geneva, Event.CANCEL)
+            replications.record(store, geneva, ReplicationEvent.CANCEL)
             replications.lift(store, world.pair("zurich"), Hold.INITIAL, "a test")
         return blocks_here(job)
 
@@ -199,7 +199,7 @@ def test_a_load_waits_while_its_slave_stands_and_is_left_alone_when_it_was_given
 
 def test_what_cannot_come_in_blocks_is_refused_and_keeps_what_it_has(world, tmp_path):
     world.update("zurich")
-    replications.record(world.context.store, world.pair("zurich"), Event.FAIL)
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.FAIL)
 
     def strict(settings):
         settings["sources"][SOURCE]["tables"]["public.heap"]["load_in_blocks"] = True
@@ -255,7 +255,7 @@ def kept_from(world):
 
 @pytest.mark.full
 def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world):
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     begun(world, "zurich")
     with background(writes(world.session(), 1)), world.running("zurich"):
         there = broken_off(world)
@@ -286,7 +286,7 @@ def test_an_update_that_was_given_up_goes_on_with_the_blocks_that_are_left(world
 @pytest.mark.full
 def test_a_block_that_waits_for_its_table_is_ended_when_its_update_is_cancelled(world, monkeypatch):
     monkeypatch.setattr("sluice.vendors.postgresql.load.blocks._LOCK_WAIT", "120s")
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     begun(world, "zurich")
     with background(world.publish), ThreadPoolExecutor(1) as pool, closing(world.session("zurich")) as somebody:
         somebody.execute("BEGIN; LOCK TABLE keyed, named IN SHARE MODE")

@@ -8,7 +8,7 @@ from support.world import SOURCE
 
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import ONLINE
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -30,7 +30,7 @@ DROP TABLE gone;
 def test_what_becomes_of_a_table_is_no_end_of_the_load(updating):
     """It happens behind the point of a round, whose blocks are put off."""
     world = updating(DDL, [f"public.{name}" for name in TABLES], {}, source={"blocks": {"rows": 300}})
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     told, at = [], 2
 
     def load(job):

@@ -13,7 +13,7 @@ from support.world import SOURCE
 from sluice.crash import CrashPoint
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import dump
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.store.replications import read_holdback
 
@@ -34,7 +34,7 @@ def begun(updating, monkeypatch):
     def one(**blocks):
         made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, **blocks}})
         made.configure(lambda settings: settings["slaves"]["zurich"].update(max_batch=1))
-        replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+        replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
         made.inhibit("zurich")
         assert dump(made.context, SOURCE, ["zurich"], load_here, mode="online")["failed"] == {}
         made.release("zurich")

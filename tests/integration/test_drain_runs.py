@@ -22,7 +22,7 @@ from sluice.publish.drain_runs import DrainRuns
 from sluice.publish.run import publish
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import ddl_questions, leases, replications
 from sluice.store.tables import pending_run, question
 
@@ -97,7 +97,7 @@ def test_no_run_is_asked_for_that_could_do_nothing(world, airflow):
         connection.execute(pending_run.delete())
     assert not none(), "nothing is in its way by now"
     airflow.drains.clear()
-    replications.record(store, pair, Event.BREAK, "for a test")
+    replications.record(store, pair, ReplicationEvent.BREAK, "for a test")
     assert none()
 
 
@@ -220,7 +220,7 @@ def test_a_drain_rests_after_a_step_of_few_changes_and_goes_on_at_once_after_man
 
 def test_a_drain_of_a_slave_that_gets_nothing_ends_at_once_and_says_why(world):
     world.configure(lambda to: to["replications"][0].update(schedule={"run_for_s": 600}))
-    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "SLC-048: another source")
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.BREAK, "SLC-048: another source")
     ended = world.drain(once=False)
     assert ended["idle"] == "the replication is INCONSISTENT"
     assert ended["note"].startswith(

@@ -18,7 +18,7 @@ from sluice.initial_update.dump import EXTERNAL
 from sluice.initial_update.programs import run as programs_
 from sluice.libpq import parameters
 from sluice.runtime.postgres_dirs import packaged_binaries
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.read import snapshot
 from sluice.vendors.protocol.load import importing
@@ -96,7 +96,7 @@ def test_what_a_program_reads_at_times_of_its_own_is_brought_to_one_by_the_log(u
         settings["slaves"]["zurich"]["initial_program"] = {"command": [*then, "{database}"]}
 
     world.configure(programs)
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     late = world.session()
     late.execute("BEGIN; INSERT INTO keyed (n) VALUES (-2); UPDATE parts SET n = -2 WHERE id = 201")
 

@@ -17,7 +17,7 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.dump import EXTERNAL, ONLINE
 from sluice.monitor import check
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -52,7 +52,7 @@ def on_existing_rows(settings):
 def refused(world, **chosen):
     """Zurich, whose rows one table is not to have: an update that was refused, and its session."""
     world.configure(on_existing_rows)
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     zurich = world.reader("zurich")
     zurich.execute(BEFORE)
     with pytest.raises(SluiceError, match=r"SLC-210: slave zurich: public.apart of the slave has rows"):

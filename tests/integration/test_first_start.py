@@ -7,7 +7,7 @@ from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import TransientError
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -27,7 +27,7 @@ def test_a_drain_that_runs_before_bootstrap_waits_for_it(world):
     assert "bootstrap" in caught.value.hint
     bootstrap(world.context, SOURCE)
     assert world.drain()["standby"] == "the replication is UNCONFIGURED"
-    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+    for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
         replications.record(world.context.store, world.pair("zurich"), event)
     world.master.execute("INSERT INTO t VALUES (1)")
     world.catch_up()

@@ -22,7 +22,7 @@ from sluice.initial_update.cancel import cancel
 from sluice.initial_update.dump import dump
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -39,7 +39,7 @@ def world(updating, monkeypatch):
     """A world whose loads wait while two others are active; nobody fills geneva."""
     monkeypatch.setattr(throttle, "_REST_S", 0.2)
     made = updating(DDL, ["public.a"], source={"blocks": {"rows": 600, "max_active": 1}})
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     return made
 
 

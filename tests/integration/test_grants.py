@@ -16,7 +16,7 @@ from sluice.capture.uninstall import cleanup
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table, statuses
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -52,7 +52,7 @@ def world(build, request):
 def test_a_role_with_these_rights_captures_publishes_and_cleans_up(world):
     assert len(bootstrap(world.context, SOURCE)["added"]) == 2
     world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a'); INSERT INTO "The shop".parted VALUES (2)""")
-    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+    for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
         replications.record(world.context.store, world.pair("zurich"), event)
     world.publish()
     world.drain()
@@ -143,7 +143,7 @@ def test_check_remarks_on_a_role_that_can_become_a_superuser(world):
 
 def test_event_triggers_that_a_superuser_makes_for_the_role_see_its_ddl(world):
     bootstrap(world.context, SOURCE)
-    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+    for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
         replications.record(world.context.store, world.pair("zurich"), event)
     world.master.execute(grants(world.context, SOURCE).encode())
     world.master.execute(grants(world.context, SOURCE).encode())
@@ -281,7 +281,7 @@ def test_a_role_that_is_no_superuser_reads_the_log_once_event_triggers_are_made_
         bootstrap(world.context, SOURCE)
     world.master.execute(grants(world.context, SOURCE).encode())
     bootstrap(world.context, SOURCE)
-    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+    for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
         replications.record(world.context.store, world.pair("zurich"), event)
     world.master.execute("""INSERT INTO "The shop"."Größe" VALUES (1, 'a')""")
     with pytest.raises(ConfigError, match=r"SLC-400.*"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sluice.config.mapper import Mapper
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.errors import SluiceError
 from sluice.model.action import Existing
 from sluice.model.layout import Column, Layout
@@ -133,7 +133,9 @@ LAWFUL |= {
     for more in ("a default", "a default of a file", "a check")
 }
 LAWFUL |= {("the type beneath a domain", "a collation")}
-RENAMED = Mapper(tables={Pattern("public", name): SlaveTable(columns={"id": "number"}) for name in ("new", "there")})
+RENAMED = Mapper(
+    tables={Pattern("public", name): SlaveTableSettings(columns={"id": "number"}) for name in ("new", "there")}
+)
 
 
 @pytest.fixture(scope="module")

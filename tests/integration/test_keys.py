@@ -15,7 +15,7 @@ from sluice.initial_update.dump import ONLINE, SNAPSHOT
 from sluice.initial_update.release import abandon
 from sluice.model.names import TableName
 from sluice.model.row_conflict import RejectedChange
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, rejected_changes, replications, updates
 
 pytestmark = [pytest.mark.postgres]
@@ -214,7 +214,7 @@ def test_keys_are_replaced_only_where_nothing_else_is_lacking_and_they_are_sorte
     with pytest.raises(SluiceError, match=r"SLC-196: .*it lacks public.keyed, public.named"):
         world.inhibit("geneva", keys=KEYS)
     updates.forget(store, SOURCE)
-    replications.record(store, zurich, Event.BREAK)
+    replications.record(store, zurich, ReplicationEvent.BREAK)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("zurich", keys=KEYS)
 

@@ -11,7 +11,7 @@ from support.world import SOURCE
 
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import dump
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -31,7 +31,7 @@ def world(updating):
     """Two tables of two ranges each, on their way to zurich in blocks, two at the same time."""
     made = updating(DDL, ["public.a", "public.z"], source={"blocks": {"rows": 600, "patience_s": 60}})
     made.configure(lambda settings: settings.update(bulk_tasks=2))
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     made.inhibit("zurich")
     assert dump(made.context, SOURCE, ["zurich"], load_here, mode="online")["failed"] == {}
     made.release("zurich")

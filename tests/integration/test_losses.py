@@ -19,7 +19,7 @@ from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import ONLINE
 from sluice.model.names import TableName
 from sluice.monitor import check
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.master import PostgresMaster
 
@@ -43,7 +43,7 @@ def world(updating):
     made.reader("zurich").execute(NARROW)
     titled = {"public.prices": {"columns": {'the "title': "title"}}}
     made.configure(lambda settings: settings["slaves"]["zurich"].update(tables=titled))
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     return made
 
 

@@ -13,7 +13,7 @@ from sluice.errors import SluiceError
 from sluice.monitor.check import findings
 from sluice.monitor.status import as_table, statuses
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -35,7 +35,9 @@ def broken(build):
     world.publish()
     with pytest.raises(SluiceError, match=r"SLC-073: .*lacks the column"):
         world.drain("zurich")
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "the triggers of t were dropped")
+    replications.record(
+        world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "the triggers of t were dropped"
+    )
     replications.shut(world.context.store, world.pair("bern"), Hold.ADMIN, "the drain DAG was paused", "eva")
     return world
 

@@ -14,7 +14,7 @@ from sluice.initial_update.dump import ONLINE, dump
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import release
 from sluice.publish.run import publish
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.verify.run import VerifyRequest, verify
 
@@ -29,7 +29,7 @@ def test_a_row_of_200_megabytes_comes_in_a_block_and_follows(updating):
         UPDATE large SET v = repeat(E'tab\\t and \\\\ ', 20000000) WHERE id = 25;
     """
     world = updating(ddl, ["public.large"], source={"blocks": {"rows": 30, "patience_s": 60}})
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     world.inhibit("zurich")
     world.dump("zurich", mode=ONLINE)
     world.release("zurich")

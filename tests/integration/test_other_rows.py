@@ -12,7 +12,7 @@ from support.updating import SOURCE, blocks_here, compare_here, load_here
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.load import load_online
 from sluice.initial_update.dump import ONLINE
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -52,7 +52,7 @@ def world(updating):
     def one(ddl, tables):
         made = updating(ddl, tables, {}, source={"blocks": {"rows": 300, "patience_s": 30}})
         made.configure(lambda settings: settings.update(bulk_tasks=1))
-        replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+        replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
         return made
 
     return one

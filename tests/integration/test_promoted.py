@@ -21,7 +21,7 @@ from sluice.log import recorded
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.publish.publisher import PointRequest
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.capture.log import slot, slot_server
 from sluice.vendors.postgresql.capture.log.slot_server import SlotServer
@@ -248,7 +248,7 @@ def promoted(servers, copied, decoded):
         world.master.execute("INSERT INTO t VALUES (1)")
         world.catch_up()
         # One of its slaves was filled after that.
-        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+        for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
             replications.record(world.context.store, world.pair("bern"), event)
         world.master.execute("INSERT INTO t VALUES (2)")
         world.catch_up()

@@ -14,7 +14,7 @@ from support.world import SOURCE
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.release import abandon
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
@@ -87,7 +87,7 @@ def world(updating, monkeypatch):
     """A slave whose tables are there, of which two come in several chunks."""
     monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     made = updating(DDL, TABLES)
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     made.reader("zurich").execute(THERE)
     return made
 

@@ -24,7 +24,7 @@ from sluice.commands.remove_source import remove_source
 from sluice.errors import SluiceError
 from sluice.monitor import check
 from sluice.monitor.status import as_table, statuses
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import leases, replications
 
 pytestmark = [pytest.mark.postgres]
@@ -229,7 +229,7 @@ def test_initial_data_that_waits_to_be_carried_goes(updating):
     with world.context.store.begin() as connection:
         (url,) = (connection.execute(metadata.tables["transfer"].select()).one().url,)
     assert Path(url).exists()
-    replications.record(world.context.store, world.pair("zurich"), Event.CANCEL)
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.CANCEL)
     assert f"directory {url}" in list(remove_source(world.context, SOURCE))
     assert not Path(url).exists()
 

@@ -14,7 +14,7 @@ from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.repair import chosen_rows
 from sluice.repair.run import RepairRequest, repair
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import audit_trail, blocked, comparisons, replications
 from sluice.vendors.postgresql.load.keys import PostgresRepair
 from sluice.verify.run import VerifyRequest, verify
@@ -234,7 +234,7 @@ def test_what_cannot_be_repaired_is_refused_before_anything_is_changed(world):
     with pytest.raises(SluiceError, match=r"SLC-466.* an initial update has filled the slave since"):
         fix(world, PLANES, report=report)
     assert slave.execute("SELECT count(*) FROM branch.planes").fetchone() == (299,)
-    replications.record(world.context.store, world.pair("geneva"), Event.REQUEST)
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.REQUEST)
     assert world.status("geneva") is Status.INITIAL
     with pytest.raises(SluiceError, match=r"SLC-020: slave geneva is INITIAL"):
         fix(world)
@@ -332,7 +332,7 @@ def test_rows_of_a_slave_that_may_have_its_own_are_left_alone_whatever_an_older_
 
 def begin_update(world):
     """An initial update is asked for."""
-    replications.record(world.context.store, world.pair("geneva"), Event.REQUEST)
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.REQUEST)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sluice.model.names import Pair, TableName
 from sluice.repair.chosen_rows import numbers
 from sluice.repair.rule_choice import choose
 from sluice.repair.run import RepairRequest, repair
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import audit_trail, comparisons, replications
 from sluice.vendors.postgresql.load.versioned_keys import PostgresVersionedRepair
 
@@ -239,7 +239,7 @@ def test_what_does_not_go_both_ways_is_refused(world):
         report = comparisons.last(world.context.store, PAIR)
         assert world.at("west").execute("SELECT count(*) FROM t").fetchone() == (899,)
     world.configure(lambda plain: plain.update(original))
-    replications.record(world.context.store, BACK, Event.REQUEST)
+    replications.record(world.context.store, BACK, ReplicationEvent.REQUEST)
     with pytest.raises(SluiceError, match=rf"SLC-020: slave east is .*\n.*{FILLS_EAST}"):
         fix(world, rule="slave", report=report)
 

@@ -12,7 +12,7 @@ from sluice.drain.drain import Drain
 from sluice.drain.step import deliver
 from sluice.errors import TransientError
 from sluice.monitor.status import as_table, statuses
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.store.leases import acquire
 from sluice.verify import run
 
@@ -44,11 +44,11 @@ def condition(world):
 
 @pytest.mark.parametrize(("table", "harm"), HARM.values(), ids=HARM)
 def test_a_table_that_somebody_emptied_or_replaced_is_to_be_compared(world, table, harm):
-    assert condition(world)[0] is Condition.WELL
+    assert condition(world)[0] is ReplicationCondition.WELL
     world.reader("zurich").execute(harm.encode())
     world.drain()
     found, told = condition(world)
-    assert (found, told.differing) == (Condition.DOUBTFUL, {table: 0})
+    assert (found, told.differing) == (ReplicationCondition.DOUBTFUL, {table: 0})
     assert f"{table}: somebody emptied, rewrote or replaced it on zurich" in told.why
     assert "trigger verify" in told.why
     assert "to be compared" in as_table([told])
@@ -66,10 +66,10 @@ def test_a_drain_that_goes_on_notices_it_between_two_steps(world):
 
     step(first=True)
     step(first=False)
-    assert condition(world)[0] is Condition.WELL
+    assert condition(world)[0] is ReplicationCondition.WELL
     world.reader("zurich").execute("TRUNCATE t")
     step(first=False)
-    assert condition(world)[0] is Condition.DOUBTFUL
+    assert condition(world)[0] is ReplicationCondition.DOUBTFUL
 
 
 @pytest.mark.parametrize("statement", ["INSERT INTO t VALUES (2, 'b')", "TRUNCATE parted", "fails"])
@@ -91,7 +91,7 @@ def test_a_table_that_is_emptied_while_a_step_is_at_work_is_to_be_compared(world
         with pytest.raises(TransientError) if statement == "fails" else nullcontext():
             world.drain()
     for _ in range(2):
-        assert condition(world)[0] is Condition.DOUBTFUL
+        assert condition(world)[0] is ReplicationCondition.DOUBTFUL
         world.let_leases_expire()
         world.drain()
 
@@ -105,27 +105,27 @@ def test_it_is_so_until_all_its_rows_are_compared_or_it_is_filled_again(updating
     world.reader("zurich").execute("TRUNCATE t; INSERT INTO t VALUES (1, 'a')")
     for _ in range(2):
         world.drain()
-        assert condition(world)[0] is Condition.DOUBTFUL
+        assert condition(world)[0] is ReplicationCondition.DOUBTFUL
     assert world.verify(percent=99) == {"zurich": 0}
-    assert condition(world)[0] is Condition.DOUBTFUL
+    assert condition(world)[0] is ReplicationCondition.DOUBTFUL
     assert world.verify() == {"zurich": 0}
-    assert condition(world)[0] is Condition.WELL
+    assert condition(world)[0] is ReplicationCondition.WELL
 
     def emptied_before(*found):
         """It was compared before that."""
         world.reader("zurich").execute("TRUNCATE t")
-        wait_until(lambda: condition(world)[0] is Condition.DOUBTFUL, "the mark")
+        wait_until(lambda: condition(world)[0] is ReplicationCondition.DOUBTFUL, "the mark")
         recorded(*found)
 
     recorded = run.record
     with monkeypatch.context() as meanwhile:
         meanwhile.setattr(run, "record", emptied_before)
         assert world.verify() == {"zurich": 0}
-    assert condition(world)[0] is Condition.DOUBTFUL
+    assert condition(world)[0] is ReplicationCondition.DOUBTFUL
     world.update()
     assert world.verify(initial=True) == {"zurich": 0}
     world.drain()
-    assert condition(world)[0] is Condition.WELL
+    assert condition(world)[0] is ReplicationCondition.WELL
 
 
 def test_what_a_drain_empties_rewrites_or_makes_anew_is_no_doubt(world):
@@ -140,7 +140,7 @@ def test_what_a_drain_empties_rewrites_or_makes_anew_is_no_doubt(world):
         world.publish()
         for _ in range(2):
             world.drain()
-            assert condition(world)[0] is Condition.WELL, statement
+            assert condition(world)[0] is ReplicationCondition.WELL, statement
     # As a drain that is killed leaves it: behind what was recorded.
     before = world.reader("control").execute("SELECT ordinal, files FROM table_files").fetchone()
     master("TRUNCATE t")
@@ -149,7 +149,7 @@ def test_what_a_drain_empties_rewrites_or_makes_anew_is_no_doubt(world):
     undone = "UPDATE table_files SET ordinal = %s, files = %s::jsonb"
     world.reader("control").execute(undone, [before[0], json.dumps(before[1])])
     world.drain()
-    assert condition(world)[0] is Condition.WELL
+    assert condition(world)[0] is ReplicationCondition.WELL
 
 
 def test_a_slave_that_applications_write_to_is_left_alone(world):
@@ -160,4 +160,4 @@ def test_a_slave_that_applications_write_to_is_left_alone(world):
     world.configure(is_master)
     world.reader("zurich").execute("TRUNCATE t")
     world.drain()
-    assert condition(world)[0] is not Condition.DOUBTFUL
+    assert condition(world)[0] is not ReplicationCondition.DOUBTFUL

@@ -9,7 +9,7 @@ from sluice.commands.restart import expect_fillable, last_choices
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -29,7 +29,7 @@ def test_the_choices_of_the_last_update_are_those_of_the_next_one(world, monkeyp
     with pytest.raises(SluiceError, match=r"SLC-020: .* is INITIAL"):
         expect_fillable(world.context, "flights", ["zurich"])
     world.release("zurich")
-    replications.record(world.context.store, world.pair("zurich"), Event.CANCEL)
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.CANCEL)
     assert last_choices(world.context, world.pair("zurich")) == {"mode": "online"}
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)

@@ -14,7 +14,7 @@ from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.release import abandon
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.vendors.postgresql.load.receiver import PostgresReceiver
 
@@ -61,7 +61,7 @@ def world(updating, monkeypatch, tmp_path):
         settings["replications"][1]["statements"] = False
 
     made.configure(into_files)
-    replications.record(made.context.store, made.pair("geneva"), Event.BREAK, "nobody fills it yet")
+    replications.record(made.context.store, made.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it yet")
     return made
 
 
@@ -146,7 +146,7 @@ def test_where_nobody_knows_what_happened_in_between_an_update_begins_anew(world
 def test_a_table_whose_deletes_are_not_captured_is_loaded_anew(updating, monkeypatch):
     monkeypatch.setattr(plan, "CHUNK_BYTES", 8 * BLOCK_BYTES)
     world = updating(DDL, {"public.keyed": {"actions": "IU"}})
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK, "nobody fills it")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK, "nobody fills it")
     assert 0 in broken_off(world, 3).whole("keyed")
     world.master.execute("DELETE FROM keyed WHERE id = 1")
     assert 0 in resumed(world).whole("keyed")

@@ -12,7 +12,7 @@ from sluice.crash import CrashPoint
 from sluice.errors import SluiceError
 from sluice.publish import publisher
 from sluice.publish.retention import trim
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -75,22 +75,22 @@ def test_what_a_purge_that_was_missed_has_still_to_read_stays_and_goes_after_it(
 
 
 def test_a_slave_that_needs_an_initial_update_anyway_holds_nothing_back(world):
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK)
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK)
     world.drain("zurich")
     assert trimmed(world) == 3
 
 
 def test_a_slave_that_is_being_filled_needs_what_came_since_then(world):
-    replications.record(world.context.store, world.pair("geneva"), Event.REQUEST)
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.REQUEST)
     world.drain("zurich")
     assert trimmed(world) == 0
 
 
 def test_a_slave_behind_the_trimmed_part_is_told_to_start_an_initial_update(world):
     world.drain("zurich")
-    replications.record(world.context.store, world.pair("geneva"), Event.BREAK)
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.BREAK)
     trimmed(world)
-    for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+    for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
         replications.record(world.context.store, world.pair("geneva"), event)
     with pytest.raises(SluiceError, match="SLC-042: slave geneva") as told:
         world.drain("geneva")

@@ -10,7 +10,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.drain.run import drain
 from sluice.model.names import Pair
 from sluice.publish.run import publish
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -55,7 +55,7 @@ def world(build, server):
     for pair in FOLLOWED:
         bootstrap(made.context, pair.source)
         if replications.get(made.context.store, pair).status.name == "UNCONFIGURED":
-            for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
                 replications.record(made.context.store, pair, event)
     return made
 

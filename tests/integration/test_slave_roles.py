@@ -17,7 +17,7 @@ from sluice.initial_update.dump import EXTERNAL, ONLINE
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.runtime.postgres_dirs import packaged_binaries
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -131,7 +131,7 @@ def test_slaves_are_filled_again_whatever_their_role_may(world, monkeypatch, fil
     jobs = [writer(world.session()), *traffic.jobs(world.session)]
     for slave in ROLES:
         # Its drain would find no tables until the first update shuts the gate.
-        replications.record(world.context.store, world.pair(slave), Event.BREAK, "it is empty")
+        replications.record(world.context.store, world.pair(slave), ReplicationEvent.BREAK, "it is empty")
     with background(*jobs), world.running():
         (whole if part else fill)(world)
     assert world.verify(initial=True) == dict.fromkeys(ROLES, 0)

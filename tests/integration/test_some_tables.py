@@ -13,7 +13,7 @@ from sluice.initial_update.release import abandon
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.row_conflict import RejectedChange
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, rejected_changes, replications
 from sluice.verify.run import VerifyRequest, verify
 
@@ -139,6 +139,6 @@ def test_what_cannot_be_filled_alone_is_refused_and_nothing_is_changed(world):
         world.dump("geneva", load=losing)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("geneva", tables=[HEAP])
-    replications.record(world.context.store, world.pair("zurich"), Event.BREAK)
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.BREAK)
     with pytest.raises(SluiceError, match="SLC-196"):
         world.inhibit("zurich", tables=[HEAP])

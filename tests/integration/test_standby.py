@@ -15,7 +15,7 @@ from sluice.commands import dispatcher
 from sluice.errors import SluiceError, TransientError
 from sluice.monitor.signals import ACTIVE, of_drain
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -132,7 +132,7 @@ def test_a_hold_of_an_update_is_not_lifted_by_unpausing(world):
 
 def test_a_slave_that_has_to_be_filled_is_on_standby_whatever_a_person_activates(world):
     store, pair = world.context.store, world.pair("zurich")
-    replications.record(store, pair, Event.BREAK, "for a test")
+    replications.record(store, pair, ReplicationEvent.BREAK, "for a test")
     assert world.standing().dispatcher == "STANDBY (INCONSISTENT)"
     assert [one.value for one in of_drain(world.context, pair) if one.signal is ACTIVE] == [0]
     assert world.drain()["transactions"] == 0

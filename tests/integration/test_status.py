@@ -17,7 +17,7 @@ from support.pages import DIFFERENT, compared
 from sluice.cli.parser import main
 from sluice.connections import SEALED_ENV, seal
 from sluice.monitor.status import as_json, as_table, statuses
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import leases, replications
 
 pytestmark = [pytest.mark.postgres]
@@ -42,7 +42,7 @@ def test_the_status_is_shown_again_and_again_as_it_is_then_until_a_signal_ends_i
                 pytest.fail(f"{status} was not shown")
 
         until("NORMAL")
-        replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
+        replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.BREAK, "for a test")
         until("INCONSISTENT")
         shown.send_signal(ending)
         assert shown.wait(120) == 128 + ending
@@ -154,7 +154,7 @@ def test_a_slave_that_does_not_answer_is_named_with_its_server_and_no_password(b
 
 def test_the_report_of_a_problem_is_whole_and_has_no_password_also_where_nothing_answers(updating, monkeypatch, capsys):
     world = updating("CREATE TABLE t (id int PRIMARY KEY)", ["public.t"])
-    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "for a test")
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.BREAK, "for a test")
     for name, value in world.environment().items():
         monkeypatch.setenv(name, value)
     secrets = {one.password for one in world.infos.values()}

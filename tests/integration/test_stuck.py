@@ -15,7 +15,7 @@ from sluice.config.configuration import CONFIG_ENV
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import VALUES_ENV, SluiceError, TransientError
 from sluice.monitor import status
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.store import blocked, leases, rejected_changes, replications
 from sluice.vendors.postgresql.errors import explained
 
@@ -104,14 +104,14 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
         earlier.deliver()
     assert "SLC-172" in sluice(world, "dispatcher", "--remove-first", 3)[2], "once is enough"
     (told,) = status.statuses(world.context)
-    assert (told.condition, "stands in front" in told.why) == (Condition.STOPPED, False)
+    assert (told.condition, "stands in front" in told.why) == (ReplicationCondition.STOPPED, False)
     assert "somebody has removed transaction 3 since" in told.why
     world.drain()
     assert slave(world) == [(1, "a"), (2, "e"), (4, "d")]
     audit = world.reader("control").execute("SELECT actor, detail FROM audit WHERE event = 'remove first'").fetchall()
     assert [(actor, detail[:13]) for actor, detail in audit] == [("eva", "transaction 3")]
     (told,) = status.statuses(world.context)
-    assert (told.condition, told.differing, told.rejected) == (Condition.DIFFERENT, {"public.t": 3}, 3)
+    assert (told.condition, told.differing, told.rejected) == (ReplicationCondition.DIFFERENT, {"public.t": 3}, 3)
     listed = sluice(world, "rejected")[1]
     assert "transaction 3  public.t  INSERT, removed\n  + id=3  v=secret" in listed
     kept = rejected_changes.list_changes(world.context.store, world.pair("zurich"))
@@ -120,7 +120,7 @@ def test_the_transaction_is_removed_alone_and_can_be_carried_out_later(stuck, sl
     assert sluice(world, "rejected", kept[0].id, "--drop")[0] == 0
     assert world.differences() == {}
     (told,) = status.statuses(world.context)
-    assert (told.condition, told.rejected) == (Condition.DIFFERENT, 0), "until a comparison finds it equal"
+    assert (told.condition, told.rejected) == (ReplicationCondition.DIFFERENT, 0), "until a comparison finds it equal"
 
 
 @pytest.fixture

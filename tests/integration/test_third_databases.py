@@ -15,7 +15,7 @@ from sluice.initial_update.release import release
 from sluice.model.names import Pair, TableName
 from sluice.repair.run import RepairRequest, repair
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, comparisons, replications
 from sluice.store.tables import point
 from sluice.vendors.postgresql.load.keys import PostgresRepair
@@ -101,7 +101,7 @@ def test_a_repair_waits_for_no_drain_that_stands_still(world):
         replications.lift(store, one, Hold.ADMIN, "on")
     blocked.skip(store, BETWEEN, T, "otto")
     refused(r"otto skipped public\.t for west")
-    replications.record(store, BETWEEN, Event.REQUEST)
+    replications.record(store, BETWEEN, ReplicationEvent.REQUEST)
     refused("its slave west is INITIAL")
 
 
@@ -117,7 +117,7 @@ def test_a_repair_writes_nothing_once_the_two_are_not_held_together(world, over,
             with store.begin() as connection:
                 connection.execute(point.update().where(point.c.source == "east").values(deadline=func.now()))
         else:
-            replications.record(store, BETWEEN, Event.REQUEST)
+            replications.record(store, BETWEEN, ReplicationEvent.REQUEST)
         return end(rows, *given)
 
     monkeypatch.setattr(PostgresRepair, "end", late)
@@ -150,9 +150,9 @@ def test_an_initial_update_does_not_end_before_its_master_can_tell_what_it_took_
     goes_on("SLC-098: slave far has its data", *slaves)
     goes_on(r"SLC-098: .*transactions of east, and west, .* lacks transactions: 1\n", "south")
     world.drain("east", "west")
-    replications.record(store, BETWEEN, Event.REQUEST)
+    replications.record(store, BETWEEN, ReplicationEvent.REQUEST)
     goes_on(r"SLC-098: .*transactions of east, and west, .* lacks what it is given: it is INITIAL\n.*cancel", "south")
-    replications.record(store, BETWEEN, Event.DUMPED)
+    replications.record(store, BETWEEN, ReplicationEvent.DUMPED)
     replications.lift(store, BETWEEN, Hold.INITIAL, "the data is in")
     with pytest.raises(RowsDiffer), background(lambda: world.publish("west"), lambda: world.drain("west", "south")):
         verify(world.context, VerifyRequest("west", ("south",), initial=True), compare_here, 60)

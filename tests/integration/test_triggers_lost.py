@@ -13,8 +13,8 @@ from support.world import SOURCE
 from sluice.capture.reconcile import bootstrap
 from sluice.model.names import TableName
 from sluice.monitor.status import statuses
-from sluice.state.condition import Condition
-from sluice.state.replication import Event, Status
+from sluice.state.condition import ReplicationCondition
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store.replications import record
 
 pytestmark = [pytest.mark.postgres]
@@ -83,7 +83,7 @@ def test_lost_triggers_are_made_again_by_the_next_sweep_and_the_slaves_are_told(
         world.master.execute(act)
     if not superuser:
         # It is being filled.
-        record(world.context.store, world.pair("zurich"), Event.REQUEST)
+        record(world.context.store, world.pair("zurich"), ReplicationEvent.REQUEST)
     world.publish()
     if superuser:
         assert (world.status("zurich"), world.left_out()) == (Status.NORMAL, {f"public.{name}" for name in LOST})
@@ -117,7 +117,7 @@ def test_a_table_that_lost_changes_is_filled_again_by_itself_and_no_other_waits(
     world.catch_up()
     assert world.reader("zurich").execute("SELECT * FROM of_t").fetchall() == [(1, 1, 5)]
     (told,) = statuses(world.context)
-    assert (told.condition, [*told.skipped]) == (Condition.INCOMPLETE, ["public.t"])
+    assert (told.condition, [*told.skipped]) == (ReplicationCondition.INCOMPLETE, ["public.t"])
     assert '"tables": ["public.t"]' in told.why
     world.inhibit(tables=[TableName("public", "t")])
     with background(world.publish):
@@ -125,7 +125,7 @@ def test_a_table_that_lost_changes_is_filled_again_by_itself_and_no_other_waits(
     world.release()
     assert world.verify(initial=True) == {"zurich": 0}
     assert (world.left_out(), world.differences()) == (set(), {})
-    assert statuses(world.context)[0].condition is Condition.WELL
+    assert statuses(world.context)[0].condition is ReplicationCondition.WELL
 
 
 @pytest.mark.full

@@ -11,7 +11,7 @@ from support.world import result
 
 from sluice.errors import SluiceError
 from sluice.monitor.status import statuses
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.state.replication import Status
 
 pytestmark = [pytest.mark.postgres, pytest.mark.slow]
@@ -90,7 +90,7 @@ def test_a_change_beyond_1_gigabyte_fails_no_statement_and_is_not_lost_in_silenc
         assert world.master.execute(change.encode()).rowcount == 1, change
         world.publish()
         (told,) = statuses(world.context)
-        assert told.condition is (Condition.WELL if arrives else Condition.INCOMPLETE), change
+        assert told.condition is (ReplicationCondition.WELL if arrives else ReplicationCondition.INCOMPLETE), change
         if arrives:
             world.drain()
             rows = "SELECT id, length(v) FROM t ORDER BY id"
@@ -122,7 +122,10 @@ def test_a_row_with_more_text_than_is_allowed_has_its_table_left_out_and_no_othe
         assert world.reader(slave).execute("SELECT id FROM other").fetchall() == [(1,), (2,)]
         assert world.reader(slave).execute("SELECT id FROM t").fetchall() == kept
     told = {one.slave: one for one in statuses(world.context)}
-    assert (told["zurich"].condition, told["lugano"].condition) == (Condition.INCOMPLETE, Condition.WELL)
+    assert (told["zurich"].condition, told["lugano"].condition) == (
+        ReplicationCondition.INCOMPLETE,
+        ReplicationCondition.WELL,
+    )
     assert re.search("public.t is left out .*more text than the 1 MB that `max_row_mb`", told["zurich"].why)
 
 

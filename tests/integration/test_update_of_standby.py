@@ -8,7 +8,7 @@ from support.world import SOURCE
 
 from sluice.errors import SluiceError, TransientError
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 from sluice.verify.run import VerifyRequest, verify
 
@@ -109,7 +109,7 @@ def test_what_a_person_pauses_meanwhile_stays_paused_and_the_update_waits_for_hi
 def test_who_waits_for_a_person_is_not_given_up_with_one_that_failed(world, airflow):
     world.update()
     airflow.pause("eva")
-    replications.record(world.context.store, world.pair("geneva"), Event.FAIL, "its disk is full")
+    replications.record(world.context.store, world.pair("geneva"), ReplicationEvent.FAIL, "its disk is full")
     with pytest.raises(TransientError, match=r"SLC-098: .*was paused by"):
         world.verify(initial=True)
     airflow.paused = False

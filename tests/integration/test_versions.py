@@ -12,7 +12,7 @@ from support.world import SOURCE
 from sluice.errors import SluiceError
 from sluice.initial_update.files.receive import expected_files, receive
 from sluice.publish.retention import trim
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -83,7 +83,7 @@ def test_a_slave_that_asks_for_an_older_version_begins_with_it_and_follows_from_
 def test_the_log_is_kept_from_a_version_on_though_its_update_begins_once_more(updating):
     """As one does whose tasks are tried again: it has another snapshot then."""
     world = updating(DDL, ["public.t"])
-    replications.record(world.context.store, world.pair("zurich"), Event.BREAK, "needs no log until it asks")
+    replications.record(world.context.store, world.pair("zurich"), ReplicationEvent.BREAK, "needs no log until it asks")
     version(world, "0.5", "0.5")
     world.inhibit("geneva")
     world.dump("geneva")

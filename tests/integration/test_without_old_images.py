@@ -10,7 +10,7 @@ from support.world import SOURCE
 
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 pytestmark = [pytest.mark.postgres]
@@ -161,7 +161,7 @@ def test_a_slave_that_needs_more_is_refused_until_bootstrap_and_gets_all_from_th
     world = updating(DDL, KEYED)
     world.update()
     for name in world.slaves:
-        replications.record(world.context.store, world.pair(name), Event.VERIFIED)
+        replications.record(world.context.store, world.pair(name), ReplicationEvent.VERIFIED)
     world.master.execute("INSERT INTO t VALUES (1, 'a'), (5, 'b'); UPDATE t SET v = v || 'c'")
     world.catch_up()
 

@@ -23,7 +23,7 @@ from sluice.changelog.segment_files import PlainDirectory
 from sluice.config import configuration
 from sluice.config.mapper import Mapper
 from sluice.config.models import IncomingFiles
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.errors import SluiceError
 from sluice.expressions import Fault
 from sluice.expressions import parse as expression
@@ -47,9 +47,9 @@ from sluice.vendors.registry import master
 MAPPER = Mapper(
     {"public": "branch"},
     {
-        split_pattern("public.t"): SlaveTable.model_validate({"as": "u"}),
-        split_pattern("public.k*"): SlaveTable.model_validate({"exclude": True}),
-        split_pattern("other.u"): SlaveTable.model_validate({"where": "a > 1"}),
+        split_pattern("public.t"): SlaveTableSettings.model_validate({"as": "u"}),
+        split_pattern("public.k*"): SlaveTableSettings.model_validate({"exclude": True}),
+        split_pattern("other.u"): SlaveTableSettings.model_validate({"where": "a > 1"}),
     },
 )
 
@@ -81,7 +81,7 @@ def _asked(found: configuration.Config) -> None:
     assert found.dags
     assert len(found.arrows()) == len(found.replications)
     for source in found.sources.values():
-        assert source.watched is not None
+        assert source.watched_tables is not None
 
 
 def _evaluated(text: str) -> None:

@@ -43,7 +43,7 @@ def differences(world: World) -> dict[tuple[str, str], tuple[Images, Images]]:
     """Which tables of which slaves are not what the master's are: (missing, extra) rows."""
     found = {}
     sessions = {database: pinned(world, database) for database in ("master", *world.slaves)}
-    for schema, table in world.context.config.source("flights").watched:
+    for schema, table in world.context.config.source("flights").watched_tables:
         ours = images(sessions["master"], TableName(schema, table))
         for slave in world.slaves:
             theirs = images(

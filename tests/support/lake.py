@@ -16,7 +16,7 @@ from support.world import SOURCE
 
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
 from sluice.crash import CrashPoint
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
 DDL = """
@@ -151,7 +151,7 @@ def lake(
         if update:
             world.update()
             for slave in world.slaves:
-                replications.record(world.context.store, world.pair(slave), Event.VERIFIED)
+                replications.record(world.context.store, world.pair(slave), ReplicationEvent.VERIFIED)
         return there
 
     return made

@@ -19,7 +19,7 @@ from support.updating import UpdatingWorld
 
 from sluice.capture.grants import slave_grants
 from sluice.connections import SEALED_ENV, ConnectionInfo, seal
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.mariadb.server import MARIADB
 
@@ -195,7 +195,7 @@ def worlds(
         if update:
             world.update()
             for slave in world.slaves:
-                replications.record(world.context.store, world.pair(slave), Event.VERIFIED)
+                replications.record(world.context.store, world.pair(slave), ReplicationEvent.VERIFIED)
         return world
 
     return made

@@ -20,7 +20,7 @@ from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.publish.run import publish
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
 
@@ -75,7 +75,7 @@ class Several:
         for name in self.masters:
             publish(self.context, name, once=True)
         for pair in self.pairs:
-            for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
                 replications.record(self.context.store, pair, event)
 
     def configure(self, change: Callable[[dict[str, Any]], None]) -> None:
@@ -124,7 +124,7 @@ class Several:
         inhibit(self.context, first, [other])
         dump(self.context, first, [other], load_here)
         release(self.context, first, [other])
-        replications.record(self.context.store, Pair(first, other), Event.VERIFIED)
+        replications.record(self.context.store, Pair(first, other), ReplicationEvent.VERIFIED)
 
     def queued(self, name: str) -> list[str]:
         """The actions that wait in ITEMS."""

@@ -32,7 +32,7 @@ from sluice.monitor.status import ReplicationStatus, brief, statuses
 from sluice.paths import HOME_ENV, PROJECT
 from sluice.publish.publisher import Publisher
 from sluice.publish.run import publish
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, replications
 from sluice.store.leases import acquire
 from sluice.vendors.postgresql.capture.log import slot
@@ -132,7 +132,7 @@ class World:
             self.reader(name).execute(ddl.encode())
         publish(self.context, SOURCE, once=True)
         for name in self.slaves:
-            for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+            for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
                 replications.record(self.context.store, self.pair(name), event)
 
     def _make_slot(self) -> None:
@@ -221,7 +221,7 @@ class World:
         """A drain of its own, under a new lease taken by force."""
         pair = self.pair(slave or self.slaves[0])
         held = acquire(self.context.store, f"drain {pair}", force=True)
-        collected = self.context.config.replication(pair.source, pair.slave).collected
+        collected = self.context.config.replication(pair.source, pair.slave).collect_limit
         made = Drain(
             self.context.slave(pair),
             self.context.manifest(SOURCE),
@@ -275,7 +275,7 @@ class World:
         """Which tables of which slaves are not what the master's are: (missing, extra) rows."""
         found = {}
         there = "SELECT to_regclass(format('%%I.%%I', %s::text, %s::text)) IS NOT NULL"
-        named = self.context.config.source(SOURCE).watched
+        named = self.context.config.source(SOURCE).watched_tables
         for schema, table in (
             name for name in named if self.reader("master").execute(there, name).fetchone() == (True,)
         ):

@@ -9,7 +9,7 @@ import pytest
 from sluice import paths
 from sluice.config import configuration
 from sluice.config.models import WatchedTable
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import ConfigError
@@ -35,8 +35,8 @@ def test_the_example_is_read_with_its_defaults(read):
     found = read(EXAMPLE)
     source = found.source("flights")
     assert (source.prefix, source.schema_, source.vendor) == ("REPL_", None, "postgresql")
-    assert source.watched[("public", "airlines")].actions == "IUD"
-    assert source.watched[("public", "flights")].actions == "ID"
+    assert source.watched_tables[("public", "airlines")].actions == "IUD"
+    assert source.watched_tables[("public", "flights")].actions == "ID"
     assert found.slaves_of("flights") == ["zurich", "geneva"]
     assert found.replication("flights", "geneva").schedule.every_s == 5
     assert found.replication("flights", "zurich").schedule.every_s == 600
@@ -50,10 +50,10 @@ def test_blanks_around_a_table_count_in_double_quotes_alone_and_nothing_is_as_go
         text.replace("zurich: {connection: zurich", "zurich: {connection: zurich, tables: {public.airlines: }")
     )
     source = found.source("flights")
-    assert list(source.watched) == [("public", "airlines"), ("public", "flights"), ("public", " t ")]
-    assert source.watched[("public", "airlines")] == source.watched[("public", "flights")] == WatchedTable()
+    assert list(source.watched_tables) == [("public", "airlines"), ("public", "flights"), ("public", " t ")]
+    assert [source.watched_tables["public", name] for name in ("airlines", "flights")] == [WatchedTable()] * 2
     assert Pattern("public", "b", wildcard=True) in source.patterns
-    assert found.slave("zurich").tables == {"public.airlines": SlaveTable()}
+    assert found.slave("zurich").tables == {"public.airlines": SlaveTableSettings()}
 
 
 OFFICES = EXAMPLE.replace(

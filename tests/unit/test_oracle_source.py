@@ -22,7 +22,7 @@ from support.oracle_session import (
 
 from sluice.changelog.schema import SWEPT
 from sluice.config.slave import Slave
-from sluice.config.source import Source
+from sluice.config.source import SourceSettings
 from sluice.errors import VALUES_ENV, AlteredMeanwhile, ConfigError, FencedError, SluiceError, StrangeSource
 from sluice.model.unwatched import UnwatchedReason
 from sluice.model.watched import Pattern, Watch, WatchSettings
@@ -278,7 +278,7 @@ def test_the_script_of_rights_is_for_the_user_of_the_connection(monkeypatch):
 
 def test_a_configuration_names_such_a_source_and_such_a_slave():
     given = {"connection": "sales", "vendor": "oracle", "tables": {"APP.T": {}}}
-    assert Source.model_validate(given).capture == "triggers"
+    assert SourceSettings.model_validate(given).capture == "triggers"
     assert Slave.model_validate({"connection": "sales", "vendor": "oracle"}).keeps == "rows"
 
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from sluice.apply.mapping.table_view import shape_lines, view
 from sluice.config.mapper import Mapper
 from sluice.config.slave import Slave
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
 from sluice.model.watched import split_pattern
@@ -30,7 +30,7 @@ ROWS = [["1", "ann", "2000-01-01", "glad"], ["2", "bo", "2001-02-03", None]]
 
 
 def seen(**entry):
-    mapper = Mapper({}, {split_pattern("public.people"): SlaveTable.model_validate(entry)})
+    mapper = Mapper({}, {split_pattern("public.people"): SlaveTableSettings.model_validate(entry)})
     # As it travels to the tasks.
     return pickle.loads(pickle.dumps(view(mapper, LAYOUT)))
 
@@ -99,7 +99,7 @@ def test_a_hash_needs_a_salt_and_a_column_that_is_left_out_no_mask():
         Slave(connection="c", tables=tables)
     assert Slave(connection="c", tables=tables, salt="s").connections == ["c", "s"]
     with pytest.raises(ValidationError, match="left out needs no mask: id"):
-        SlaveTable(exclude_columns=["id"], mask={"id": "redact"})
+        SlaveTableSettings(exclude_columns=["id"], mask={"id": "redact"})
 
 
 def test_lines_of_a_copy_are_read_and_written_alike():

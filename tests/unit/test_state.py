@@ -7,23 +7,23 @@ from itertools import product
 import pytest
 
 from sluice.state import initial_update
-from sluice.state.dispatcher import Dispatcher, Hold, dispatcher, shown
+from sluice.state.dispatcher import Dispatcher, Hold, dispatcher, gate_text
 from sluice.state.initial_update import IllegalUpdateEvent, UpdateEvent, UpdateState
-from sluice.state.replication import Event, IllegalEvent, Status, after
+from sluice.state.replication import IllegalEvent, ReplicationEvent, Status, after
 
 # What each event leads to, by the status it happens in (guide: "The Replication List Page"); all else is illegal.
 LEGAL = {
-    Event.REQUEST: {"UNCONFIGURED": "INITIAL", "NORMAL": "INITIAL", "INCONSISTENT": "INITIAL"},
-    Event.DUMPED: {"INITIAL": "TRANSITION"},
-    Event.VERIFIED: {"TRANSITION": "NORMAL"},
-    Event.FAIL: {"INITIAL": "INCONSISTENT", "TRANSITION": "INCONSISTENT"},
-    Event.CANCEL: {"INITIAL": "INCONSISTENT", "TRANSITION": "INCONSISTENT"},
-    Event.CLEAR: {"NORMAL": "INCONSISTENT", "INCONSISTENT": "INCONSISTENT"},
-    Event.BREAK: {"NORMAL": "INCONSISTENT", "TRANSITION": "INCONSISTENT", "INITIAL": "INCONSISTENT"},
+    ReplicationEvent.REQUEST: {"UNCONFIGURED": "INITIAL", "NORMAL": "INITIAL", "INCONSISTENT": "INITIAL"},
+    ReplicationEvent.DUMPED: {"INITIAL": "TRANSITION"},
+    ReplicationEvent.VERIFIED: {"TRANSITION": "NORMAL"},
+    ReplicationEvent.FAIL: {"INITIAL": "INCONSISTENT", "TRANSITION": "INCONSISTENT"},
+    ReplicationEvent.CANCEL: {"INITIAL": "INCONSISTENT", "TRANSITION": "INCONSISTENT"},
+    ReplicationEvent.CLEAR: {"NORMAL": "INCONSISTENT", "INCONSISTENT": "INCONSISTENT"},
+    ReplicationEvent.BREAK: {"NORMAL": "INCONSISTENT", "TRANSITION": "INCONSISTENT", "INITIAL": "INCONSISTENT"},
 }
 
 
-@pytest.mark.parametrize(("status", "event"), list(product(Status, Event)), ids=str)
+@pytest.mark.parametrize(("status", "event"), list(product(Status, ReplicationEvent)), ids=str)
 def test_every_event_in_every_status(status, event):
     expected = LEGAL[event].get(status)
     if expected:
@@ -55,7 +55,7 @@ def test_every_status_has_the_lamp_of_the_guide():
 )
 def test_a_gate_is_open_only_if_nothing_holds_it(holds, state, text):
     assert dispatcher(frozenset(holds)) is state
-    assert shown(frozenset(holds), Status.NORMAL) == text
+    assert gate_text(frozenset(holds), Status.NORMAL) == text
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_gate_is_open_only_if_nothing_holds_it(holds, state, text):
     ],
 )
 def test_a_slave_that_has_to_be_filled_gets_nothing_and_says_so(status, holds, text):
-    assert shown(frozenset(holds), status) == text
+    assert gate_text(frozenset(holds), status) == text
 
 
 # What each event leads to; a cancelled update stays as it is, and one that was refused never began.

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from sluice import extensions
 from sluice.apply.transform.build import read_setting
 from sluice.apply.transform.plugin import Row, call_extension, usable
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.expressions import Condition, Fault, parse
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
@@ -66,7 +66,7 @@ class ChangeFilter:
         return None if texts is None else dict(zip(names, texts, strict=True))
 
 
-def choice(entry: SlaveTable, layout: Layout) -> ChangeFilter:
+def choice(entry: SlaveTableSettings, layout: Layout) -> ChangeFilter:
     """The change filter that the configuration has for a table in the slave's view.
 
     Raises:

@@ -28,7 +28,7 @@ from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.publish.run import publish
 from sluice.runtime.terminal import Progress
-from sluice.state.replication import Event as Happened
+from sluice.state.replication import ReplicationEvent as Happened
 from sluice.store import replications
 from sluice.vendors.protocol.tasks import BlockJob, BlockLoaded
 

@@ -20,7 +20,7 @@ from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.runtime.terminal import Progress
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
 
@@ -226,4 +226,4 @@ def _begin(server: BenchServer, context: Context, slave: str, emptied: str) -> N
 
 def _end(context: Context, slave: str) -> None:
     release(context, SOURCE, [slave])
-    replications.record(context.store, Pair(SOURCE, slave), Event.VERIFIED)
+    replications.record(context.store, Pair(SOURCE, slave), ReplicationEvent.VERIFIED)

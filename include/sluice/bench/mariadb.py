@@ -23,7 +23,7 @@ from sluice.initial_update.release import release
 from sluice.model.names import Pair
 from sluice.publish.run import publish
 from sluice.runtime.terminal import Progress
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.mariadb.session import PORT
 
@@ -90,7 +90,7 @@ def _fill(
         inhibit(context, SOURCE, [slave])
         took = seconds(lambda: dump(context, SOURCE, [slave], load_chunks))
         release(context, SOURCE, [slave])
-        replications.record(context.store, Pair(SOURCE, slave), Event.VERIFIED)
+        replications.record(context.store, Pair(SOURCE, slave), ReplicationEvent.VERIFIED)
         return rows / took
 
     def executemany() -> float:
@@ -126,7 +126,7 @@ def _drain(
         dump(context, SOURCE, names, load_chunks)
         release(context, SOURCE, names)
         for name in names:
-            replications.record(context.store, Pair(SOURCE, name), Event.VERIFIED)
+            replications.record(context.store, Pair(SOURCE, name), ReplicationEvent.VERIFIED)
     with progress.step(f"changing {wanted:,} rows of the master") as step, server.connect(master) as session:
         made = workload.change(session, workload.Orders(rows), wanted, CHANGES_A_TRANSACTION, step)
     with progress.step("publishing them"):

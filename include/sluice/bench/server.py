@@ -21,7 +21,7 @@ from sluice.context import Context
 from sluice.model.names import Pair
 from sluice.runtime.postgres import PREFERRED_PORT, Cluster
 from sluice.runtime.terminal import Progress
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.vendors.postgresql.session import Connection
 
@@ -134,7 +134,7 @@ class BenchServer:
 def receive(context: Context) -> None:
     """All slaves hold the master's data already: go straight to NORMAL."""
     for slave in context.config.slaves_of(SOURCE):
-        for event in (Event.REQUEST, Event.DUMPED, Event.VERIFIED):
+        for event in (ReplicationEvent.REQUEST, ReplicationEvent.DUMPED, ReplicationEvent.VERIFIED):
             replications.record(context.store, Pair(SOURCE, slave), event)
 
 

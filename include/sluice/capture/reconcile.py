@@ -12,7 +12,7 @@ from sluice.errors import Unwatchable
 from sluice.log import event
 from sluice.model.foreign_code import ForeignCode
 from sluice.model.names import Pair, TableName
-from sluice.state.replication import DELIVERING, Event, Status
+from sluice.state.replication import DELIVERING, ReplicationEvent, Status
 from sluice.store import blocked, kept_versions, leases, removal, replications, updates, watched_tables
 from sluice.vendors.protocol.capture import Installed
 from sluice.vendors.protocol.master import Source
@@ -168,7 +168,7 @@ def make_inconsistent(context: Context, source: str, why: str, among: Collection
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:
-            replications.record(context.store, pair, Event.BREAK, why)
+            replications.record(context.store, pair, ReplicationEvent.BREAK, why)
     updates.forget(context.store, source)
     kept_versions.keep_only(context.store, source, ())
 

@@ -109,7 +109,7 @@ def _look(
 
 def _tables(context: Context, source: str) -> set[TableName]:
     """The watched tables, as far as they are known: those of the store, and those that the source has today."""
-    tables = {TableName(*name) for name in context.config.source(source).watched}
+    tables = {TableName(*name) for name in context.config.source(source).watched_tables}
     tables |= watched_tables.known_tables(context.store, source)
     try:
         return tables | set(context.watched(source))

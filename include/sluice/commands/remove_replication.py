@@ -133,7 +133,7 @@ def _expect_ours_alone(context: Context, pair: Pair) -> Sequence[TableName]:
     if masters := [name for name, source in sources if context.database_id(source.connection) == here]:
         raise _refusal(pair, f"its database, or its server, is that of source {masters[0]}", "let its tables stay")
     mapper = context.mapper(pair)
-    known = {TableName(*name) for name in context.config.source(pair.source).watched}
+    known = {TableName(*name) for name in context.config.source(pair.source).watched_tables}
     known |= watched_tables.known_tables(context.store, pair.source)
     equal = comparisons.equal_tables(context.store, pair)
     filled = [name for name in known if context.gives(pair, name)]

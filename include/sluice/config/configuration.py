@@ -20,13 +20,13 @@ from pydantic import Field, ValidationError, model_validator
 
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
-from sluice.config.fields import DagPrefix, Location, Name, RoleName, meant
-from sluice.config.models import Part, maybe_empty
+from sluice.config.fields import DagPrefix, Location, Name, RoleName, name_hint
+from sluice.config.models import Section, maybe_empty
 from sluice.config.pages import Pages
 from sluice.config.relay import Relay
 from sluice.config.replication import Replication
 from sluice.config.slave import Slave
-from sluice.config.source import Source
+from sluice.config.source import SourceSettings
 from sluice.errors import ConfigError, UnknownName
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
@@ -44,7 +44,7 @@ _FINGERPRINT = 8
 _T = TypeVar("_T")
 
 
-class Config(Part):
+class Config(Section):
     """What is replicated from where to where."""
 
     change_log: Annotated[
@@ -120,7 +120,7 @@ class Config(Part):
         ),
     ] = 2
     sources: Annotated[
-        dict[Name, Source],
+        dict[Name, SourceSettings],
         Field(min_length=1),
         Field(
             description="the masters. The name of a source or slave has lower-case letters, digits and `_`, begins "
@@ -139,8 +139,8 @@ class Config(Part):
     def _pairs_exist_once(self) -> Config:
         seen = set()
         for pair in self.replications:
-            _known(pair.source, self.sources, "source")
-            _known(pair.slave, self.slaves, "slave")
+            _expect_known(pair.source, self.sources, "source")
+            _expect_known(pair.slave, self.slaves, "slave")
             if (pair.source, pair.slave) in seen:
                 raise ValueError(f"the replication of {pair.source} to {pair.slave} is listed twice")
             seen.add((pair.source, pair.slave))
@@ -176,21 +176,31 @@ class Config(Part):
 
     def arrows(self, database_id: Callable[[str], str] = str) -> list[Link]:
         """The replications as edges between databases; `database_id` gives the id for a connection."""
-        found = []
-        for one in self.replications:
-            source, slave = self.sources[one.source], self.slaves[one.slave]
+        links = []
+        for replication in self.replications:
+            source, slave = self.sources[replication.source], self.slaves[replication.slave]
             ends = database_id(source.connection), database_id(slave.connection)
-            taken = tuple(consistency.brought(source.patterns, slave.mapper))
-            found.append(Link(one.source, one.slave, *ends, taken, slave.schemas, slave.mapper.moved, one.block_loop))
-        return found
+            taken = tuple(consistency.replicated_patterns(source.patterns, slave.mapper))
+            links.append(
+                Link(
+                    replication.source,
+                    replication.slave,
+                    *ends,
+                    taken,
+                    slave.schemas,
+                    slave.mapper.renamed_tables,
+                    replication.block_loop,
+                )
+            )
+        return links
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> SourceSettings:
         """The source of that name. Raises ConfigError if there is none."""
-        return _found(name, self.sources, "source")
+        return _get(name, self.sources, "source")
 
     def slave(self, name: str) -> Slave:
         """The slave of that name. Raises ConfigError if there is none."""
-        return _found(name, self.slaves, "slave")
+        return _get(name, self.slaves, "slave")
 
     def replication(self, source: str, slave: str) -> Replication:
         """The pair. Raises ConfigError if the two are not connected."""
@@ -203,21 +213,23 @@ class Config(Part):
             3,
             f"no replication of source {source} to slave {slave} is configured; its slaves: "
             f"{', '.join(slaves) or 'none'}",
-            meant(slave, slaves, "add it under `replications`"),
+            name_hint(slave, slaves, "add it under `replications`"),
         )
 
     def perhaps_opposite(self, source: str, slave: str) -> list[Replication]:
         """The replications with `block_loop` that may bring rows of the source's database, or of another one that
         feeds the slave, to one of the two. Which of them do, only the connections tell: ids may differ.
         """
-        loops = [one for one in self.replications if one.block_loop]
+        loops = [replication for replication in self.replications if replication.block_loop]
         if self.replication(source, slave).block_loop:
             return loops
         ends = self.slave(slave).connection
-        beside = {one.source for one in self.replications if self.slave(one.slave).connection == ends} - {source}
-        return [one for one in loops if one.source in beside and one.slave != slave]
+        beside = {
+            replication.source for replication in self.replications if self.slave(replication.slave).connection == ends
+        } - {source}
+        return [replication for replication in loops if replication.source in beside and replication.slave != slave]
 
-    def parsed(self, text: str) -> Pair | None:
+    def parse_pair(self, text: str) -> Pair | None:
         """A replication that is named as `source/slave`; none for a blank.
 
         Raises:
@@ -243,7 +255,7 @@ class Config(Part):
         # No name of ours has a percent sign: the library that opens a URL decodes it, and it might lead elsewhere then.
         if name in ("", ".", "..") or "%" in name:
             return False
-        places = {self.initial_data_url, *(one.initial_files.location for one in self.slaves.values())}
+        places = {self.initial_data_url, *(slave.initial_files.location for slave in self.slaves.values())}
         return url in {Place(at_home(place)).within(name).url for place in places}
 
     def slaves_of(self, source: str) -> list[str]:
@@ -258,7 +270,7 @@ class Config(Part):
     @property
     def dags(self) -> list[str]:
         """The names of all our DAGs: their ids without the prefix."""
-        drains = [drain_dag(Pair(one.source, one.slave)) for one in self.replications]
+        drains = [drain_dag(Pair(replication.source, replication.slave)) for replication in self.replications]
         common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keeps_house]
         publishers = [dag_id("", "publish", name) for name in self.sources]
         comparisons = [dag_id("", *names) for source in self.sources for names in self.comparisons(source)]
@@ -276,8 +288,8 @@ class Config(Part):
         wanted = self.source(source).verification
         sample: dict[str, object] = {"confidence": wanted.confidence}
         sample |= {"at_most": wanted.at_most} if wanted.at_most else {"sample": wanted.sample}
-        found = {"whole": (wanted.whole_at, {}), "sample": (wanted.sampled_at, sample)}
-        return {("verify", source, name): (when, asked) for name, (when, asked) in found.items() if when}
+        comparisons = {"whole": (wanted.whole_at, {}), "sample": (wanted.sampled_at, sample)}
+        return {("verify", source, name): (when, asked) for name, (when, asked) in comparisons.items() if when}
 
     def dag_id(self, *names: str) -> str:
         """The id of a DAG, such as `verify`, or `drain`, source and slave."""
@@ -326,12 +338,12 @@ def valid(raw: object, file: Path) -> Config:
         return Config.model_validate(raw)
     except ValidationError as error:
         keys = _all_keys()
-        found = error.errors(include_url=False, include_input=False)
+        errors = error.errors(include_url=False, include_input=False)
         invalid = (
-            f"  {strict_yaml.dotted(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
-            for fault in found[:_TOLD]
+            f"  {strict_yaml.dotted_path(templates.written_at(raw, fault['loc']))}: {strict_yaml.reason(fault, keys)}"
+            for fault in errors[:_TOLD]
         )
-        more = [f"  and {len(found) - _TOLD} more"] if len(found) > _TOLD else []
+        more = [f"  and {len(errors) - _TOLD} more"] if len(errors) > _TOLD else []
         faults = "\n".join([*dict.fromkeys(invalid), *more])
         raise ConfigError(2, f"{file} is not valid:\n{faults}", f"fix these and run `{shell.check()}`") from None
 
@@ -341,19 +353,19 @@ def schema() -> dict[str, object]:
     return Config.model_json_schema()
 
 
-def _known(name: str, known: dict[str, Source] | dict[str, Slave], kind: str) -> None:
+def _expect_known(name: str, known: dict[str, SourceSettings] | dict[str, Slave], kind: str) -> None:
     if name not in known:
         raise ValueError(f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}")
 
 
-def _found(name: str, known: dict[str, _T], kind: str) -> _T:
+def _get(name: str, known: dict[str, _T], kind: str) -> _T:
     try:
         return known[name]
     except KeyError:
         raise UnknownName(
             3,
             f"no {kind} is called {name!r}; there is {', '.join(known) or 'none'}",
-            meant(name, known, "fix the name"),
+            name_hint(name, known, "fix the name"),
         ) from None
 
 
@@ -363,4 +375,4 @@ def _plain(value: object) -> object:
 
 
 def _all_keys() -> list[str]:
-    return [field.alias or name for model in Part.__subclasses__() for name, field in model.model_fields.items()]
+    return [field.alias or name for model in Section.__subclasses__() for name, field in model.model_fields.items()]

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sluice.config.mapper import Mapper
 from sluice.config.models import WatchedTable
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.errors import ConfigError
 from sluice.model.names import TableName
 from sluice.model.watched import Pattern, find_entry
@@ -22,14 +22,18 @@ def faults(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper, *, styled: 
         lasting: the slave keeps what rows were before.
     """
     try:
-        mapper.keep_apart(TableName(one.schema, one.table) for one in patterns if not (one.wildcard or one.excluded))
+        mapper.keep_apart(
+            TableName(pattern.schema, pattern.table)
+            for pattern in patterns
+            if not (pattern.wildcard or pattern.excluded)
+        )
     except ConfigError as error:
         yield error.fact
     for watched, settings in patterns.items():
         if settings.old_images == "full":
             continue
         entries = [entry for entry in _entries(patterns, watched, mapper) if not entry.exclude]
-        needing = {one for entry in entries for one in entry.looking_back}
+        needing = {key for entry in entries for key in entry.looking_back}
         if styled and any(entry.stylesheet for entry in entries):
             needing.add("stylesheets")
         if lasting and entries:
@@ -41,19 +45,21 @@ def faults(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper, *, styled: 
             )
 
 
-def brought(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper) -> Iterator[Pattern]:
+def replicated_patterns(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper) -> Iterator[Pattern]:
     """What a source captures, with what of it never reaches the slave as excluded; where wildcards do not tell, it
     does."""
     for pattern, entry in patterns.items():
         declined = not pattern.wildcard and mapper.excludes(TableName(pattern.schema, pattern.table))
         yield replace(pattern, excluded=pattern.excluded or declined or entry.actions == "none")
-    given = [TableName(one.schema, one.table) for one, entry in mapper.tables.items() if not entry.exclude]
+    given = [TableName(listed.schema, listed.table) for listed, entry in mapper.tables.items() if not entry.exclude]
     for pattern, said in mapper.tables.items():
         if said.exclude and not any(map(pattern.takes, given)):
             yield replace(pattern, excluded=True)
 
 
-def _entries(patterns: Mapping[Pattern, WatchedTable], watched: Pattern, mapper: Mapper) -> Iterator[SlaveTable]:
+def _entries(
+    patterns: Mapping[Pattern, WatchedTable], watched: Pattern, mapper: Mapper
+) -> Iterator[SlaveTableSettings]:
     """The slave's settings for tables that an entry of the source selects."""
     yield mapper.entry(TableName(watched.schema, watched.table))
     for pattern, entry in mapper.tables.items() if watched.wildcard else ():

@@ -18,9 +18,9 @@ def _cron(text: str) -> str:
         raise ValueError(f"{text!r} has not the five fields {', '.join(_FIELDS)}; an example is `0 2 * * 0`")
     for field, (name, (least, largest)) in zip(fields, _FIELDS.items(), strict=True):
         for item in field.split(","):
-            found = _ITEM.fullmatch(item)
-            numbers = [int(one) for one in found.groups() if one] if found else [-1]
-            if numbers != sorted(numbers) or not all(least <= one <= largest for one in numbers):
+            match = _ITEM.fullmatch(item)
+            numbers = [int(number) for number in match.groups() if number] if match else [-1]
+            if numbers != sorted(numbers) or not all(least <= number <= largest for number in numbers):
                 raise ValueError(f"{item!r} of {text!r} is no {name}: {least} to {largest}, a range upwards, or *")
     return text
 

@@ -23,7 +23,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return next(iter(difflib.get_close_matches(name, list(known), 1)), "")
 
 
-def meant(name: str, known: Iterable[str], otherwise: str) -> str:
+def name_hint(name: str, known: Iterable[str], otherwise: str) -> str:
     """The HINT of a name that is not known."""
     near = nearest(name, known)
     return f"{f'did you mean {near}?' if near else f'{otherwise};'} nothing was changed"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from sluice.config.models import Part
+from sluice.config.models import Section
 from sluice.model.names import TableName
 from sluice.model.watched import split_pattern, split_table
 
@@ -15,7 +15,7 @@ from sluice.model.watched import split_pattern, split_table
 OptionValue = StrictBool | StrictInt | StrictStr | list[StrictInt] | list[StrictStr]
 
 
-class Decoding(Part):
+class Decoding(Section):
     """How a [GaussDB](gaussdb.md) decodes its log. For a source with `vendor: gaussdb` alone."""
 
     read_by: Annotated[
@@ -39,7 +39,7 @@ class Decoding(Part):
     )
 
     @cached_property
-    def rounded(self) -> dict[TableName, list[str]]:
+    def rounded_columns(self) -> dict[TableName, list[str]]:
         """The columns of `rounded_floats`, by their tables."""
         return {TableName(*split_table(name)): columns for name, columns in self.rounded_floats.items()}
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.action import FilledRows
 from sluice.model.loss import is_plain_cast
@@ -18,7 +18,7 @@ from sluice.model.stylesheet import Stylesheet
 from sluice.model.watched import Pattern, find_entry, split_name
 from sluice.model.write_policy import WritePolicy
 
-_PLAIN = SlaveTable.by_default()
+_PLAIN = SlaveTableSettings.by_default()
 # What of an entry decides about rows and changes as a whole.
 _CHOOSING = ("where", "actions", "plugin", "stylesheet", "when", "veto")
 
@@ -43,7 +43,7 @@ class Mapper:
     """
 
     schemas: Mapping[str, str] = field(default_factory=dict)
-    tables: Mapping[Pattern, SlaveTable] = field(default_factory=dict)
+    tables: Mapping[Pattern, SlaveTableSettings] = field(default_factory=dict)
     stylesheet: Stylesheet | None = None
     on_existing_rows: FilledRows = FilledRows.TRUNCATE
     trusted: frozenset[tuple[str, str]] = frozenset()
@@ -51,12 +51,12 @@ class Mapper:
     allowed: Mapping[TableName, Mapping[str, str]] = field(default_factory=dict)
     ours: Callable[[TableName], bool] = _nothing
 
-    def entry(self, name: TableName) -> SlaveTable:
+    def entry(self, name: TableName) -> SlaveTableSettings:
         """The settings of a table of the master."""
-        found = find_entry(self.tables, name)
-        entry = self.tables[found] if found else _PLAIN
+        pattern = find_entry(self.tables, name)
+        entry = self.tables[pattern] if pattern else _PLAIN
         # A value that comes as it is has no cast: a part of it was dropped on the way into the log.
-        casts = {column: one for column, one in self.allowed.get(name, {}).items() if not is_plain_cast(one)}
+        casts = {column: cast for column, cast in self.allowed.get(name, {}).items() if not is_plain_cast(cast)}
         if casts:
             return entry.model_copy(update={"compute": {**entry.compute, **casts}})
         return entry
@@ -68,7 +68,7 @@ class Mapper:
     @property
     def exclusions(self) -> list[str]:
         """The entries by which tables are excluded."""
-        return sorted(str(one) for one, entry in self.tables.items() if entry.exclude)
+        return sorted(str(pattern) for pattern, entry in self.tables.items() if entry.exclude)
 
     def style(self, name: TableName) -> Stylesheet | None:
         """The stylesheet that this table's messages pass."""
@@ -106,23 +106,23 @@ class Mapper:
         entry = self.entry(name)
         return not (entry.exclude or entry.chooses) and entry.where is None
 
-    def same_rows(self, one: TableName, other: TableName) -> bool:
+    def same_rows(self, table: TableName, other_table: TableName) -> bool:
         """Whether two tables have the same settings for the selection and the transformation of rows."""
-        entry, also = self.entry(one), self.entry(other)
+        entry, also = self.entry(table), self.entry(other_table)
         return all(getattr(entry, key) == getattr(also, key) for key in _CHOOSING)
 
     def column(self, table: TableName, column: str) -> str | None:
         """The slave's name of a column with unchanged values; None if there is no such column."""
         entry = self.entry(table)
-        name = self._called(entry, column)
+        name = self._slave_name(entry, column)
         made = column in entry.mask or name in entry.compute or entry.plugin or self.style(table)
         return None if made else name
 
     @staticmethod
-    def _called(entry: SlaveTable, column: str) -> str | None:
+    def _slave_name(entry: SlaveTableSettings, column: str) -> str | None:
         return None if column in entry.exclude_columns else entry.columns.get(column, column)
 
-    def filled(self, table: TableName) -> FilledRows:
+    def existing_rows(self, table: TableName) -> FilledRows:
         """The action of an initial update for rows that the slave's table has already."""
         return self.entry(table).on_existing_rows or self.on_existing_rows
 
@@ -138,18 +138,20 @@ class Mapper:
             ConfigError: SLC-007, two would be called alike, or none is left.
         """
         entry = self.entry(table)
-        found = {column: slave_name for column in columns if (slave_name := self._called(entry, column)) is not None}
-        names = list(found.values())
+        names_by_column = {
+            column: slave_name for column in columns if (slave_name := self._slave_name(entry, column)) is not None
+        }
+        names = list(names_by_column.values())
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise _impossible(f"two columns of {table} would both be {', '.join(twice)}")
-        if not found:
+        if not names_by_column:
             raise _impossible(f"no column of {table} is left")
-        return found
+        return names_by_column
 
     def keep_apart(self, tables: Iterable[TableName]) -> None:
         """Raises ConfigError SLC-007 if two of these tables of one master would be one on the slave."""
         known: dict[TableName, TableName] = {}
-        for name in (one for one in tables if not self.excludes(one)):
+        for name in (table for table in tables if not self.excludes(table)):
             if (twin := known.setdefault(self.table(name), name)) != name:
                 raise _impossible(f"{twin} and {name} would both be {self.table(name)}")
 
@@ -160,9 +162,9 @@ class Mapper:
             raise _impossible(f"{name} has no column {', '.join(sorted(unknown))}")
 
     @cached_property
-    def moved(self) -> Mapping[TableName, TableName]:
+    def renamed_tables(self) -> Mapping[TableName, TableName]:
         """The tables with a mapping of their own: the slave's names by the master's."""
-        named = [TableName(one.schema, one.table) for one, entry in self.tables.items() if entry.as_]
+        named = [TableName(pattern.schema, pattern.table) for pattern, entry in self.tables.items() if entry.as_]
         return {name: self.table(name) for name in named}
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from sluice.config.fields import Actions, Identifier, Location
 
 
-class Part(BaseModel):
+class Section(BaseModel):
     # A process that reads no configuration needs no validator, and one that does needs the whole file's alone.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -24,7 +24,7 @@ def maybe_empty(given: Any) -> BeforeValidator:
     return BeforeValidator(lambda value: {} if value is None else value, json_schema_input_type=given)
 
 
-class WatchedTable(Part):
+class WatchedTable(Section):
     """How a table, or each table of a [wildcard](tables.md#wildcards), is captured. `{}` is enough, and so is
     nothing behind the colon. The schema is required: there is no default one. Blanks around the schema and the table
     are ignored. Write a name with a dot in it, or with blanks around it, in double quotes: `'public." t "'`. A table
@@ -92,7 +92,7 @@ class WatchedTable(Part):
         return self
 
 
-class Stylesheets(Part):
+class Stylesheets(Section):
     """The XSLT [stylesheet](stylesheets.md) that a slave's messages pass."""
 
     directory: Annotated[str, Field(description="where the files are, on every machine that runs jobs", pattern="^/")]
@@ -149,7 +149,7 @@ PublicKey = Annotated[
 ]
 
 
-class OutgoingFiles(Part):
+class OutgoingFiles(Section):
     """Where initial data is stored that is [carried by hand](manual_transfer.md), and its form."""
 
     location: Annotated[
@@ -177,7 +177,7 @@ class OutgoingFiles(Part):
     sign_with: PrivateKey = None
 
 
-class IncomingFiles(Part):
+class IncomingFiles(Section):
     """Where initial data arrives that is [carried by hand](manual_transfer.md)."""
 
     location: Annotated[
@@ -203,7 +203,7 @@ class IncomingFiles(Part):
     ] = "automatic"
 
 
-class WipeOut(Part):
+class WipeOut(Section):
     """A schema of the slave of which an initial update drops the objects before it makes its tables, in the same
     transaction. Its log lists them, and [check](commands.md#check) lists them beforehand. An update that is continued
     drops nothing.
@@ -246,7 +246,7 @@ class WipeOut(Part):
         return tuple(name for name, wanted in self if wanted is True)
 
 
-class Program(Part):
+class Program(Section):
     """The program that [brings the rows](configuration.md#programs-of-an-external-update) in an initial update with
     mode `external`: of a source it exports, of a slave it imports. No shell reads its arguments.
     """

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, StringConstraints
 
 from sluice.config.fields import Name, RoleName
-from sluice.config.models import Part
+from sluice.config.models import Section
 from sluice.model.access import Role
 from sluice.model.list_column import ListColumn
 from sluice.model.page_text import PAGE_TEXTS, FormChoice, PageText
@@ -15,7 +15,7 @@ from sluice.model.page_text import PAGE_TEXTS, FormChoice, PageText
 PageWords = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)]
 
 
-class Pages(Part):
+class Pages(Section):
     """The look of [Sluice's pages in Airflow](monitoring.md), and who may do what there and in their REST API. Upper
     and lower case of Airflow's roles are equal. A person with several roles has the most powerful one. A person with
     none of them sees nothing. An action that begins a run needs a role of `command_roles` as well.
@@ -83,4 +83,4 @@ class Pages(Part):
     @property
     def words(self) -> dict[str, str]:
         """The texts of columns and controls, by their keys."""
-        return {one.value: self.texts.get(one, text) for one, text in PAGE_TEXTS.items()}
+        return {text_key.value: self.texts.get(text_key, text) for text_key, text in PAGE_TEXTS.items()}

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from sluice.config.fields import Identifier, Name
-from sluice.config.models import Part
+from sluice.config.models import Section
 from sluice.model.watched import Pattern, split_pattern
 
 Port = Annotated[int, Field(ge=0, le=65_535)]
@@ -30,7 +30,7 @@ ClientName = Annotated[str, AfterValidator(_client_name)]
 TableEntry = Annotated[str, AfterValidator(_table)]
 
 
-class AllowedClient(Part):
+class AllowedClient(Section):
     """A client of the relay."""
 
     connection: Annotated[
@@ -53,7 +53,7 @@ class AllowedClient(Part):
         return frozenset(map(split_pattern, self.tables))
 
 
-class CsvLog(Part):
+class CsvLog(Section):
     """A log of all events of one schema, in files of CSV, one a day."""
 
     schema_: Annotated[
@@ -65,7 +65,7 @@ class CsvLog(Part):
     keep_days: Annotated[int, Field(ge=1, description="days that a file is kept")] = 7
 
 
-class Relay(Part):
+class Relay(Section):
     """Where the [relay](relay.md) listens, its clients and its limits. Without the section there is no relay."""
 
     clients: dict[ClientName, AllowedClient] = Field(
@@ -120,4 +120,4 @@ class Relay(Part):
     @property
     def secret_ids(self) -> list[str]:
         """The ids of the connections that hold its secrets."""
-        return [*(one.connection for one in self.clients.values()), *([self.admin] if self.admin else [])]
+        return [*(client.connection for client in self.clients.values()), *([self.admin] if self.admin else [])]

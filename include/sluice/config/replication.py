@@ -6,11 +6,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from sluice.config.models import Part
+from sluice.config.models import Section
 from sluice.model.action import Existing, Policies, Policy
 
 
-class DrainSchedule(Part):
+class DrainSchedule(Section):
     """When a slave is drained. If a slave lacks changes and has no drain run, the publisher asks Airflow for a run at
     once ([ADR 3](adr/0003-stay-up-and-poll.md)). So an idle slave has no run at work. The first change after a pause
     takes about 4 s longer, for the start of a task. A slave that does not answer gets another run after 15 s, 30 s and
@@ -47,7 +47,7 @@ class DrainSchedule(Part):
     ] = 0.5
 
 
-class Replication(Part):
+class Replication(Section):
     """One pair of a source and a slave."""
 
     source: Annotated[str, Field(description="one of `sources`")]
@@ -109,7 +109,7 @@ class Replication(Part):
     ] = 0
 
     @property
-    def collected(self) -> int | None:
+    def collect_limit(self) -> int | None:
         """The number of changes up to which transactions share one on the slave; None if they are netted."""
         return self.max_collected_statements if self.mode == "one_to_one" else None
 

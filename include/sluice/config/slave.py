@@ -9,13 +9,13 @@ from pydantic import Field, model_validator
 
 from sluice.config.fields import Identifier, Name
 from sluice.config.mapper import Mapper
-from sluice.config.models import IncomingFiles, Part, Program, Stylesheets, WipeOut, maybe_empty
-from sluice.config.slave_table import HASH, SlaveTable
+from sluice.config.models import IncomingFiles, Program, Section, Stylesheets, WipeOut, maybe_empty
+from sluice.config.slave_table import HASH, SlaveTableSettings
 from sluice.model.action import FilledRows
 from sluice.model.watched import distinct, split_pattern, split_table
 
 
-class Slave(Part):
+class Slave(Section):
     """A slave database, what it sees of its masters, and how it is filled."""
 
     connection: Annotated[
@@ -56,7 +56,7 @@ class Slave(Part):
     schemas: dict[str, str] = Field(
         {}, description="the master's schema: the slave's schema. A schema that is not listed keeps its name"
     )
-    tables: dict[str, Annotated[SlaveTable, maybe_empty(SlaveTable | None)]] = Field(
+    tables: dict[str, Annotated[SlaveTableSettings, maybe_empty(SlaveTableSettings | None)]] = Field(
         {},
         description="what this slave sees of the master's tables, each as `schema.table` or as a "
         "[wildcard](tables.md#wildcards), by the master's names. The slave gets a table without an entry "
@@ -123,7 +123,7 @@ class Slave(Part):
         """The ids of its connections, which every job that works with it is given."""
         return [self.connection] if self.salt is None else [self.connection, self.salt]
 
-    def reading(self) -> Slave:
+    def for_reading(self) -> Slave:
         """The same by the connection of a role that may only read, if there is one."""
         return self.model_copy(update={"connection": self.reading_connection or self.connection})
 

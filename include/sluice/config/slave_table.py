@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from sluice.config.fields import Actions, Identifier, TableAlias
-from sluice.config.models import Part
+from sluice.config.models import Section
 from sluice.model.action import FilledRows
 from sluice.model.limits import MOST_SIGNS
 from sluice.model.row_conflict import ConflictAction
@@ -20,7 +20,7 @@ Statement = Annotated[str, Field(pattern=r"^\s*(?i:call|select|insert|update|del
 Expression = Annotated[str, Field(max_length=MOST_SIGNS)]
 
 
-class SlaveTable(Part):
+class SlaveTableSettings(Section):
     """What the slave [sees](tables.md#what-a-slave-sees-of-a-table) of a table, or of each table of a wildcard.
     Keys of an entry are the master's names; values are the slave's.
     """
@@ -148,13 +148,13 @@ class SlaveTable(Part):
         return self.actions != "IUD" or self.when is not None or self.veto is not None
 
     @model_validator(mode="after")
-    def _what_is_excluded_has_no_settings(self) -> SlaveTable:
+    def _what_is_excluded_has_no_settings(self) -> SlaveTableSettings:
         if self.exclude and self.model_fields_set != {"exclude"}:
             raise ValueError("a table that is excluded has no other settings")
         return self
 
     @model_validator(mode="after")
-    def _columns_stay_apart(self) -> SlaveTable:
+    def _columns_stay_apart(self) -> SlaveTableSettings:
         if both := self.exclude_columns & self.columns.keys():
             raise ValueError(f"a column that is left out has no name on the slave: {', '.join(sorted(both))}")
         if both := self.exclude_columns & self.mask.keys():

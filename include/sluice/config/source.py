@@ -9,12 +9,12 @@ from pydantic import Field, model_validator
 
 from sluice.config.fields import Identifier, Name, Prefix
 from sluice.config.logical_decoding import Decoding
-from sluice.config.models import OutgoingFiles, Part, Program, WatchedTable, maybe_empty
+from sluice.config.models import OutgoingFiles, Program, Section, WatchedTable, maybe_empty
 from sluice.config.source_sections import Blocks, Messages, PublishSchedule, Segments, Verification
 from sluice.model.watched import Pattern, distinct, split_pattern
 
 
-class Source(Part):
+class SourceSettings(Section):
     """A master database, and how it is captured. Two sources may use one database, with different prefixes. Prefixes
     that would give two objects the same name are refused, such as `REPL_` and `REPL_CURRENT_`.
     """
@@ -183,7 +183,7 @@ class Source(Part):
         """`max_row_mb` in bytes."""
         return self.max_row_mb * 1_000_000
 
-    def reading(self) -> Source:
+    def for_reading(self) -> SourceSettings:
         """The same by the connection of a role that may only read, if there is one."""
         return self.model_copy(update={"connection": self.reading_connection or self.connection})
 
@@ -193,13 +193,13 @@ class Source(Part):
         return {split_pattern(name, excluded=entry.exclude): entry for name, entry in self.tables.items()}
 
     @cached_property
-    def watched(self) -> dict[tuple[str, str], WatchedTable]:
+    def watched_tables(self) -> dict[tuple[str, str], WatchedTable]:
         """The tables that are named, by (schema, table); what wildcards take is not among them."""
-        named = (one for one in self.patterns.items() if not one[0].wildcard and not one[0].excluded)
+        named = (pair for pair in self.patterns.items() if not pair[0].wildcard and not pair[0].excluded)
         return {(pattern.schema, pattern.table): entry for pattern, entry in named}
 
     @model_validator(mode="after")
-    def _entries_make_sense(self) -> Source:
+    def _entries_make_sense(self) -> SourceSettings:
         triggers: dict[str, str] = {}
         for name, pattern in distinct(self.tables).items():
             entry = self.tables[name]

@@ -8,11 +8,11 @@ from pydantic import Field
 
 from sluice.config.cron import Cron
 from sluice.config.fields import Label
-from sluice.config.models import Part
+from sluice.config.models import Section
 from sluice.model.sample_bound import CONFIDENCE, LEAST_CONFIDENCE, MOST_CONFIDENCE, SHARE
 
 
-class PublishSchedule(Part):
+class PublishSchedule(Section):
     """When a source is published. Set `run_for_s` a little below `every_s`, and a publisher is always looking. A run
     that is still at work at the end of its time finishes that work. With the defaults a source has 288 runs a day.
     """
@@ -25,7 +25,7 @@ class PublishSchedule(Part):
     poll_s: Annotated[float, Field(gt=0, le=3_600, description="seconds between two looks while it is up")] = 0.5
 
 
-class Segments(Part):
+class Segments(Section):
     """The size of a published segment, and its retention after every slave has it."""
 
     max_changes: Annotated[
@@ -49,7 +49,7 @@ class Segments(Part):
     ] = 10_000_000_000
 
 
-class Blocks(Part):
+class Blocks(Section):
     """How tables are loaded in blocks while the stream goes on, in the mode `online` of an initial update. Each block
     has a point of the stream ([R10](loading.md#blocks-at-points)).
     """
@@ -101,7 +101,7 @@ class Blocks(Part):
     ] = 120
 
 
-class Verification(Part):
+class Verification(Section):
     """How slaves are [compared](verify.md) with their master, and what is kept of rows that differ."""
 
     max_rows: Annotated[
@@ -163,7 +163,7 @@ class Verification(Part):
     ] = CONFIDENCE
 
 
-class Messages(Part):
+class Messages(Section):
     """Which changes are published, and the content of [messages](messages.md). Changes that are withheld here are
     withheld from every slave.
     """

@@ -43,10 +43,10 @@ class StrictLoader(yaml.SafeLoader):
     """YAML takes the last of two equal keys without a word; two slaves of one name would become one."""
 
     def get_single_node(self) -> yaml.Node | None:
-        found = super().get_single_node()
-        if found is not None:
-            _expect_bounded(found)
-        return found
+        node = super().get_single_node()
+        if node is not None:
+            _expect_bounded(node)
+        return node
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> object:
         if not isinstance(node, yaml.ScalarNode):
@@ -106,7 +106,7 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
             yield from pair
 
 
-def dotted(location: Sequence[int | str]) -> str:
+def dotted_path(location: Sequence[int | str]) -> str:
     """A path of keys in a file as people write it: ``slaves.zurich.tables``."""
     return ".".join(str(part) for part in location) or "(the file)"
 

@@ -18,15 +18,17 @@ def each_by_itself(raw: Any) -> Any:
     """
     if not _well_formed(raw):
         return raw
-    found: dict[str, Any] = {}
+    slaves: dict[str, Any] = {}
     for entry, name in _slaves(raw):
-        if name in found:
+        if name in slaves:
             raise ValueError(f"two entries of `slaves` are about {name}, {entry} is one of them")
         settings = raw["slaves"][entry]
-        found[name] = (
-            _named({key: settings[key] for key in settings if key != "names"}, name) if _names(settings) else settings
+        slaves[name] = (
+            _fill_name({key: settings[key] for key in settings if key != "names"}, name)
+            if _names(settings)
+            else settings
         )
-    return {**raw, "slaves": found, "replications": [pair for _, pair in _replications(raw)]}
+    return {**raw, "slaves": slaves, "replications": [pair for _, pair in _replications(raw)]}
 
 
 def written_at(raw: Any, path: tuple[int | str, ...]) -> tuple[int | str, ...]:
@@ -65,25 +67,25 @@ def _replications(raw: Any) -> Iterator[tuple[int, Any]]:
     """Each replication, with its number in the file; one that names a slave itself goes before that of its kind."""
     kinds = {entry: _names(settings) for entry, settings in raw["slaves"].items()}
     pairs = raw["replications"]
-    alone = {_pair(one) for one in pairs if isinstance(one, Mapping)}
-    for number, one in enumerate(pairs):
-        kind = one.get("slave") if isinstance(one, Mapping) else None
+    alone = {_pair(pair) for pair in pairs if isinstance(pair, Mapping)}
+    for number, entry in enumerate(pairs):
+        kind = entry.get("slave") if isinstance(entry, Mapping) else None
         if not isinstance(kind, str) or not kinds.get(kind):
-            yield number, one
+            yield number, entry
             continue
-        each = ({**one, "slave": name} for name in kinds[kind])
+        each = ({**entry, "slave": name} for name in kinds[kind])
         yield from ((number, pair) for pair in each if _pair(pair) not in alone)
 
 
-def _pair(one: Mapping[str, Any]) -> tuple[str, str]:
+def _pair(entry: Mapping[str, Any]) -> tuple[str, str]:
     """The source and the slave of an entry, not validated."""
-    return str(one.get("source")), str(one.get("slave"))
+    return str(entry.get("source")), str(entry.get("slave"))
 
 
-def _named(value: Any, name: str) -> Any:
+def _fill_name(value: Any, name: str) -> Any:
     """A part of an entry, with the slave's name where it is asked for."""
     if isinstance(value, str):
         return value.replace(NAME, name)
     if isinstance(value, Mapping):
-        return {key: _named(part, name) for key, part in value.items()}
-    return [_named(part, name) for part in value] if isinstance(value, list) else value
+        return {key: _fill_name(part, name) for key, part in value.items()}
+    return [_fill_name(part, name) for part in value] if isinstance(value, list) else value

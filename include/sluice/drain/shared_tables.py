@@ -38,7 +38,7 @@ class _Feed:
             *(ours for ours, theirs in self.mapper.schemas.items() if theirs == slave_table.schema),
         }
         names = {TableName(schema, slave_table.table) for schema in schemas}
-        names |= {name for name, called in self.mapper.moved.items() if called == slave_table}
+        names |= {name for name, called in self.mapper.renamed_tables.items() if called == slave_table}
         for name in sorted(names):
             if self.mapper.excludes(name) or self.mapper.table(name) != slave_table:
                 continue
@@ -47,7 +47,7 @@ class _Feed:
 
     def may_bring_into(self, schema: str) -> bool:
         """Whether any of its tables is mapped to the schema."""
-        named = {called for name, called in self.mapper.moved.items() if find_entry(self.patterns, name)}
+        named = {called for name, called in self.mapper.renamed_tables.items() if find_entry(self.patterns, name)}
         whole = {self.mapper.schema(pattern.schema) for pattern in self.patterns if not pattern.excluded}
         return schema in whole | {name.schema for name in named}
 
@@ -143,7 +143,7 @@ def expect_kept(context: Context, pair: Pair, tables: Iterable[TableName], known
     known = cache(known or partial(known_tables, context.store))
     for name in (table for table in tables if not mapper.excludes(table)):
         if owners := others(context, pair, slave_table := mapper.table(name), known):
-            stays = mapper.filled(name) is FilledRows.MERGE
+            stays = mapper.existing_rows(name) is FilledRows.MERGE
             (kept if stays else lost).append(f"{slave_table} ({', '.join(owners)})")
     if wiped and wiped.tables:
         ends = context.database_id(context.config.slave(pair.slave).connection)

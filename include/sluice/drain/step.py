@@ -120,7 +120,7 @@ def drain_of(
         own.max_batch,
         context.read_snapshot(pair.source),
         answered=partial(statement_results.record_answer, context.store, pair) if settings.statements else None,
-        collected=settings.collected,
+        collected=settings.collect_limit,
         salt=salt_of(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
         permission=DdlPermission(

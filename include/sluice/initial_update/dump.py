@@ -33,7 +33,7 @@ from sluice.log import event
 from sluice.model.key_range import KeyInterval
 from sluice.model.names import Pair, TableName
 from sluice.state.initial_update import UpdateEvent
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import kept_versions, leases, replications, updates
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.load import DumpSnapshot
@@ -298,7 +298,9 @@ def _ended(
         pair = Pair(source, slave)
         still = partial(leases.expect_held, held=held[pair])
         # It may belong to another update by now.
-        if replications.try_record(context.store, pair, Event.FAIL, error.message, update_id=update, also=still):
+        if replications.try_record(
+            context.store, pair, ReplicationEvent.FAIL, error.message, update_id=update, also=still
+        ):
             loss_approval.ask(context, pair, update, error, filled.choices)
     updates.finish(context.store, update, how)
     if how is UpdateEvent.FAIL:

@@ -77,7 +77,7 @@ def inhibit(
     only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)
     older = kept_versions.requested_version(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
-    following = None if cascade.strip() == cascades.NONE else context.config.parsed(cascade)
+    following = None if cascade.strip() == cascades.NONE else context.config.parse_pair(cascade)
     number, begun = _current(context, pairs)
     wanted = [pair for pair in pairs if pair not in begun]
     for pair in wanted:

@@ -169,7 +169,9 @@ def _slave(context: Context, pair: Pair, master: MasterTables, choices: UpdateCh
                 remarks = look(context, slave, master, choices)
             except SluiceError as error:
                 why, hint = error.message, error.hint
-        emptied = {slave.mapper.table(name) for name in given if slave.mapper.filled(name) is not FilledRows.MERGE}
+        emptied = {
+            slave.mapper.table(name) for name in given if slave.mapper.existing_rows(name) is not FilledRows.MERGE
+        }
         sizes = _sizes(context, settings.vendor, settings.connection, sorted(emptied))
         return SlavePreview(
             pair.slave,
@@ -221,7 +223,7 @@ def _reason(error: object, patience_s: float) -> tuple[str, str]:
 def _recorded(context: Context, source: str) -> list[TableName]:
     """The tables as far as they are known without the master."""
     settings = context.config.source(source)
-    known = {TableName(*name) for name in settings.watched} | watched_tables.known_tables(context.store, source)
+    known = {TableName(*name) for name in settings.watched_tables} | watched_tables.known_tables(context.store, source)
     return sorted(name for name in known if find_entry(settings.patterns, name))
 
 

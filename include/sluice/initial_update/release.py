@@ -9,7 +9,7 @@ from sluice.initial_update.files import approval
 from sluice.log import event
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import UNDER_WAY, Event, Status
+from sluice.state.replication import UNDER_WAY, ReplicationEvent, Status
 from sluice.store import replications, transfers, updates
 
 
@@ -39,7 +39,7 @@ def release(
             continue
         if known.status is Status.INITIAL and not (
             updates.is_ours(context.store, known)
-            and replications.try_record(context.store, pair, Event.DUMPED, update_id=known.update_id)
+            and replications.try_record(context.store, pair, ReplicationEvent.DUMPED, update_id=known.update_id)
         ):
             continue
         carried = transfers.pending_transfer(context.store, pair)
@@ -86,7 +86,7 @@ def abandon(context: Context, source: str, slaves: Sequence[str], why: str = "")
         if not ours or (known.status is Status.TRANSITION and transfers.pending_transfer(context.store, pair)):
             continue
         why = why.strip() or "a step of the update failed, see its log"
-        if replications.try_record(context.store, pair, Event.FAIL, why, update_id=known.update_id):
+        if replications.try_record(context.store, pair, ReplicationEvent.FAIL, why, update_id=known.update_id):
             abandoned.append(slave)
             event("abandoned", slave=slave)
     return {"abandoned": abandoned}

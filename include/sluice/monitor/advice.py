@@ -19,7 +19,7 @@ from sluice.model.names import INITIAL_UPDATE, RECEIVE_INITIAL_FILES, Pair, Tabl
 from sluice.model.row_conflict import RowConflict, Tolerated
 from sluice.state.dispatcher import Hold
 from sluice.state.initial_update import IN_BLOCKS, RESUMABLE, UpdateState
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import leases, removal, replications, updates
 from sluice.store.blocked import SkippedTable
 from sluice.store.engine import Store
@@ -28,7 +28,7 @@ from sluice.store.replications import HoldNote
 from sluice.store.tables import audit, initial_update, lease
 from sluice.store.transfers import Transfer
 
-_BREAKING = (Event.FAIL, Event.CANCEL, Event.CLEAR, Event.BREAK)
+_BREAKING = (ReplicationEvent.FAIL, ReplicationEvent.CANCEL, ReplicationEvent.CLEAR, ReplicationEvent.BREAK)
 _CONFLICTS = {RowConflict.MISSING: "missing", RowConflict.DUPLICATE: "there already"}
 _KEPT = "The change log keeps everything for it"
 # A run may be this late before the delay is shown.

@@ -11,7 +11,7 @@ from sluice.context import Context
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair
 from sluice.monitor.status import Beside, ReplicationStatus, brief_status
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.state.dispatcher import Dispatcher
 from sluice.state.replication import Status
 from sluice.store import publishers, rejected_changes
@@ -98,7 +98,7 @@ def of_replication(status: ReplicationStatus, rejected: int, *, looked: bool) ->
     labels = {"source": status.source, "slave": status.slave}
     for name in Status:
         yield Sample(STATUS, {**labels, "status": name}, float(status.status == name))
-    for condition in Condition:
+    for condition in ReplicationCondition:
         yield Sample(CONDITION, {**labels, "condition": condition}, float(status.condition is condition))
     figures = {
         WELL: status.well,

@@ -21,8 +21,8 @@ from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
 from sluice.monitor.run_configuration import RunConfiguration, not_in_force, of_last_runs
 from sluice.paths import at_home
-from sluice.state.condition import Condition
-from sluice.state.dispatcher import Dispatcher, Hold, shown
+from sluice.state.condition import ReplicationCondition
+from sluice.state.dispatcher import Dispatcher, Hold, gate_text
 from sluice.state.initial_update import UpdateState
 from sluice.state.replication import DELIVERING, Status
 from sluice.store import updates
@@ -144,7 +144,7 @@ class ReplicationStatus:
     differed: int = 0
     awaits_files: bool = False
     configurations: Sequence[RunConfiguration] = ()
-    condition: Condition = Condition.WELL
+    condition: ReplicationCondition = ReplicationCondition.WELL
 
     @property
     def pair(self) -> Pair:
@@ -154,25 +154,25 @@ class ReplicationStatus:
     @property
     def well(self) -> bool:
         """Whether it gets all that it is to get, and no row is known to differ."""
-        return self.condition is Condition.WELL
+        return self.condition is ReplicationCondition.WELL
 
-    def conditions(self) -> Iterator[tuple[Condition, bool]]:
+    def conditions(self) -> Iterator[tuple[ReplicationCondition, bool]]:
         """Each condition, the one that matters most first, and whether it holds."""
         holds = {hold.kind for hold in self.holds}
-        yield Condition.INCONSISTENT, self.status == Status.INCONSISTENT
-        yield Condition.STOPPED, Hold.EXCEPTION in holds
-        yield Condition.QUESTION, Hold.APPROVAL in holds
-        yield Condition.UNREACHABLE, not self.answers
-        yield Condition.FILES, self.awaits_files
-        yield Condition.DIFFERENT, bool(any(self.differing.values()) or self.rejected)
-        yield Condition.INCOMPLETE, bool(self.skipped) or not self.complete
-        yield Condition.DOUBTFUL, bool(self.differing)
-        yield Condition.UNPUBLISHED, bool(self.publishing)
-        yield Condition.UNCONFIGURED, self.status == Status.UNCONFIGURED
-        yield Condition.FILLED, self.status == Status.INITIAL
-        yield Condition.STANDBY, self.dispatcher != Dispatcher.ACTIVE
-        yield Condition.CATCHING_UP, self.status == Status.TRANSITION
-        yield Condition.WELL, True
+        yield ReplicationCondition.INCONSISTENT, self.status == Status.INCONSISTENT
+        yield ReplicationCondition.STOPPED, Hold.EXCEPTION in holds
+        yield ReplicationCondition.QUESTION, Hold.APPROVAL in holds
+        yield ReplicationCondition.UNREACHABLE, not self.answers
+        yield ReplicationCondition.FILES, self.awaits_files
+        yield ReplicationCondition.DIFFERENT, bool(any(self.differing.values()) or self.rejected)
+        yield ReplicationCondition.INCOMPLETE, bool(self.skipped) or not self.complete
+        yield ReplicationCondition.DOUBTFUL, bool(self.differing)
+        yield ReplicationCondition.UNPUBLISHED, bool(self.publishing)
+        yield ReplicationCondition.UNCONFIGURED, self.status == Status.UNCONFIGURED
+        yield ReplicationCondition.FILLED, self.status == Status.INITIAL
+        yield ReplicationCondition.STANDBY, self.dispatcher != Dispatcher.ACTIVE
+        yield ReplicationCondition.CATCHING_UP, self.status == Status.TRANSITION
+        yield ReplicationCondition.WELL, True
 
 
 def statuses(context: Context, *pairs: Pair) -> list[ReplicationStatus]:
@@ -268,7 +268,7 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
         slave=replication.pair.slave,
         status=replication.status,
         colour=replication.status.colour,
-        dispatcher=shown(kinds, replication.status),
+        dispatcher=gate_text(kinds, replication.status),
         why="",
         position=str(replication.position),
         holdback=overview.holdback,

@@ -68,7 +68,7 @@ def tables(context: Context, source: str) -> list[TableStatus]:
     """
     settings, store = context.config.source(source), context.store
     active = activities.by_table(store, source)
-    watched = {TableName(*name) for name in settings.watched}
+    watched = {TableName(*name) for name in settings.watched_tables}
     watched |= {name for name in watched_tables.known_tables(store, source) if find_entry(settings.patterns, name)}
     slaves = context.config.slaves_of(source)
     tolerated, rejected = activities.conflicts(store, source), activities.rejections(store, source)

@@ -31,7 +31,7 @@ from sluice.pages import charts, entry, overview, template_filters
 from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
 from sluice.pages.overview import LastHour, Sort, View
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.state.replication import DELIVERING, UNDER_WAY, Status
 from sluice.store import audit_trail, cascades, ddl_questions, history, rejected_changes, watched_tables
 
@@ -64,7 +64,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
     environment.globals |= {"delivering": DELIVERING}
-    environment.globals |= {"Condition": Condition}
+    environment.globals |= {"ReplicationCondition": ReplicationCondition}
     environment.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
     return environment
 
@@ -85,7 +85,7 @@ def replications(
     view = View(q, status, Sort(sort) if sort in set(Sort) else None, down)
     hour: LastHour = request.app.state.hour
     rows = overview.list_replications(airflow(request), _reach(request), hour)
-    counts = {condition: sum(row.condition is condition for row in rows) for condition in Condition}
+    counts = {condition: sum(row.condition is condition for row in rows) for condition in ReplicationCondition}
     settings = airflow(request).context().config.pages
     columns = settings.columns
     shown = {
@@ -169,7 +169,7 @@ def page(request: Request, template: str, status_code: int = 200, /, **values: A
 def _tables(context: Context, source: str) -> dict[str, int | None]:
     """The tables that are filled, as far as they are known, with their rows at the last comparison."""
     settings, counts = context.config.source(source), watched_tables.row_counts(context.store, source)
-    known = {TableName(*name) for name in settings.watched} | watched_tables.known_tables(context.store, source)
+    known = {TableName(*name) for name in settings.watched_tables} | watched_tables.known_tables(context.store, source)
     return {str(name): counts.get(str(name)) for name in sorted(known) if find_entry(settings.patterns, name)}
 
 

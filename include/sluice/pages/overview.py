@@ -16,7 +16,7 @@ from sluice.monitor.reach import Reach
 from sluice.monitor.status import Beside, ReplicationStatus, brief_status, explain
 from sluice.pages.airflow import Airflow
 from sluice.pages.charts import Sparks, sparks
-from sluice.state.condition import Condition
+from sluice.state.condition import ReplicationCondition
 from sluice.store.replication_overview import ReplicationOverview, overviews
 
 _KEPT_S = 30.0
@@ -34,7 +34,7 @@ class Sort(StrEnum):
 
 
 def _urgency(row: ReplicationStatus) -> int:
-    return list(Condition).index(row.condition)
+    return list(ReplicationCondition).index(row.condition)
 
 
 _KEYS = {

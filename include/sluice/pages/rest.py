@@ -238,7 +238,7 @@ def initial_update(request: Request, wanted: InitialUpdate) -> Receipt:
     for slave in wanted.slaves:
         context.config.replication(wanted.source, slave)
     if wanted.cascade and wanted.cascade.strip() != cascades.NONE:
-        context.config.parsed(wanted.cascade)
+        context.config.parse_pair(wanted.cascade)
     run = dags.trigger(INITIAL_UPDATE, wanted.model_dump())
     return Receipt(done=f"{', '.join(wanted.slaves)}: filled", run=f"{context.config.dag_id(INITIAL_UPDATE)}/{run}")
 

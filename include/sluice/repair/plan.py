@@ -193,7 +193,7 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
         SluiceError: SLC-467, one does.
     """
     mapper = context.mapper(pair)
-    if mapper.filled(table) is FilledRows.MERGE:
+    if mapper.existing_rows(table) is FilledRows.MERGE:
         return
     if others := shared_tables.others(context, pair, mapper.table(table)):
         error = unrepairable(pair, table, f"there are rows of others in it: {', '.join(others)}")
@@ -276,7 +276,7 @@ def _table(
 ) -> RowsPlan:
     expect_given(context, pair, report.table)
     # An older report may call rows extra that are the slave's own by now.
-    own = context.mapper(pair).filled(report.table) is FilledRows.MERGE
+    own = context.mapper(pair).existing_rows(report.table) is FilledRows.MERGE
     if chosen is None:
         rows = comparisons.rows_of(context.store, report.id)
         if len(rows) + report.more < report.different:

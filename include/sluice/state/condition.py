@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Condition(StrEnum):
+class ReplicationCondition(StrEnum):
     """The conditions of a replication, the most important first: of several that hold, the first one is shown."""
 
     INCONSISTENT = "to be filled again"
@@ -30,13 +30,13 @@ class Condition(StrEnum):
 
 
 _COLOURS = {
-    Condition.QUESTION: "yellow",
-    Condition.FILES: "yellow",
-    Condition.DOUBTFUL: "yellow",
-    Condition.UNPUBLISHED: "yellow",
-    Condition.UNCONFIGURED: "grey",
-    Condition.STANDBY: "grey",
-    Condition.FILLED: "blue",
-    Condition.CATCHING_UP: "yellow",
-    Condition.WELL: "green",
+    ReplicationCondition.QUESTION: "yellow",
+    ReplicationCondition.FILES: "yellow",
+    ReplicationCondition.DOUBTFUL: "yellow",
+    ReplicationCondition.UNPUBLISHED: "yellow",
+    ReplicationCondition.UNCONFIGURED: "grey",
+    ReplicationCondition.STANDBY: "grey",
+    ReplicationCondition.FILLED: "blue",
+    ReplicationCondition.CATCHING_UP: "yellow",
+    ReplicationCondition.WELL: "green",
 }

@@ -31,7 +31,7 @@ def dispatcher(holds: frozenset[Hold]) -> Dispatcher:
     return Dispatcher.STANDBY if holds else Dispatcher.ACTIVE
 
 
-def shown(holds: frozenset[Hold], status: Status) -> str:
+def gate_text(holds: frozenset[Hold], status: Status) -> str:
     """The gate as people read it: ``ACTIVE``, ``STANDBY (ADMIN)``; or with a status that lets nothing through."""
     reasons = {*map(str, holds), *(() if status in DELIVERING else (str(status),))}
     return f"{Dispatcher.STANDBY} ({', '.join(sorted(reasons))})" if reasons else Dispatcher.ACTIVE

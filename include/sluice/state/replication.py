@@ -8,7 +8,7 @@ from enum import StrEnum
 class IllegalEvent(ValueError):
     """An event that its status does not allow; names both."""
 
-    def __init__(self, status: Status, event: Event) -> None:
+    def __init__(self, status: Status, event: ReplicationEvent) -> None:
         super().__init__(f"a replication in {status} cannot {event}")
         self.status = status
         self.event = event
@@ -29,7 +29,7 @@ class Status(StrEnum):
         return _COLOURS[self]
 
 
-class Event(StrEnum):
+class ReplicationEvent(StrEnum):
     """An event of a replication."""
 
     REQUEST = "request"
@@ -54,25 +54,25 @@ _COLOURS = {
     Status.INCONSISTENT: "red",
 }
 
-TRANSITIONS: dict[tuple[Status, Event], Status] = {
-    (Status.UNCONFIGURED, Event.REQUEST): Status.INITIAL,
-    (Status.NORMAL, Event.REQUEST): Status.INITIAL,
-    (Status.INCONSISTENT, Event.REQUEST): Status.INITIAL,
-    (Status.INITIAL, Event.DUMPED): Status.TRANSITION,
-    (Status.TRANSITION, Event.VERIFIED): Status.NORMAL,
-    (Status.INITIAL, Event.FAIL): Status.INCONSISTENT,
-    (Status.TRANSITION, Event.FAIL): Status.INCONSISTENT,
-    (Status.INITIAL, Event.CANCEL): Status.INCONSISTENT,
-    (Status.TRANSITION, Event.CANCEL): Status.INCONSISTENT,
-    (Status.NORMAL, Event.CLEAR): Status.INCONSISTENT,
-    (Status.INCONSISTENT, Event.CLEAR): Status.INCONSISTENT,
-    (Status.NORMAL, Event.BREAK): Status.INCONSISTENT,
-    (Status.TRANSITION, Event.BREAK): Status.INCONSISTENT,
-    (Status.INITIAL, Event.BREAK): Status.INCONSISTENT,
+TRANSITIONS: dict[tuple[Status, ReplicationEvent], Status] = {
+    (Status.UNCONFIGURED, ReplicationEvent.REQUEST): Status.INITIAL,
+    (Status.NORMAL, ReplicationEvent.REQUEST): Status.INITIAL,
+    (Status.INCONSISTENT, ReplicationEvent.REQUEST): Status.INITIAL,
+    (Status.INITIAL, ReplicationEvent.DUMPED): Status.TRANSITION,
+    (Status.TRANSITION, ReplicationEvent.VERIFIED): Status.NORMAL,
+    (Status.INITIAL, ReplicationEvent.FAIL): Status.INCONSISTENT,
+    (Status.TRANSITION, ReplicationEvent.FAIL): Status.INCONSISTENT,
+    (Status.INITIAL, ReplicationEvent.CANCEL): Status.INCONSISTENT,
+    (Status.TRANSITION, ReplicationEvent.CANCEL): Status.INCONSISTENT,
+    (Status.NORMAL, ReplicationEvent.CLEAR): Status.INCONSISTENT,
+    (Status.INCONSISTENT, ReplicationEvent.CLEAR): Status.INCONSISTENT,
+    (Status.NORMAL, ReplicationEvent.BREAK): Status.INCONSISTENT,
+    (Status.TRANSITION, ReplicationEvent.BREAK): Status.INCONSISTENT,
+    (Status.INITIAL, ReplicationEvent.BREAK): Status.INCONSISTENT,
 }
 
 
-def after(status: Status, event: Event) -> Status:
+def after(status: Status, event: ReplicationEvent) -> Status:
     """The status that follows. Raises IllegalEvent, which names both, if the event is not allowed there."""
     try:
         return TRANSITIONS[status, event]

@@ -8,7 +8,7 @@ from sluice import shell
 from sluice.model.names import Pair
 from sluice.model.position import Position
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import Event
+from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 from sluice.store.engine import Store
 from sluice.store.tables import for_pair, hold, question, replication, stuck
@@ -33,4 +33,4 @@ def discard(store: Store, pair: Pair, end: Position, detail: str, who: str | Non
         anew = shell.update(pair.source, [pair.slave])
         connection.execute(failed.values(reason=f"what it failed on was discarded\nHINT: {anew}"))
 
-    replications.record(store, pair, Event.CLEAR, detail, who=who, also=forget)
+    replications.record(store, pair, ReplicationEvent.CLEAR, detail, who=who, also=forget)

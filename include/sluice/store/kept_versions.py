@@ -7,7 +7,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
-from sluice.config.source import Source
+from sluice.config.source import SourceSettings
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.position import Position
@@ -16,17 +16,17 @@ from sluice.store.tables import kept_version
 from sluice.store.transfers import Transfer
 
 
-def label(settings: Source, version: str) -> str:
+def label(settings: SourceSettings, version: str) -> str:
     """The name that the guide gives to a version of a source."""
     return f"{settings.prefix}Ver_{version}"
 
 
-def requested_version(settings: Source, named: str) -> str:
+def requested_version(settings: SourceSettings, named: str) -> str:
     """The version that a slave asks for by that name, or by itself; empty for the newest, or a blank name."""
     return named.strip().removeprefix(label(settings, ""))
 
 
-def missing_version(store: Store, source: str, settings: Source) -> str | None:
+def missing_version(store: Store, source: str, settings: SourceSettings) -> str | None:
     """The version that the source has now, if it is to be kept and is not yet."""
     version = settings.messages.version
     return version if version in settings.initial_files.versions and version not in versions(store, source) else None

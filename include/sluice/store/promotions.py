@@ -11,7 +11,7 @@ from sqlalchemy import Row, distinct, func, select, update
 
 from sluice.errors import FencedError
 from sluice.model.names import Pair
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import kept_versions, leases, replications, updates
 from sluice.store.engine import Store
 from sluice.store.leases import Lease
@@ -53,7 +53,7 @@ def record(
                 segment.c.source == source, segment.c.number > row.filled_at, segment.c.number <= recorded
             )
             if why := _doubt(row, connection.execute(listed).scalar_one()):
-                replications.record_in(connection, Pair(source, row.slave), Event.BREAK, why)
+                replications.record_in(connection, Pair(source, row.slave), ReplicationEvent.BREAK, why)
                 broken.append(row.slave)
         updates.forget_in(connection, source)
         kept_versions.keep_only_in(connection, source, ())

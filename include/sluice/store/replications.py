@@ -20,7 +20,7 @@ from sluice.model.position import Position
 from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.state.ddl_question import QuestionState
 from sluice.state.dispatcher import Hold
-from sluice.state.replication import UNDER_WAY, Event, IllegalEvent, Status, after
+from sluice.state.replication import UNDER_WAY, IllegalEvent, ReplicationEvent, Status, after
 from sluice.store import known_differences, pending_runs, table_files
 from sluice.store.engine import Store, is_new
 from sluice.store.tables import (
@@ -40,13 +40,13 @@ from sluice.store.tables import (
 _SHOWN = f"`{shell.status()}` says where it stands"
 _OVER = f"the update was given up, or another took its place; {_SHOWN}"
 _HINTS = {
-    Event.REQUEST: f"nothing was changed; an initial update is under way; {_SHOWN}",
-    Event.DUMPED: _OVER,
-    Event.FAIL: f"nothing was changed; {_SHOWN}",
-    Event.CANCEL: f"nothing was changed; only an update that is under way can be cancelled; {_SHOWN}",
-    Event.CLEAR: f"nothing was changed; an initial update needs what waits; {_SHOWN}",
-    Event.BREAK: f"nothing was changed; {_SHOWN}",
-    Event.VERIFIED: f"only an update in TRANSITION ends in NORMAL; {_SHOWN}",
+    ReplicationEvent.REQUEST: f"nothing was changed; an initial update is under way; {_SHOWN}",
+    ReplicationEvent.DUMPED: _OVER,
+    ReplicationEvent.FAIL: f"nothing was changed; {_SHOWN}",
+    ReplicationEvent.CANCEL: f"nothing was changed; only an update that is under way can be cancelled; {_SHOWN}",
+    ReplicationEvent.CLEAR: f"nothing was changed; an initial update needs what waits; {_SHOWN}",
+    ReplicationEvent.BREAK: f"nothing was changed; {_SHOWN}",
+    ReplicationEvent.VERIFIED: f"only an update in TRANSITION ends in NORMAL; {_SHOWN}",
 }
 
 
@@ -90,7 +90,7 @@ def get(store: Store, pair: Pair) -> ReplicationState:
 def record(
     store: Store,
     pair: Pair,
-    event: Event,
+    event: ReplicationEvent,
     detail: str = "",
     *,
     update_id: int | None = None,
@@ -111,7 +111,7 @@ def record(
     return statuses
 
 
-def record_in(connection: Connection, pair: Pair, event: Event, detail: str) -> None:
+def record_in(connection: Connection, pair: Pair, event: ReplicationEvent, detail: str) -> None:
     """The same, in the caller's transaction."""
     _record(connection, pair, event, detail, None, None)
 
@@ -119,7 +119,7 @@ def record_in(connection: Connection, pair: Pair, event: Event, detail: str) -> 
 def try_record(
     store: Store,
     pair: Pair,
-    event: Event,
+    event: ReplicationEvent,
     detail: str = "",
     *,
     update_id: int | None,
@@ -151,7 +151,7 @@ def request(store: Store, pairs: Sequence[Pair], update_id: int) -> None:
     """
     with store.begin() as connection:
         for pair in pairs:
-            _record(connection, pair, Event.REQUEST, "", update_id, None)
+            _record(connection, pair, ReplicationEvent.REQUEST, "", update_id, None)
             _shut(connection, pair, Hold.INITIAL, f"initial update {update_id}")
             # Nobody asks any more about the columns that refused an earlier one.
             pending_runs.withdraw(connection, pair, APPROVE_LOSSES)
@@ -310,7 +310,7 @@ def note(connection: Connection, pair: Pair, event: str, detail: str, who: str |
 
 
 def _record(
-    connection: Connection, pair: Pair, event: Event, detail: str, update_id: int | None, who: str | None
+    connection: Connection, pair: Pair, event: ReplicationEvent, detail: str, update_id: int | None, who: str | None
 ) -> tuple[Status, Status]:
     unknown = insert(replication).values(source=pair.source, slave=pair.slave, status=Status.UNCONFIGURED)
     connection.execute(unknown.on_conflict_do_nothing())
@@ -318,16 +318,16 @@ def _record(
     before = Status(row.status)
     status = _after(pair, before, event)
     values: dict[str, object] = {"status": status}
-    if event is Event.VERIFIED:
+    if event is ReplicationEvent.VERIFIED:
         newest = select(func.coalesce(func.max(segment.c.number), 0)).where(segment.c.source == pair.source)
         values["filled_at"] = newest.scalar_subquery()
-    if event is Event.REQUEST:
+    if event is ReplicationEvent.REQUEST:
         values["update_id"] = update_id
     elif update_id is not None:
         _current(pair, row.update_id, update_id)
     connection.execute(replication.update().where(for_pair(replication, pair)).values(values))
     note(connection, pair, event, f"{before} -> {status}{f': {detail}' if detail else ''}", who)
-    if event is Event.VERIFIED:
+    if event is ReplicationEvent.VERIFIED:
         # It equals its master: what was missing while it was loaded in blocks is there.
         connection.execute(tolerated.delete().where(for_pair(tolerated, pair)))
     if status is Status.INCONSISTENT:
@@ -361,7 +361,7 @@ def _lift(connection: Connection, pair: Pair, kind: Hold, reason: str, who: str 
     return bool(gone.rowcount)
 
 
-def _after(pair: Pair, before: Status, event: Event) -> Status:
+def _after(pair: Pair, before: Status, event: ReplicationEvent) -> Status:
     try:
         return after(before, event)
     except IllegalEvent as error:

@@ -13,7 +13,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.position import Position, Snapshot
 from sluice.model.progress import LoadProgress
 from sluice.state.initial_update import CANCELLED, IN_BLOCKS, UpdateEvent, UpdateState, after
-from sluice.state.replication import UNDER_WAY, Event, Status
+from sluice.state.replication import UNDER_WAY, ReplicationEvent, Status
 from sluice.store import transfers
 from sluice.store.engine import Store
 from sluice.store.replications import ReplicationState, actor, hand_over, try_record
@@ -133,7 +133,7 @@ def cancel(store: Store, known: ReplicationState, why: str, who: str | None) -> 
             record_event(connection, number, UpdateEvent.CANCEL)
         transfers.end_in(connection, pair, number)
 
-    return try_record(store, pair, Event.CANCEL, why, update_id=known.update_id, who=who, also=forget)
+    return try_record(store, pair, ReplicationEvent.CANCEL, why, update_id=known.update_id, who=who, also=forget)
 
 
 def put_off(store: Store, pair: Pair, number: int, asked: Mapping[str, object]) -> None:

@@ -91,9 +91,9 @@ class BatchesAlone(Unguarded, ABC):
 
     def expect_replaced(self, table: TableName) -> None:
         """See that an initial update may empty a table. Raises what `not_supported` gives."""
-        if self.mapper.filled(table) is not FilledRows.TRUNCATE:
+        if self.mapper.existing_rows(table) is not FilledRows.TRUNCATE:
             raise self.not_supported(
-                f"`on_existing_rows` {self.mapper.filled(table)} of {table}",
+                f"`on_existing_rows` {self.mapper.existing_rows(table)} of {table}",
                 "nothing was changed; take `on_existing_rows` out of the configuration",
             )
 

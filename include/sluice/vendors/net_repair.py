@@ -118,7 +118,7 @@ class NetRepair(ABC, Generic[T]):
         self.writer.look_up()
         table = self.writer.table(layout)
         # Rows of the slave's own are not the master's of any time.
-        own = self._mapper.filled(self._view.master.name) is FilledRows.MERGE
+        own = self._mapper.existing_rows(self._view.master.name) is FilledRows.MERGE
         come = {tuple(image[place] for place in layout.key) for image in self._images}
         gone = [] if own else [_image(layout, key) for key in keys if key not in come]
         missing = 0

@@ -28,7 +28,7 @@ from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
 from sluice.model.row_difference import FIRST_KEYS
 from sluice.model.sample_bound import CONFIDENCE, sample_size, statement, weakest
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
 from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
@@ -134,10 +134,11 @@ def verify(
         different = sum(diff.different for diff in tables.values())
         event("verified", slave=slave, compared=compared, different=different)
         if request.initial:
-            pair, outcome = Pair(request.source, slave), Event.FAIL if different else Event.VERIFIED
+            outcome = ReplicationEvent.FAIL if different else ReplicationEvent.VERIFIED
+            pair = Pair(request.source, slave)
             if not replications.try_record(context.store, pair, outcome, update_id=states[slave].update_id):
                 refused[slave] = replications.get(context.store, pair).status
-            elif outcome is Event.VERIFIED:
+            elif outcome is ReplicationEvent.VERIFIED:
                 cascades.follow(context.store, pair, states[slave].update_id)
                 outbox.send(context.store, context.runs(), pair)
     passing = [error for error in late.values() if isinstance(error, TransientError)]
@@ -300,7 +301,7 @@ def _compare(
             skipped, ours = blocked.skipped_tables(context.store, port.pair), []
             for name in [name for name in shapes if not (name in skipped or port.mapper.excludes(name))]:
                 replica = context.config.slave(slave)
-                own_rows = port.mapper.filled(name) is FilledRows.MERGE
+                own_rows = port.mapper.existing_rows(name) is FilledRows.MERGE
                 kept = settings.verification
                 ours.append(
                     Comparison(

@@ -14,7 +14,7 @@ from sluice.apply.transform.build import build_transform
 from sluice.apply.transform.transform import RowTransform, transform_changes
 from sluice.changelog.schema import have_actions
 from sluice.config.mapper import Mapper
-from sluice.config.slave_table import SlaveTable
+from sluice.config.slave_table import SlaveTableSettings
 from sluice.errors import SluiceError
 from sluice.model.action import ROWS, Action
 from sluice.model.layout import Layout
@@ -37,7 +37,7 @@ class TableView:
     master: Layout
     layout: Layout
     picked: tuple[int, ...]
-    entry: SlaveTable
+    entry: SlaveTableSettings
     style: Stylesheet | None = None
 
     @property
@@ -67,7 +67,7 @@ class TableView:
     @property
     def for_transformed_rows(self) -> TableView:
         """The same view without its transform, for rows that are transformed already."""
-        return replace(self, entry=SlaveTable(), style=None)
+        return replace(self, entry=SlaveTableSettings(), style=None)
 
     @property
     def needing_old(self) -> list[str]:

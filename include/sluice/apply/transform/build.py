@@ -21,7 +21,7 @@ from sluice.apply.transform.transform import (
     TransformChain,
     copy_column,
 )
-from sluice.config.slave_table import HASH, REDACT, SlaveTable
+from sluice.config.slave_table import HASH, REDACT, SlaveTableSettings
 from sluice.errors import ConfigError
 from sluice.expressions import Expression, Fault, constant, is_text, parse
 from sluice.model.layout import Column, Layout
@@ -33,7 +33,7 @@ _REDACTED = "***"
 
 
 def build_transform(
-    entry: SlaveTable, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
+    entry: SlaveTableSettings, style: Stylesheet | None, layout: Layout, names: Mapping[str, str], salt: bytes
 ) -> tuple[Layout, RowTransform]:
     """The layout of a table in the slave's view, still under the master's name, and the transform that makes its rows.
 
@@ -75,7 +75,7 @@ def _row_expression(text: str) -> Expression:
 
 
 def _columns(
-    entry: SlaveTable, layout: Layout, names: Mapping[str, str], salt: bytes
+    entry: SlaveTableSettings, layout: Layout, names: Mapping[str, str], salt: bytes
 ) -> tuple[ColumnTransform, tuple[int, ...]]:
     """The columns, and the key, which is empty unless all its columns are copied or hashed."""
     made: list[tuple[Column, Texts]] = []

@@ -23,7 +23,7 @@ from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.progress import LoadProgress
 from sluice.state.initial_update import UpdateEvent
-from sluice.state.replication import Event, Status
+from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, replications, updates
 from sluice.store.replications import read_holdback
 from sluice.throttle import Throttle
@@ -261,4 +261,6 @@ class _SlaveLoader:
     def _give_up(self, error: SluiceError) -> None:
         self.is_unfinished, self.error = False, error
         event("failed", slave=self.pair.slave, error=error.message)
-        replications.try_record(self._context.store, self.pair, Event.FAIL, error.message, update_id=self.update)
+        replications.try_record(
+            self._context.store, self.pair, ReplicationEvent.FAIL, error.message, update_id=self.update
+        )

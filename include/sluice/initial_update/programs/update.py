@@ -62,7 +62,7 @@ def expect_importable(
         raise _refused(pair.slave, "no program imports into this kind of slave")
     if context.unheard(pair):
         raise _refused(pair.slave, "with `block_loop` a master in its database would hear of the rows")
-    if own := [str(name) for name in names if mapper.filled(name) is FilledRows.MERGE]:
+    if own := [str(name) for name in names if mapper.existing_rows(name) is FilledRows.MERGE]:
         raise _refused(pair.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
     bent = [str(one.name) for one in definitions if not mapper.whole(one.name) or mapper.table(one.name) != one.name]
     if bent and not command:

@@ -68,7 +68,7 @@ class CaptureSettings:
         by_protocol = given.read_by == "protocol"
         if not by_protocol:
             options.arguments()
-        rounded = frozenset((table, column) for table, columns in given.rounded.items() for column in columns)
+        rounded = frozenset((table, column) for table, columns in given.rounded_columns.items() for column in columns)
         return cls(options, by_protocol, slot_name(given.slot) if given.slot else None, plugin, rounded)
 
     def watching(self, tables: Iterable[TableName]) -> DecodingOptions:

@@ -73,7 +73,7 @@ def admitted(slave: FilledLake, tables: Sequence[TableDefinition]) -> dict[Table
     for table in tables:
         layout = view(slave.mapper, table.layout).layout
         refuse_ours(table.name, layout.columns)
-        if slave.mapper.filled(table.name) is not FilledRows.TRUNCATE:
+        if slave.mapper.existing_rows(table.name) is not FilledRows.TRUNCATE:
             raise SluiceError(
                 438,
                 f"what is in the files of {table.name} is replaced as a whole, and `on_existing_rows` is not truncate",

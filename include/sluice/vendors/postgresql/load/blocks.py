@@ -236,7 +236,7 @@ class PostgresBlocks:
             "columns": listed(seen.written_columns),
         }
         # Rows of the slave's own are not the master's of any time.
-        own = self._job.mapper.filled(seen.master.name) is FilledRows.MERGE
+        own = self._job.mapper.existing_rows(seen.master.name) is FilledRows.MERGE
         self._seen, self._replaces = seen, within.replaces and not own
         self._merge = merge(seen, upserted=own or within.replaces)
         with translated(f"loading {self._job.slave.slave}"):

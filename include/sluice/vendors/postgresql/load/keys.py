@@ -82,7 +82,7 @@ class PostgresRepair:
             # Nobody compares what belongs to the slave alone: it would be gone without a word.
             side_effects.expect_reaching_none(self._session, layout.name)
             # Rows of the slave's own are not the master's of any time.
-            self._view, self._own = view, self._mapper.filled(view.master.name) is FilledRows.MERGE
+            self._view, self._own = view, self._mapper.existing_rows(view.master.name) is FilledRows.MERGE
             self._respell = respelling(self._session, view)
             columns = listed(view.written_columns)
             self._session.execute("DROP TABLE IF EXISTS pg_temp.sluice_merged")

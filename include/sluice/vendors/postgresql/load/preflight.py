@@ -93,7 +93,7 @@ def loadable(
             if other_types(layout, existing, names):
                 found.formats.as_text.add(table.name)
             found.warnings.extend(warnings.for_slave(session, layout))
-            policy = mapper.filled(table.name)
+            policy = mapper.existing_rows(table.name)
             if policy is not FilledRows.MERGE:
                 emptied.append(name)
             elif name not in unindexed:
@@ -178,7 +178,7 @@ def expect_unfilled(session: Connection, mapper: Mapper, table: TableName) -> No
     """See that no rows which are to stay are in a table that an update made and did not end. Raises SluiceError
     SLC-210."""
     name = mapper.table(table)
-    if mapper.filled(table) is FilledRows.MERGE and relations.filled(session, {name: name}):
+    if mapper.existing_rows(table) is FilledRows.MERGE and relations.filled(session, {name: name}):
         raise SluiceError(
             210,
             f"{name} of the slave was made by an initial update that has not ended, and its rows are to stay",

@@ -155,7 +155,7 @@ class PostgresTables:
             loop_filter = LoopFilter(session, self._slave.masters)
             names, types = names_of(session, self.mapper), TypeNames(session)
             indexes = self._slave.parts["indexes"]
-            merged = [table for table in tables if self.mapper.filled(table.name) is FilledRows.MERGE]
+            merged = [table for table in tables if self.mapper.existing_rows(table.name) is FilledRows.MERGE]
             deferred_indexes.build(session, indexes, self._slave_tables(merged))
             emptied, made, keyless = [], [], set()
             present = set(relations.existing(session, self._slave_tables(tables)))
@@ -295,7 +295,7 @@ class PostgresTables:
 
     def _emptied(self, session: Connection, table: PostgresTable, *, stays: bool) -> bool:
         """Whether a table that is there is to be emptied."""
-        name, policy = self.mapper.table(table.name), self.mapper.filled(table.name)
+        name, policy = self.mapper.table(table.name), self.mapper.existing_rows(table.name)
         if policy is FilledRows.MERGE and table.name not in self._unfinished:
             preflight.expect_keyed(session, self.mapper, table)
             self.upserted.add(table.name)
@@ -307,7 +307,7 @@ class PostgresTables:
 
     def _expect_ours(self, session: Connection, table: TableName, name: TableName) -> None:
         """See that no rows are in it that others may have brought there meanwhile, and that are to stay."""
-        if self.mapper.filled(table) is FilledRows.MERGE:
+        if self.mapper.existing_rows(table) is FilledRows.MERGE:
             session.execute(sql.SQL("LOCK TABLE {}").format(identifier(name)))
             preflight.expect_unfilled(session, self.mapper, table)
 
