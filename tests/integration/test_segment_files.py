@@ -22,7 +22,7 @@ from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
 from sluice.errors import SluiceError, TransientError
 from sluice.prefetch import ahead
 from sluice.storage import private_files
-from sluice.storage.arrow_tree import opened
+from sluice.storage.arrow_tree import open_filesystem
 
 
 @pytest.fixture(params=["plain directory", "object store"])
@@ -47,7 +47,7 @@ def below(place: str, files: SegmentFiles) -> fs.FileSystem:
 
 
 def _tree(url: str) -> fs.FileSystem:
-    store, path = opened(url)
+    store, path = open_filesystem(url)
     return fs.SubTreeFileSystem(path, store)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sluice.messages.message import OLD_CONTENT, ColumnName, Description, Message, Row
 from sluice.messages.xml_reader import parse, read
-from sluice.messages.xml_writer import CLOSED, DECLARATION, opened, render, row
+from sluice.messages.xml_writer import CLOSED, DECLARATION, begin_message, render, row
 
 # Of everything a text may hold, above all what XML has trouble with.
 texts = st.text() | st.text(alphabet="]>&<'\"\r\n\t \x00\x01\x0b\x85\u2028\ufffe\uffffa", max_size=8)
@@ -31,7 +31,7 @@ def test_what_is_written_is_read_back(message):
 @settings(max_examples=50, deadline=None)
 @given(st.lists(messages, max_size=3), st.integers(min_value=1, max_value=40))
 def test_messages_come_one_after_the_other_however_the_document_is_cut(several, size):
-    parts = [opened(one.description) + "".join(map(row, range(9), one.rows)) + CLOSED for one in several]
+    parts = [begin_message(one.description) + "".join(map(row, range(9), one.rows)) + CLOSED for one in several]
     document = f"{DECLARATION}<messages>{''.join(parts)}</messages>".encode()
     found = read(document[at : at + size] for at in range(0, len(document), size))
     assert list(found) == [part for one in several for part in (one.description, *one.rows)]

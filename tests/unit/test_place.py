@@ -70,9 +70,9 @@ def test_what_is_no_file_is_neither_read_nor_written_nor_removed_by_way_of_it(pl
     for done in (place.files, lambda: place.read("x"), lambda: place.read("x/file"), place.within("x").files):
         with pytest.raises(SluiceError, match=r"SLC-331: in the directory .*/location/a.*is no regular file"):
             done()
-    with pytest.raises(SluiceError, match="SLC-180"), place.writing("x"):
+    with pytest.raises(SluiceError, match="SLC-180"), place.create("x"):
         pass
-    with pytest.raises(SluiceError, match="SLC-331"), place.writing("x/new"):
+    with pytest.raises(SluiceError, match="SLC-331"), place.create("x/new"):
         pass
     assert place.directories() == []
     place.write("y", b"ours")

@@ -23,7 +23,7 @@ from sluice.changelog.segment_files import (
     write_rows,
 )
 from sluice.log import event
-from sluice.storage.arrow_tree import opened
+from sluice.storage.arrow_tree import open_filesystem
 from sluice.storage.private_files import Readable
 
 
@@ -60,7 +60,7 @@ class ObjectStore(ParquetSegments):
     def names(self) -> list[str]:
         """Every file that is there, listed or not; none if there is no log yet."""
         try:
-            files, path = opened(self._url)
+            files, path = open_filesystem(self._url)
             infos = files.get_file_info(fs.FileSelector(path, allow_not_found=True))
         except FAILURES as error:
             raise absent(f"the change log {self._url} cannot be looked at: {reason(error)}") from None
@@ -89,7 +89,7 @@ class ObjectStore(ParquetSegments):
         return stream
 
     def _at(self, name: str) -> tuple[fs.FileSystem, str]:
-        files, path = opened(self._url)
+        files, path = open_filesystem(self._url)
         return files, f"{path.rstrip('/')}/{name}{SUFFIX}"
 
 

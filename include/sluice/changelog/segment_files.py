@@ -121,7 +121,7 @@ class ParquetSegments(ABC):
         """The bytes of a file, once their hash is the one that is listed."""
         try:
             source = stack.enter_context(self._open(written.name))
-            copy = stack.enter_context(private_files.copied(source, written.bytes))
+            copy = stack.enter_context(private_files.private_copy(source, written.bytes))
         except IrregularFile as error:
             raise not_as_published(written.name, str(error)) from None
         except FAILURES as error:
@@ -158,7 +158,7 @@ class PlainDirectory(ParquetSegments):
         try:
             if self._identity() != self._begun:
                 raise absent(f"{self._directory} is another directory than it was when this run began")
-            file = private_files.created(self._path(name))
+            file = private_files.create_file(self._path(name))
         except OSError as error:
             raise unwritable(name, self._directory, error) from None
         try:
@@ -205,7 +205,7 @@ class PlainDirectory(ParquetSegments):
         return self._directory / f"{name}{SUFFIX}"
 
     def _open(self, name: str) -> IO[bytes]:
-        return private_files.opened(self._path(name))
+        return private_files.open_file(self._path(name))
 
 
 def write_rows(name: str, file: IO[bytes], batches: Iterable[pa.RecordBatch]) -> SegmentFile:

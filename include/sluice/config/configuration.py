@@ -32,7 +32,7 @@ from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import distinct, find_entry
 from sluice.paths import INSTALLED, PROJECT, at_home, home
-from sluice.storage.place import Place
+from sluice.storage.place import StoragePlace
 
 CONFIG_ENV = "SLUICE_CONFIG"
 
@@ -247,7 +247,7 @@ class Config(Section):
     @property
     def initial_data_url(self) -> str:
         """The directory of initial data in the change log."""
-        return Place(self.change_log_url).within("initial_files").url
+        return StoragePlace(self.change_log_url).within("initial_files").url
 
     def receives_in(self, url: str) -> bool:
         """Whether a directory is one in those where carried files arrive, or initial data is kept."""
@@ -256,7 +256,7 @@ class Config(Section):
         if name in ("", ".", "..") or "%" in name:
             return False
         places = {self.initial_data_url, *(slave.initial_files.location for slave in self.slaves.values())}
-        return url in {Place(at_home(place)).within(name).url for place in places}
+        return url in {StoragePlace(at_home(place)).within(name).url for place in places}
 
     def slaves_of(self, source: str) -> list[str]:
         """The slaves that this source feeds, in the file's order."""

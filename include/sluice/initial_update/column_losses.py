@@ -203,6 +203,6 @@ def _written(pair: Pair, losses: Sequence[Loss]) -> str:
     private_files.make(directory)
     file = directory / f"losses-{pair.source}-{pair.slave}.csv"
     file.unlink(missing_ok=True)
-    with private_files.created(file) as new:
+    with private_files.create_file(file) as new:
         new.write(report(losses).encode())
     return str(file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sluice.messages.xml_codec import Element, elements, head, in_base64, of_base64, protected
+from sluice.messages.xml_codec import Element, elements, head, in_base64, of_base64, protect
 
 Cell = str | bytes | None
 
@@ -38,18 +38,18 @@ def parse(literal: str) -> dict[str, Cell]:
     Raises:
         ValueError: the literal is no sequence of columns, or names one twice.
     """
-    found: dict[str, Cell] = {}
+    values: dict[str, Cell] = {}
     try:
         for element in elements([b"<row>", literal.encode(), b"</row>"], _CHILDREN):
             if element.text is None:
                 continue
             if element.tag == "col":
-                add(found, element)
+                add(values, element)
             elif element.text.strip():
                 raise ValueError("text between columns")
     except ValueError as error:
         raise ValueError(f"not a sequence of columns: {error}") from None
-    return found
+    return values
 
 
 def cell(tag: str, name: str, value: Cell, quote: str = '"') -> str:
@@ -59,22 +59,22 @@ def cell(tag: str, name: str, value: Cell, quote: str = '"') -> str:
         return f"{begun} type={quote}null{quote}/>"
     if isinstance(value, bytes):
         return f"{begun} encoding={quote}base64{quote}>{in_base64(value)}</{tag}>"
-    coded, text = protected(value)
+    coded, text = protect(value)
     if coded:
         return f"{begun} type={quote}text{quote} encoding={quote}base64{quote}>{text}</{tag}>"
     return f"{begun}>{text}</{tag}>"
 
 
-def add(found: dict[str, Cell], element: Element) -> None:
+def add(values: dict[str, Cell], element: Element) -> None:
     """Take name and value of an element that `cell` wrote. Raises ValueError if it has no name, or stands twice."""
     name, kind = element.attributes.get("name"), element.attributes.get("type")
-    if name is None or name in found:
+    if name is None or name in values:
         raise ValueError(f"<{element.tag}> without a name" if name is None else f"{name!r} stands there twice")
     text = element.text or ""
     if kind == "null":
-        found[name] = None
+        values[name] = None
     elif element.attributes.get("encoding") != "base64":
-        found[name] = text
+        values[name] = text
     else:
         raw = of_base64(text)
-        found[name] = raw.decode() if kind == "text" else raw
+        values[name] = raw.decode() if kind == "text" else raw

@@ -22,7 +22,7 @@ def as_xml(parts: Iterable[Description | Row], about: Mapping[str, str]) -> Iter
         if isinstance(part, Row):
             yield xml_writer.row(rows, part)
         else:
-            yield (xml_writer.CLOSED if rows >= 0 else "") + xml_writer.opened(part)
+            yield (xml_writer.CLOSED if rows >= 0 else "") + xml_writer.begin_message(part)
         rows = rows + 1 if isinstance(part, Row) else 0
     yield (xml_writer.CLOSED if rows >= 0 else "") + "</messages>\n"
 

@@ -107,7 +107,8 @@ class Describing:
         (text,) = change["new"]
         attributes = {**self._attributes(action, change), **dict(change["attributes"] or ()), **attributes}
         if action is Action.STATEMENT:
-            return Description(action.name, change["trans_key"], attributes={**attributes, **_issued(text)})
+            attributes |= _statement_attributes(text)
+            return Description(action.name, change["trans_key"], attributes=attributes)
         done = TableChange.from_json(text)
         table = done.after or done.before
         assert table is not None
@@ -168,7 +169,7 @@ class _Table:
         return tuple(zip(self._names, cells, strict=True))
 
 
-def _issued(text: str) -> dict[str, str]:
+def _statement_attributes(text: str) -> dict[str, str]:
     """The attributes of a statement (Table 5.4 of the guide)."""
     issued = Statement.from_json(text)
     numbers = {"statementId": str(issued.id), "maxEntries": str(issued.max_rows)}

@@ -39,7 +39,7 @@ def head(tag: str, name: str, quote: str = '"') -> str:
     return f"<{tag}{attributes({'name': name}, quote)}"
 
 
-def protected(text: str) -> tuple[bool, str]:
+def protect(text: str) -> tuple[bool, str]:
     """A text as an element may hold it, and whether that is base64."""
     if _UNSAFE.search(text):
         return True, in_base64(text.encode())
@@ -77,18 +77,18 @@ def elements(chunks: Iterable[bytes], children: Mapping[str, frozenset[str]]) ->
         ValueError: it is no XML, or has anything else in it: a document type with its entities, a processing
             instruction, an element at another place.
     """
-    reading = _Reading(children)
+    reading = _XmlParser(children)
     try:
         for chunk in chunks:
             reading.parser.Parse(chunk, False)
-            yield from reading.taken()
+            yield from reading.take()
         reading.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise ValueError(f"no XML: {error}") from None
-    yield from reading.taken()
+    yield from reading.take()
 
 
-class _Reading:
+class _XmlParser:
     """The handlers of expat; it never opens a file or an address, and no entity is ever declared."""
 
     def __init__(self, children: Mapping[str, frozenset[str]]) -> None:
@@ -103,10 +103,10 @@ class _Reading:
         self._open: list[tuple[str, dict[str, str], list[str]]] = []
         self._found: list[Element] = []
 
-    def taken(self) -> list[Element]:
+    def take(self) -> list[Element]:
         """The elements since the last call."""
-        found, self._found = self._found, []
-        return found
+        elements, self._found = self._found, []
+        return elements
 
     def _begin(self, tag: str, given: dict[str, str]) -> None:
         parent = self._open[-1][0] if self._open else ""

@@ -29,11 +29,11 @@ _LEAVES = {"command", "ident", "colname", "col", "attr"}
 def parse(document: str | bytes) -> Message:
     """Parse a document with one message. Raises ValueError for anything else."""
     text = document.encode() if isinstance(document, str) else document
-    found = list(read([text]))
-    if [isinstance(one, Description) for one in found[:1]] != [True]:
+    parts = list(read([text]))
+    if [isinstance(part, Description) for part in parts[:1]] != [True]:
         raise ValueError("no message in the document")
-    description, *rows = found
-    if any(isinstance(one, Description) for one in rows):
+    description, *rows = parts
+    if any(isinstance(part, Description) for part in rows):
         raise ValueError("more than one message in the document")
     return Message(description, tuple(rows))  # type: ignore[arg-type]
 
@@ -48,8 +48,8 @@ def read(chunks: Iterable[bytes]) -> Iterator[Description | Row]:
     for element in elements(chunks, _CHILDREN):
         if element.text is None:
             hand.begin(element)
-        elif found := hand.end(element, element.text):
-            yield found
+        elif finished := hand.end(element, element.text):
+            yield finished
 
 
 @dataclass

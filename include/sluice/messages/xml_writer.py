@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 from sluice.messages.column_literal import cell
 from sluice.messages.message import OLD_CONTENT, Cells, ColumnName, Description, Message, Row
-from sluice.messages.xml_codec import attributes, protected
+from sluice.messages.xml_codec import attributes, protect
 
 DECLARATION = "<?xml version='1.0' encoding='UTF-8' ?>\n"
 CLOSED = " </sql>\n"
@@ -19,24 +19,24 @@ _TAKEN = {"encoding", "encoded"}
 
 def render(message: Message) -> str:
     """A whole message as a document."""
-    rows = "".join(row(number, one) for number, one in enumerate(message.rows))
-    return f"{DECLARATION}{opened(message.description)}{rows}{CLOSED}"
+    rows = "".join(row(number, content) for number, content in enumerate(message.rows))
+    return f"{DECLARATION}{begin_message(message.description)}{rows}{CLOSED}"
 
 
-def opened(description: Description) -> str:
+def begin_message(description: Description) -> str:
     """The beginning of a message, up to its rows; `CLOSED` ends it."""
     columns = "".join(f"\n       {_column_name(column)}" for column in description.columns)
-    attributes = "".join(f"\n       {one}" for one in _attributes(description.attributes))
+    attributes = "".join(f"\n       {attribute}" for attribute in _attributes(description.attributes))
     head = _leaf("command", description.command) + _leaf("ident", description.ident)
     return f" <sql>\n   <desc>{head}{columns}{attributes}</desc>\n"
 
 
-def row(number: int, one: Row) -> str:
+def row(number: int, content: Row) -> str:
     """One row of a message, which counts them from 0."""
-    attributes = _attributes(one.attributes)
-    if one.old is not None:
-        attributes.append(f"<attr name='{OLD_CONTENT}' encoding='forcePlain'>{escape(_literal(one.old))}</attr>")
-    return f"   <row num='{number}'>  {_literal(one.columns)}\n     {' '.join(attributes)}\n   </row>\n"
+    attributes = _attributes(content.attributes)
+    if content.old is not None:
+        attributes.append(f"<attr name='{OLD_CONTENT}' encoding='forcePlain'>{escape(_literal(content.old))}</attr>")
+    return f"   <row num='{number}'>  {_literal(content.columns)}\n     {' '.join(attributes)}\n   </row>\n"
 
 
 def _literal(cells: Cells) -> str:
@@ -57,5 +57,5 @@ def _column_name(column: ColumnName) -> str:
 
 
 def _leaf(tag: str, text: str, attributes: str = "") -> str:
-    coded, body = protected(text)
+    coded, body = protect(text)
     return f"<{tag}{attributes}{' encoding=' + repr('base64') if coded else ''}>{body}</{tag}>"

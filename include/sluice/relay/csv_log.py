@@ -85,7 +85,7 @@ class CsvLogger:
         private_files.make(self._directory)
         if paths.is_at_home(self._directory):
             self._directory.chmod(private_files.DIRECTORY)
-        with private_files.appended(self._directory / name) as opened:
+        with private_files.open_append(self._directory / name) as opened:
             file = opened.fileno()
             os.fchmod(file, private_files.FILE)
             whole = os.fstat(file).st_size

@@ -116,7 +116,7 @@ def prepare(layout: RuntimePaths, env: Mapping[str, str], connections: Sequence[
         SluiceError: SLC-931, with the end of what it said.
     """
     log = layout.log("airflow-prepare")
-    with private_files.appended(log) as sink:
+    with private_files.open_append(log) as sink:
         child = subprocess.run(
             [BIN / "python", "-m", "sluice_airflow.prepare"],
             input=json.dumps({"connections": connections}).encode(),

@@ -106,7 +106,7 @@ class RuntimePaths:
 def write_private(path: Path, text: str, *, executable: bool = False) -> None:
     """Write a file that only its owner can read, or execute, whole or not at all."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    with private_files.created(draft) as file:
+    with private_files.create_file(draft) as file:
         file.write(text.encode())
         if executable:
             os.fchmod(file.fileno(), private_files.DIRECTORY)

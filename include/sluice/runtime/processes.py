@@ -96,7 +96,7 @@ def start(
     user: pwd.struct_passwd | None = None,
 ) -> Service:
     """Start a service in the background; it outlives us, and its output goes to its log."""
-    with private_files.appended(log) as sink:
+    with private_files.open_append(log) as sink:
         child = subprocess.Popen(
             [str(word) for word in command],
             stdin=subprocess.DEVNULL,

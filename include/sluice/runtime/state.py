@@ -71,7 +71,7 @@ class RuntimeState:
 @contextmanager
 def alone(layout: RuntimePaths, progress: Progress) -> Iterator[None]:
     """Only one `up` or `down` of a home at a time; another waits."""
-    with private_files.appended(layout.lock_file) as file:
+    with private_files.open_append(layout.lock_file) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

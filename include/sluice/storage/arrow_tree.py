@@ -16,18 +16,18 @@ class ArrowTree:
         self._path = "/".join([root.rstrip("/"), *steps])
 
     def files(self) -> dict[str, int]:
-        found = self._files.get_file_info(fs.FileSelector(self._path, recursive=True, allow_not_found=True))
+        entries = self._files.get_file_info(fs.FileSelector(self._path, recursive=True, allow_not_found=True))
         begin = len(self._path) + 1
-        files = {one.path[begin:]: int(one.size) for one in found if one.type == fs.FileType.File}
+        files = {entry.path[begin:]: int(entry.size) for entry in entries if entry.type == fs.FileType.File}
         return {name: size for name, size in files.items() if not name.rpartition("/")[2].startswith(".")}
 
     def directories(self) -> list[str]:
-        found = self._files.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
-        return [one.base_name for one in found if one.type == fs.FileType.Directory]
+        entries = self._files.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
+        return [entry.base_name for entry in entries if entry.type == fs.FileType.Directory]
 
     def has(self, name: str = "") -> bool:
-        (found,) = self._files.get_file_info([self._at(name) if name else self._path])
-        return bool(found.type != fs.FileType.NotFound)
+        (entry,) = self._files.get_file_info([self._at(name) if name else self._path])
+        return bool(entry.type != fs.FileType.NotFound)
 
     def make(self) -> None:
         self._files.create_dir(self._path)
@@ -58,7 +58,7 @@ class ArrowTree:
 
 
 @lru_cache(maxsize=16)
-def opened(url: str) -> tuple[fs.FileSystem, str]:
+def open_filesystem(url: str) -> tuple[fs.FileSystem, str]:
     """The filesystem of a path or URL, and the path on it. Raises pyarrow's errors."""
     files, path = fs.FileSystem.from_uri(url)
     return files, str(path)

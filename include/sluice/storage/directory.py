@@ -9,7 +9,7 @@ from typing import IO, Protocol
 
 from sluice.errors import SluiceError, TransientError
 from sluice.storage.files import HashingFile
-from sluice.storage.place import Place
+from sluice.storage.place import StoragePlace
 from sluice.storage.private_directory import PrivateTree
 from sluice.storage.private_files import IrregularFile, Readable
 
@@ -57,7 +57,7 @@ class Tree(Protocol):
         """See that a file of so many bytes can be written; nothing is made."""
 
 
-class Directory(Place):
+class Directory(StoragePlace):
     """One directory; nothing is looked at or made until it is needed. Nobody is led out of it by what is in it."""
 
     def expect_writable(self, size: int) -> None:
@@ -103,7 +103,7 @@ class Directory(Place):
             return sorted(self._tree.directories())
 
     @contextmanager
-    def writing(self, name: str) -> Iterator[HashingFile]:
+    def create(self, name: str) -> Iterator[HashingFile]:
         """A new file, which is hashed as it is written."""
         with self.reachable("written to"), self._tree.create(name) as stream:
             yield HashingFile(stream)
@@ -132,7 +132,7 @@ class Directory(Place):
         self.flush([name])
 
     @contextmanager
-    def reading(self, name: str) -> Iterator[Readable]:
+    def open(self, name: str) -> Iterator[Readable]:
         """The bytes of a file."""
         with self.reachable("read"), self._tree.open(name) as stream:
             yield stream
@@ -143,7 +143,7 @@ class Directory(Place):
         Raises:
             SluiceError: SLC-183, there are too many; none of them is looked at.
         """
-        with self.reading(name) as stream:
+        with self.open(name) as stream:
             content = stream.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise self._too_large(name)
@@ -195,9 +195,9 @@ class Directory(Place):
     @property
     def _tree(self) -> Tree:
         # It brings Arrow along, and many know a directory without looking into it.
-        from sluice.storage.arrow_tree import ArrowTree, opened
+        from sluice.storage.arrow_tree import ArrowTree, open_filesystem
 
-        files, path = opened(self.root)
+        files, path = open_filesystem(self.root)
         return PrivateTree(path, self.steps) if files.type_name == "local" else ArrowTree(files, path, self.steps)
 
 

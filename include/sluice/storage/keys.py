@@ -20,11 +20,11 @@ def secret(file: str) -> bytes:
         OSError: it cannot be read.
     """
     with Path(file).open("rb") as opened:
-        found = os.fstat(opened.fileno())
-        if found.st_uid == os.geteuid() and found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        stats = os.fstat(opened.fileno())
+        if stats.st_uid == os.geteuid() and stats.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(
                 243,
-                f"others may read {file}, which holds a secret, or write to it: mode {stat.S_IMODE(found.st_mode):04o}",
+                f"others may read {file}, which holds a secret, or write to it: mode {stat.S_IMODE(stats.st_mode):04o}",
                 f"chmod 600 {shlex.quote(file)}, on every machine that has it; nothing was stored or loaded. If "
                 "somebody may have read it, make another key",
             )

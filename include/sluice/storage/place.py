@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Self
 
 
-class Place:
+class StoragePlace:
     """A directory below one that is configured.
 
     Attributes:

@@ -36,19 +36,19 @@ class PrivateTree:
 
     def files(self) -> dict[str, int]:
         """Every file that is there and in directories below, with its size. Raises IrregularFile at what is none."""
-        with suppress(FileNotFoundError), self._entered() as here:
-            return dict(_found(here, ""))
+        with suppress(FileNotFoundError), self._enter() as here:
+            return dict(_walk(here, ""))
         return {}
 
     def directories(self) -> list[str]:
         """The directories in it."""
-        with suppress(FileNotFoundError), self._entered() as here, os.scandir(here) as entries:
-            return [one.name for one in entries if one.is_dir(follow_symlinks=False)]
+        with suppress(FileNotFoundError), self._enter() as here, os.scandir(here) as entries:
+            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         return []
 
     def has(self, name: str = "") -> bool:
         """Whether there is anything of that name; the directory itself, if none is given."""
-        with suppress(FileNotFoundError), self._holding(name) as (here, last):
+        with suppress(FileNotFoundError), self._parent(name) as (here, last):
             return not last or bool(os.stat(last, dir_fd=here, follow_symlinks=False))
         return False
 
@@ -56,24 +56,24 @@ class PrivateTree:
         """Make it, and what it is in."""
         private_files.make(Path(self.root))
         for number, step in enumerate(self.steps):
-            with PrivateTree(self.root, self.steps[:number])._entered() as here, suppress(FileExistsError):
+            with PrivateTree(self.root, self.steps[:number])._enter() as here, suppress(FileExistsError):
                 os.mkdir(step, private_files.DIRECTORY, dir_fd=here)
-        with self._entered():
+        with self._enter():
             pass  # what was there before is a directory, too
 
     def open(self, name: str) -> IO[bytes]:
         """A file to be read."""
-        with self._holding(name) as (here, last):
-            return private_files.opened(last, here)
+        with self._parent(name) as (here, last):
+            return private_files.open_file(last, here)
 
     def create(self, name: str) -> IO[bytes]:
         """A new file."""
-        with self._holding(name) as (here, last):
-            return private_files.created(last, here)
+        with self._parent(name) as (here, last):
+            return private_files.create_file(last, here)
 
     def replace(self, name: str, by: str) -> None:
         """Give a file another name, in place of what has it."""
-        with self._entered() as here:
+        with self._enter() as here:
             os.replace(by, name, src_dir_fd=here, dst_dir_fd=here)
 
     def flush(self, names: list[str]) -> None:
@@ -81,12 +81,12 @@ class PrivateTree:
         for name in names:
             with self.open(name) as file:
                 os.fsync(file.fileno())
-        with self._entered() as here:
+        with self._enter() as here:
             os.fsync(here)
 
     def remove(self, name: str) -> None:
         """Delete a file, or what is called like one."""
-        with self._holding(name) as (here, last):
+        with self._parent(name) as (here, last):
             os.unlink(last, dir_fd=here)
 
     def remove_all(self) -> None:
@@ -95,7 +95,7 @@ class PrivateTree:
             shutil.rmtree(self.root)
             return
         *above, last = self.steps
-        with PrivateTree(self.root, tuple(above))._entered() as here:
+        with PrivateTree(self.root, tuple(above))._enter() as here:
             shutil.rmtree(last, dir_fd=here)
 
     def expect_room(self, size: int) -> None:
@@ -108,14 +108,14 @@ class PrivateTree:
             raise OSError(f"only {free:,} bytes are free there, and a file may have {size:,}")
 
     @contextmanager
-    def _holding(self, name: str) -> Iterator[tuple[int, str]]:
+    def _parent(self, name: str) -> Iterator[tuple[int, str]]:
         """The directory that a name is in, and the last part of the name."""
         *steps, last = name.split("/")
-        with self._entered(*steps) as here:
+        with self._enter(*steps) as here:
             yield here, last
 
     @contextmanager
-    def _entered(self, *further: str) -> Iterator[int]:
+    def _enter(self, *further: str) -> Iterator[int]:
         """A descriptor of it, or of a directory in it. Raises IrregularFile if a step is a link, or leads back."""
         here = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -138,20 +138,20 @@ def _step(here: int, name: str) -> int:
         raise
 
 
-def _found(here: int, path: str) -> Iterator[tuple[str, int]]:
+def _walk(here: int, path: str) -> Iterator[tuple[str, int]]:
     with os.scandir(here) as entries:
-        for one in entries:
-            about = one.stat(follow_symlinks=False)
+        for entry in entries:
+            about = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(about.st_mode):
                 if path.count("/") == _DEEPEST:
                     raise OSError(errno.ELOOP, f"more than {_DEEPEST} directories, one in the other", path)
-                inner = _step(here, one.name)
+                inner = _step(here, entry.name)
                 try:
-                    yield from _found(inner, f"{path}{one.name}/")
+                    yield from _walk(inner, f"{path}{entry.name}/")
                 finally:
                     os.close(inner)
             # What a file manager hides is passed over.
-            elif not one.name.startswith("."):
+            elif not entry.name.startswith("."):
                 if not stat.S_ISREG(about.st_mode):
-                    raise IrregularFile(f"{path}{one.name}")
-                yield f"{path}{one.name}", about.st_size
+                    raise IrregularFile(f"{path}{entry.name}")
+                yield f"{path}{entry.name}", about.st_size

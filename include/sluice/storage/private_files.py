@@ -42,7 +42,7 @@ class Readable(Protocol):
 
 
 @dataclass(frozen=True)
-class Copy:
+class PrivateCopy:
     """A private copy of a file: its SHA-256, its size, and a file object at its start."""
 
     sha256: str
@@ -50,7 +50,7 @@ class Copy:
     file: IO[bytes]
 
 
-def opened(path: Path | str, directory: int | None = None) -> IO[bytes]:
+def open_file(path: Path | str, directory: int | None = None) -> IO[bytes]:
     """A file to be read.
 
     Args:
@@ -73,13 +73,13 @@ def opened(path: Path | str, directory: int | None = None) -> IO[bytes]:
     return os.fdopen(descriptor, "rb")
 
 
-def created(path: Path | str, directory: int | None = None, mode: int = FILE) -> IO[bytes]:
+def create_file(path: Path | str, directory: int | None = None, mode: int = FILE) -> IO[bytes]:
     """A new file. Raises FileExistsError if anything has that name."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, mode, dir_fd=directory), "wb")
 
 
-def appended(path: Path, mode: int = FILE) -> IO[bytes]:
+def open_append(path: Path, mode: int = FILE) -> IO[bytes]:
     """A file, made if need be, that grows at its end. Raises OSError, also if it is a link."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     return os.fdopen(os.open(path, flags, mode), "ab")
@@ -92,13 +92,13 @@ def make(directory: Path, *, parents: bool = True) -> None:
         OSError: it cannot be made; without `parents` also if what it is to be in is not there.
     """
     if parents:
-        for missing in reversed([one for one in directory.parents if not one.exists()]):
+        for missing in reversed([parent for parent in directory.parents if not parent.exists()]):
             missing.mkdir(mode=DIRECTORY, exist_ok=True)
     directory.mkdir(mode=DIRECTORY, exist_ok=True)
 
 
 @contextmanager
-def copied(source: Readable, size: int) -> Iterator[Copy]:
+def private_copy(source: Readable, size: int) -> Iterator[PrivateCopy]:
     """Copy and hash a stream: in memory, or in an unnamed file if it is large.
 
     Args:
@@ -108,7 +108,7 @@ def copied(source: Readable, size: int) -> Iterator[Copy]:
         TransientError: SLC-658, there is no room for it in the temporary directory.
     """
     digest, count = hashlib.sha256(), 0
-    with BytesIO() if size <= IN_MEMORY else _unnamed() as file:
+    with BytesIO() if size <= IN_MEMORY else _temporary_file() as file:
         while buffer := source.read(min(_BUFFER, size + 1 - count)):
             digest.update(buffer)
             count += len(buffer)
@@ -116,10 +116,10 @@ def copied(source: Readable, size: int) -> Iterator[Copy]:
                 file.write(buffer)
         with _room():
             file.seek(0)
-        yield Copy(digest.hexdigest(), count, file)
+        yield PrivateCopy(digest.hexdigest(), count, file)
 
 
-def _unnamed() -> IO[bytes]:
+def _temporary_file() -> IO[bytes]:
     with _room():
         return tempfile.TemporaryFile()
 

@@ -51,7 +51,7 @@ def lines_of(columns: Sequence[pa.StringArray]) -> bytes:
     """Values as whole lines, for COPY to read."""
     if not columns or not len(columns[0]):
         return b""
-    cells = [pc.fill_null(_escaped(column), "\\N") for column in columns]
+    cells = [pc.fill_null(_escape(column), "\\N") for column in columns]
     lines = pc.binary_join_element_wise(*cells, "\t") if len(cells) > 1 else cells[0]
     return bytes(pc.binary_join(pa.ListArray.from_arrays([0, len(lines)], lines), "\n")[0].as_buffer()) + b"\n"
 
@@ -60,15 +60,15 @@ def _plain(values: pa.Array) -> pa.Array:
     escaped = pc.fill_null(pc.match_substring(values, "\\"), False)
     if not pc.any(escaped).as_py():
         return values
-    texts = (_ESCAPE.sub(_undone, text) for text in values.filter(escaped).to_pylist())
+    texts = (_ESCAPE.sub(_unescape, text) for text in values.filter(escaped).to_pylist())
     return pc.replace_with_mask(values, escaped, pa.array(texts, pa.string()))
 
 
-def _undone(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     return _PLAIN.get(match[1], match[1])
 
 
-def _escaped(values: pa.StringArray) -> pa.StringArray:
+def _escape(values: pa.StringArray) -> pa.StringArray:
     for sign, written in (("\\", "\\\\"), ("\t", "\\t"), ("\n", "\\n"), ("\r", "\\r")):
         values = pc.replace_substring(values, sign, written)
     return values

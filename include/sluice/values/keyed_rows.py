@@ -15,17 +15,17 @@ _ONE_SPELLING = re.compile(r"text|date|uuid|boolean|bytea|bit( varying)?\(\d+\)|
 _EXACT = re.compile(r"numeric\(\d+,(\d+)\)")
 
 
-def spelled_alike(one: str, other: str) -> bool:
+def spelled_alike(type_: str, other_type: str) -> bool:
     """Whether a value of two types, as the log names them, has one text, which is the same in both.
 
     No number with a point that floats has, nor one without a number of digits behind it; nor an interval, nor a text
     that is filled up with blanks.
     """
-    found = _spelling(one)
-    return found is not None and found == _spelling(other)
+    spelling = _single_spelling(type_)
+    return spelling is not None and spelling == _single_spelling(other_type)
 
 
-def _spelling(kind: str) -> str | None:
+def _single_spelling(kind: str) -> str | None:
     if kind in _DIGITS:
         return "0"
     if exact := _EXACT.fullmatch(kind):
@@ -50,7 +50,7 @@ class KeyedRows:
         self._table = table
         self._width = len(columns)
         self._places = [columns.index(name) for name in key]
-        self._wanted = {tuple(one) for one in wanted}
+        self._wanted = {tuple(key_values) for key_values in wanted}
         self.rows = 0
 
     def __iter__(self) -> Iterator[bytes]:
@@ -59,6 +59,6 @@ class KeyedRows:
             texts = columns_of(buffer, self._width)
             keys = zip(*(texts[place].to_pylist() for place in self._places), strict=True)
             chosen = pa.array([key in self._wanted for key in keys], pa.bool_())
-            if found := pc.sum(chosen).as_py():
-                self.rows += found
-                yield lines_of([one.filter(chosen) for one in texts])
+            if count := pc.sum(chosen).as_py():
+                self.rows += count
+                yield lines_of([column.filter(chosen) for column in texts])

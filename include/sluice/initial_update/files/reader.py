@@ -12,7 +12,7 @@ from sluice.errors import SluiceError
 from sluice.initial_update.files.encoding import Packing
 from sluice.initial_update.files.manifest import MANIFEST, StoredChunk, StoredDump, StoredFile
 from sluice.storage.directory import Directory
-from sluice.storage.private_files import copied
+from sluice.storage.private_files import private_copy
 from sluice.vendors.protocol.read import TEXT, Chunk, RowFormat
 from sluice.vendors.protocol.tasks import FromFiles
 
@@ -77,8 +77,8 @@ class StoredRows:
     def _file_content(self, file: StoredFile) -> Iterator[bytes]:
         with ExitStack() as stack:
             # Nothing is unpacked of bytes that have not been hashed, every one of them.
-            with self._directory.reading(file.name) as stream:
-                copy = stack.enter_context(copied(stream, file.bytes))
+            with self._directory.open(file.name) as stream:
+                copy = stack.enter_context(private_copy(stream, file.bytes))
             if (copy.size, copy.sha256) != (file.bytes, file.sha256):
                 raise _changed_error(self._directory, file.name)
             try:

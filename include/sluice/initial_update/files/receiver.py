@@ -105,7 +105,7 @@ class _File:
         self._directory = directory
         self._name = name
         self._open = ExitStack()
-        self._hashing = self._open.enter_context(directory.writing(name))
+        self._hashing = self._open.enter_context(directory.create(name))
         self._sink = packing.sink(self._hashing, name, description)
 
     def write(self, rest: memoryview) -> memoryview:

@@ -46,6 +46,6 @@ def _fault(directory: Directory, file: StoredFile, size: int) -> str:
 
 
 def _buffers(directory: Directory, name: str) -> Iterator[bytes]:
-    with directory.reading(name) as stream:
+    with directory.open(name) as stream:
         while buffer := stream.read(BUFFER_BYTES):
             yield buffer

@@ -138,7 +138,7 @@ class DataFileWriter:
         self._path = path
         self._rows = 0
         self._buffered: list[pa.Table] = []
-        self._disk = private_files.created(path, mode=READABLE_FILE)
+        self._disk = private_files.create_file(path, mode=READABLE_FILE)
         # Of a byte that changed on the disk zstd may make another value.
         self._writer = pq.ParquetWriter(
             self._disk, schema, compression="zstd", compression_level=1, write_page_checksum=True
@@ -245,7 +245,7 @@ def ensure(*directories: Path) -> None:
 def _draft(path: Path, text: str) -> Iterator[Path]:
     draft = path.with_name(f".{uuid4().hex}")
     try:
-        with private_files.created(draft, mode=READABLE_FILE) as file:
+        with private_files.create_file(draft, mode=READABLE_FILE) as file:
             file.write(text.encode())
         flush(draft)
         yield draft

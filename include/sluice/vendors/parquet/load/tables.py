@@ -253,7 +253,7 @@ class LakeReceiver:
         if self._done(chunk).exists():
             return False
         with reachable(f"claiming chunk {chunk} of {self._pair.slave}"):
-            claimed = private_files.appended(self._loading / f"{chunk}.claimed", READABLE_FILE)
+            claimed = private_files.open_append(self._loading / f"{chunk}.claimed", READABLE_FILE)
             try:
                 fcntl.flock(claimed, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
             except BlockingIOError:
