@@ -40,7 +40,7 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         run=this_run(),
     )
     # After an initial update, a role that may only read has perhaps no right on new tables yet.
-    reading = context if options.initial else context.reading(request.source, request.slaves)
+    reading = context if options.initial else context.for_reading(request.source, request.slaves)
     return verify(reading, request, compare_all)
 
 

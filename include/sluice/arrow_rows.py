@@ -13,19 +13,19 @@ from numpy.typing import NDArray
 Rows = TypeVar("Rows", pa.Array, pa.Table)
 
 
-def taken(rows: Rows, places: NDArray[np.int64]) -> Rows:
+def take_rows(rows: Rows, places: NDArray[np.int64]) -> Rows:
     """The rows at these places; where they follow each other, a view of them."""
     if not len(places) or np.array_equal(places, np.arange(places[0], places[0] + len(places))):
         return rows.slice(places[0] if len(places) else 0, len(places))
     return rows.take(pa.array(places))
 
 
-def kept(rows: Rows, which: pa.Array) -> Rows:
+def filter_rows(rows: Rows, which: pa.Array) -> Rows:
     """The rows for which that is true."""
     return rows if pc.all(which, min_count=0).as_py() else rows.filter(which)
 
 
-def joined(arrays: list[pa.Array]) -> pa.Array:
+def concat(arrays: list[pa.Array]) -> pa.Array:
     """One array of several."""
     filled = [array for array in arrays if len(array)] or arrays[:1]
     return filled[0] if len(filled) == 1 else pa.concat_arrays(filled)

@@ -58,7 +58,7 @@ class _Watch(MetaPathFinder):
         if name == "pandas" and self._asking == get_ident():
             raise ModuleNotFoundError("pandas is hidden from PyArrow", name=name)
         others = (finder for finder in sys.meta_path if finder is not self)
-        spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
+        spec = next((spec_ for finder in others if (spec_ := finder.find_spec(name, path, target))), None)
         if spec and spec.loader:
             spec.loader = _Then(spec.loader, self._tell if name == "pandas" else self.let_ask)
         return spec

@@ -35,27 +35,27 @@ class BoundedCalls(Generic[K]):
         A call that was begun goes on when nobody waits for it any more. Those that were not begun by then never are.
         """
         end = time.monotonic() + seconds
-        found: dict[K, T | SluiceError] = {}
-        left = deque(calls.items())
+        results: dict[K, T | SluiceError] = {}
+        waiting = deque(calls.items())
         working: list[Thread] = []
-        while (left or working) and time.monotonic() < end:
-            while left and len(working) < self._at_once:
-                if thread := self._begin(*left.popleft(), found):
+        while (waiting or working) and time.monotonic() < end:
+            while waiting and len(working) < self._at_once:
+                if thread := self._begin(*waiting.popleft(), results):
                     working.append(thread)
             if working:
                 working[0].join(_LOOK_S)
             working = [thread for thread in working if thread.is_alive()]
         # A call that goes on may write into it.
-        return dict(found)
+        return dict(results)
 
-    def _begin(self, key: K, call: Callable[[], T], found: dict[K, T | SluiceError]) -> Thread | None:
+    def _begin(self, key: K, call: Callable[[], T], results: dict[K, T | SluiceError]) -> Thread | None:
         def work() -> None:
             try:
-                found[key] = call()
+                results[key] = call()
             except SluiceError as error:
-                found[key] = error
+                results[key] = error
             except Exception as error:
-                found[key] = unforeseen(error)
+                results[key] = unforeseen(error)
 
         with self._lock:
             if key in self._at_work and self._at_work[key].is_alive():

@@ -43,7 +43,7 @@ class ConnectionInfo:
     password: str = field(default="", repr=False)
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
-    def hurried(self) -> ConnectionInfo:
+    def with_timeouts(self) -> ConnectionInfo:
         """That of a PostgreSQL server whose network is not waited for long, unless it says itself how long."""
         return replace(self, extra={**_HURRIED, **self.extra})
 
@@ -108,7 +108,7 @@ def sealed_text() -> str:
     return text
 
 
-def opened() -> dict[str, ConnectionInfo]:
+def process_connections() -> dict[str, ConnectionInfo]:
     """The connections this process was started with, by Airflow connection id."""
     return open_sealed(sealed_text())
 

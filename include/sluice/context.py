@@ -16,7 +16,7 @@ from sluice.airflow_api.runs import Runs
 from sluice.apply.transform.stylesheet_file import stylesheet
 from sluice.changelog.manifest import Manifest
 from sluice.config import configuration
-from sluice.connections import ConnectionInfo, opened
+from sluice.connections import ConnectionInfo, process_connections
 from sluice.errors import ConfigError
 from sluice.model.item_labels import ItemLabels
 from sluice.model.names import Pair, Resources, TableName, dag_id
@@ -51,7 +51,7 @@ class Context:
     @classmethod
     def of_job(cls) -> Context:
         """From the configuration file and the sealed connections that this process was started with."""
-        return cls(configuration.load(), opened())
+        return cls(configuration.load(), process_connections())
 
     @cached_property
     def store(self) -> Store:
@@ -91,7 +91,7 @@ class Context:
             connection, source.schema_, source.prefix, source.trusted_code, source.capture, source.decoding, standby
         )
 
-    def reading(self, source: str, slaves: Iterable[str]) -> Context:
+    def for_reading(self, source: str, slaves: Iterable[str]) -> Context:
         """The same with the connections of roles that may only read, where the configuration names some."""
         sources, read = dict(self.config.sources), dict(self.config.slaves)
         sources[source] = self.config.source(source).for_reading()
@@ -119,17 +119,17 @@ class Context:
 
     def mapper(self, pair: Pair) -> Mapper:
         """The mapper of a slave, with the column losses that were allowed."""
-        return replace(self.configured(pair), allowed=allowed_losses.allowed_casts(self.store, pair))
+        return replace(self.configured_mapper(pair), allowed=allowed_losses.allowed_casts(self.store, pair))
 
-    def configured(self, pair: Pair) -> Mapper:
+    def configured_mapper(self, pair: Pair) -> Mapper:
         """The mapper by the configuration alone. Raises ConfigError SLC-161, its stylesheet cannot be read."""
         source, slave = self.config.source(pair.source), self.config.slave(pair.slave)
         masters = frozenset(map(self.resources, self.config.sources))
         mapper = replace(slave.mapper, ours=partial(vendor(slave.vendor).is_ours, masters))
         if slave.stylesheets is None:
             return mapper
-        found = stylesheet(slave.stylesheets, pair, source.prefix, source.messages.version)
-        return replace(mapper, stylesheet=found)
+        stylesheet_ = stylesheet(slave.stylesheets, pair, source.prefix, source.messages.version)
+        return replace(mapper, stylesheet=stylesheet_)
 
     def gives(self, pair: Pair, table: TableName) -> bool:
         """Whether a slave is given a table of its master, as it is configured."""
@@ -143,11 +143,11 @@ class Context:
         here = vendor(self.config.slave(pair.slave).vendor).master
         return tuple({self.resources(name) for name in self.config.sources}) if here else ()
 
-    def wiped(self, pair: Pair) -> WipeOut | None:
+    def wipe_out(self, pair: Pair) -> WipeOut | None:
         """The `wipe_out` settings of a slave, if there are any. Raises ConfigError SLC-214 if it is a master, too."""
         slave = self.config.slave(pair.slave)
         here = self.database_id(slave.connection)
-        fed = [name for name, one in self.config.sources.items() if self.database_id(one.connection) == here]
+        fed = [name for name, source in self.config.sources.items() if self.database_id(source.connection) == here]
         if slave.wipe_out and fed:
             raise ConfigError(
                 214,
@@ -162,7 +162,7 @@ class Context:
         settings = self.config.source(source)
         return master(settings.vendor).resources(settings.schema_, settings.prefix)
 
-    def wanted(self, source: str) -> WatchSettings:
+    def watch_settings(self, source: str) -> WatchSettings:
         """The part of the configuration that is stored in the source."""
         settings = self.config.source(source)
         entries = {
@@ -187,16 +187,18 @@ class Context:
     def database_id(self, connection: str) -> str:
         """A text that is the same for connections to one database; an id of one if it is unknown, or no server's."""
         info = self.connections.get(connection)
-        used: list[str] = [one.vendor for one in self.config.sources.values() if one.connection == connection]
-        used += [one.vendor for one in self.config.slaves.values() if one.connection == connection]
+        used: list[str] = [
+            settings.vendor for settings in self.config.sources.values() if settings.connection == connection
+        ]
+        used += [settings.vendor for settings in self.config.slaves.values() if settings.connection == connection]
         for name in used:
             if info and (identified := vendor(name).database_id):
                 return identified(info)
         return connection
 
-    def watched(self, source: str) -> dict[TableName, Watch]:
+    def watched_tables(self, source: str) -> dict[TableName, Watch]:
         """The watched tables of a source: those that are named, and those that its wildcards take today."""
-        entries = self.wanted(source).entries
+        entries = self.watch_settings(source).entries
         names = [TableName(*name) for name in self.config.source(source).watched_tables]
         if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:
             database = self.source(source)
@@ -208,7 +210,7 @@ class Context:
 
     def present(self, source: str) -> dict[TableName, TableName]:
         """The watched tables that exist, by what they are called today, each with the name that it is watched by."""
-        watched, database = list(self.watched(source)), self.source(source)
+        watched, database = list(self.watched_tables(source)), self.source(source)
         try:
             return database.capture.present(watched)
         finally:

@@ -38,7 +38,7 @@ class CrashPoint(StrEnum):
     SLOT_READ = "slot_read"
 
 
-def reached(point: CrashPoint) -> None:
+def crash_if_asked(point: CrashPoint) -> None:
     """Die here, as a power failure would have it, if a test asked for it; or stop here, and let it kill others, too."""
     asked = os.environ.get(ENV, "")
     if asked == point:

@@ -32,13 +32,13 @@ def sections() -> Mapping[str, list[ErrorEntry]]:
     """Every error, by the title of its section."""
     text = resources.files("sluice").joinpath(_FILE).read_text(encoding="utf-8")
     return {
-        one["section"]: [
-            ErrorEntry(code, told["what"], told["safe"], told["type"]) for code, told in one["codes"].items()
+        section["section"]: [
+            ErrorEntry(code, told["what"], told["safe"], told["type"]) for code, told in section["codes"].items()
         ]
-        for one in yaml.load(text, _LOADER)
+        for section in yaml.load(text, _LOADER)
     }
 
 
 def entries() -> dict[str, ErrorEntry]:
     """Every error by its code."""
-    return {one.code: one for section in sections().values() for one in section}
+    return {entry.code: entry for section in sections().values() for entry in section}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 
-from sluice.outside_text import shortened, visible
+from sluice.outside_text import shorten, visible
 
 # What hints of transient errors say; where nothing does so, `sluice.hints` says what to type instead.
 AGAIN = "the run tries again by itself"
@@ -46,7 +46,7 @@ class SluiceError(Exception):
 
     @fact.setter
     def fact(self, text: str) -> None:
-        self._fact = said(text)
+        self._fact = sanitize(text)
         self.args = (self._fact,)
 
     @property
@@ -56,7 +56,7 @@ class SluiceError(Exception):
 
     @hint.setter
     def hint(self, text: str) -> None:
-        self._hint = said(text)
+        self._hint = sanitize(text)
 
     @property
     def message(self) -> str:
@@ -70,13 +70,13 @@ class SluiceError(Exception):
         return type(self), (self.code, self.fact, self.hint)
 
 
-def said(text: str) -> str:
+def sanitize(text: str) -> str:
     """A text without what could pass for a line of its own, such as a HINT, and without the password of an address; the
     same if it is given its result.
 
     Names of tables and files are other people's: an error says them, but they cannot speak in its place.
     """
-    return _PASSWORD.sub(r"\1\2***", shortened(_LINE.sub("\n  ", visible(text))))
+    return _PASSWORD.sub(r"\1\2***", shorten(_LINE.sub("\n  ", visible(text))))
 
 
 def shown_value(text: str) -> str:

@@ -26,7 +26,7 @@ class UnusableExtension(ValueError):
     """Why there is no such hook."""
 
 
-def made(group: str, named: str, *arguments: object) -> object:
+def call_hook(group: str, named: str, *arguments: object) -> object:
     """Call the hook of that name with these arguments.
 
     Args:
@@ -52,12 +52,12 @@ def made(group: str, named: str, *arguments: object) -> object:
 def usable(make: Callable[[], _T]) -> _T:
     """Call `make`. Raises UnusableExtension if it fails, or does not end in time."""
     try:
-        return asked(make)
+        return call_in_time(make)
     except Exception as error:
         raise UnusableExtension(f"{type(error).__name__}: {error}") from error
 
 
-def asked(call: Callable[[], _T]) -> _T:
+def call_in_time(call: Callable[[], _T]) -> _T:
     """The answer of the call, or its error. Raises TimeoutError if it does neither in time, and SystemExit if the
     process is asked to end before; the call then goes on by itself.
 

@@ -75,9 +75,9 @@ def _without(stuck: BlockingTransaction, pair: Pair, fact: str) -> str:
         fact: of the error. Where the transaction is of several tables, it says which one has the trouble.
     """
     first = f"`{dispatcher(pair, '--remove-first', stuck.ordinal)}` keeps the transaction aside"
-    tables = list(dict.fromkeys(one.table for one in stuck.touched if one.table))
+    tables = list(dict.fromkeys(change.table for change in stuck.touched if change.table))
     if len(tables) > 1:
-        tables = [one for one in tables if names(fact, one)]
+        tables = [table for table in tables if names(fact, table)]
     if len(tables) != 1:
         return first
     return f"{first}, `--skip {shlex.quote(tables[0])}` leaves that table out until the slave is filled anew"

@@ -53,7 +53,7 @@ _NOT_IN_CLEAR = "!password"
 _TAKEN = (*_NETWORK, _REQUIRED)
 
 
-class Hidden:
+class HiddenVariables:
     """Variables that are not in the environment while connections are opened, by however many threads."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Hidden:
         self._values: dict[str, str] = {}
 
     @contextmanager
-    def used(self, names: Collection[str]) -> Iterator[None]:
+    def hide(self, names: Collection[str]) -> Iterator[None]:
         """Hide variables until the block ends, and until no other one hides any."""
         with self._lock:
             self._users += 1
@@ -77,12 +77,12 @@ class Hidden:
                     self._values.clear()
 
 
-_hidden = Hidden()
+_hidden = HiddenVariables()
 
 
 def connect(conninfo: str = "", *, autocommit: bool = True, **how: Any) -> psycopg.Connection[tuple[Any, ...]]:
     """A session that is what these parameters say, as libpq names them. Raises psycopg.Error."""
-    with _hidden.used(ignored_variables(how)):
+    with _hidden.hide(ignored_variables(how)):
         return psycopg.connect(conninfo, autocommit=autocommit, **how)
 
 
@@ -94,7 +94,7 @@ def ignored_variables(how: Collection[str] = ()) -> frozenset[str]:
 @cache
 def _variables() -> dict[str, str]:
     """The variables for parameters that are not given, without those of `_PROOF`."""
-    known = {one.keyword.decode(): one.envvar.decode() for one in pq.Conninfo.get_defaults() if one.envvar}
+    known = {option.keyword.decode(): option.envvar.decode() for option in pq.Conninfo.get_defaults() if option.envvar}
     return {keyword: variable for keyword, variable in known.items() if not keyword.startswith(_PROOF)}
 
 
@@ -141,7 +141,7 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     except (AttributeError, OSError):
         return _by_words(str(error))
     try:
-        with _hidden.used(ignored_variables(how)):
+        with _hidden.hide(ignored_variables(how)):
             output = _notices(notes, make_conninfo(**{key: str(value) for key, value in how.items()}))
     except psycopg.NotSupportedError:
         return _by_words(str(error))
@@ -150,8 +150,8 @@ def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | N
     finally:
         os.close(notes)
     # The last one: libpq may have asked again without TLS.
-    found = _REFUSED.findall(output)
-    return found[-1].decode() if found else None
+    states = _REFUSED.findall(output)
+    return states[-1].decode() if states else None
 
 
 def _by_words(message: str) -> str | None:

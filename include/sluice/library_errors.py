@@ -40,7 +40,7 @@ def _of_driver(what: str) -> SluiceError:
     hint = f"see the log of the database, then run this again. {_REPORT}"
     error = SluiceError(362, f"the driver of a database fails: {what}", hint)
     # All drivers name a lost session so.
-    return _passing(error) if what.startswith(("OperationalError", "InterfaceError")) else error
+    return _as_transient(error) if what.startswith(("OperationalError", "InterfaceError")) else error
 
 
 def _of_arrow(what: str) -> SluiceError:
@@ -146,10 +146,10 @@ def _of_system(error: OSError) -> SluiceError:
         return TransientError(30, f"another host or program does not answer: {what}", hint)
     hint = "fix what the system says of it, then run this again; nothing is lost"
     refused = SluiceError(659, f"the system refuses something: {what} ({_place(error)})", hint)
-    return refused if error.errno in _LASTING else _passing(refused)
+    return refused if error.errno in _LASTING else _as_transient(refused)
 
 
-def _passing(error: SluiceError) -> SluiceError:
+def _as_transient(error: SluiceError) -> SluiceError:
     """The same as one that may pass, so that it is tried again."""
     return TransientError(error.code, error.fact, error.hint)
 

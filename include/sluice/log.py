@@ -28,7 +28,7 @@ def to_stderr() -> None:
 
 
 @contextmanager
-def recorded() -> Iterator[deque[tuple[float, str]]]:
+def record_events() -> Iterator[deque[tuple[float, str]]]:
     """The last events within the block, of all threads: when each was, in seconds since 1970, and its line."""
     lines: deque[tuple[float, str]] = deque(maxlen=_MOST_LINES)
     handler = logging.Handler()

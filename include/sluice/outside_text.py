@@ -1,6 +1,6 @@
 """Texts of others as we say them: names, types, and what servers, clients and files tell. One function per medium.
 
-An error says them by `sluice.errors.said`, and a page by `visible`: its templates escape all else.
+An error says them by `sluice.errors.sanitize`, and a page by `visible`: its templates escape all else.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ MOST_SAID = 20_000
 
 def visible(text: str) -> str:
     """A text without characters that hide or rearrange what stands around them; lines and tabs stay."""
-    return _HIDING.sub(lambda found: ascii(found[0])[1:-1], text)
+    return _HIDING.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def in_one_line(text: str) -> str:
     """A text behind which a line goes on; the same if all of it is printable."""
-    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def in_log(value: object) -> str:
@@ -40,7 +40,7 @@ def in_log(value: object) -> str:
 def in_markdown(text: str) -> str:
     """A name within a sentence or a table of Markdown, letter by letter: no link, no picture, no tag."""
     # A table's row is split at each | that stands in it, whatever is around that.
-    shown = shortened(in_one_line(text)).replace("|", "\\x7c")
+    shown = shorten(in_one_line(text)).replace("|", "\\x7c")
     fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(shown)), default=0))
     edge = " " if not shown or "`" in (shown[0], shown[-1]) or shown[0] == shown[-1] == " " else ""
     return f"{fence}{edge}{shown}{edge}{fence}"
@@ -48,12 +48,12 @@ def in_markdown(text: str) -> str:
 
 def in_markdown_block(text: str) -> list[str]:
     """Lines of a block of code in Markdown."""
-    return [f"    {line}" for line in shortened(visible(text)).splitlines()]
+    return [f"    {line}" for line in shorten(visible(text)).splitlines()]
 
 
 def in_note(text: str) -> str:
     """A note of a run, which Airflow shows as Markdown: none of it is a mark."""
-    return _MARKS.sub(lambda found: f"\\{found[0]}", visible(text))
+    return _MARKS.sub(lambda match: f"\\{match[0]}", visible(text))
 
 
 def of_note(note: str) -> str:
@@ -67,7 +67,7 @@ def in_csv(cell: str) -> str:
     return f"'{shown}" if _FORMULA.match(shown) else shown
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """As much of a text as anybody reads, and how much more there is."""
     if len(text) <= MOST_SAID:
         return text

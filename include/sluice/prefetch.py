@@ -9,13 +9,13 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 
-def ahead(items: Iterator[_T]) -> Generator[_T]:
+def fetch_ahead(items: Iterator[_T]) -> Generator[_T]:
     """The items, each made by a thread while its predecessor is used; so two of them are held. To be closed."""
     with ThreadPoolExecutor(1, thread_name_prefix="ahead") as thread:
         coming = thread.submit(_some, items)
-        while found := coming.result():
+        while fetched := coming.result():
             coming = thread.submit(_some, items)
-            yield found.pop()
+            yield fetched.pop()
 
 
 def _some(items: Iterator[_T]) -> list[_T]:

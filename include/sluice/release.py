@@ -50,10 +50,10 @@ def _checksums() -> Iterator[tuple[str, int]]:
                 if name.parts[0] not in _NOT_THE_PACKAGE:
                     yield f"{kind}/{name.as_posix()}", zlib.crc32(file.read_bytes())
     else:
-        yield from _archived(package)
+        yield from _archive_files(package)
 
 
-def _archived(package: Path) -> Iterator[tuple[str, int]]:
+def _archive_files(package: Path) -> Iterator[tuple[str, int]]:
     """The same of an archive, which lists the CRCs."""
     archive = next(file for file in package.parents if file.is_file())
     inside = package.relative_to(archive).as_posix()

@@ -108,7 +108,7 @@ def dispatcher(pair: Pair, *options: object) -> str:
     return sluice("dispatcher", pair.source, pair.slave, *options)
 
 
-def rejected(pair: Pair) -> str:
+def rejected_changes(pair: Pair) -> str:
     """The command that shows what a slave did not carry out."""
     return sluice("rejected", pair.source, pair.slave)
 
@@ -121,7 +121,7 @@ def _plain(value: object) -> str:
     """A choice as `sluice.airflow_api.dags` reads it."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list) and value and all(isinstance(one, str) and _is_plain(one) for one in value):
+    if isinstance(value, list) and value and all(isinstance(item, str) and _is_plain(item) for item in value):
         return ",".join(value)
     return json.dumps(value)
 

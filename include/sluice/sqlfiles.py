@@ -17,6 +17,6 @@ def statement(vendor: str, name: str) -> str:
 
 def names(vendor: str, folder: str) -> list[str]:
     """The names of all statements in a folder, in their numbered order; none if there is no such folder."""
-    found = _SQL.joinpath(vendor, folder)
-    files = [file.name for file in found.iterdir()] if found.is_dir() else []
+    directory = _SQL.joinpath(vendor, folder)
+    files = [file.name for file in directory.iterdir()] if directory.is_dir() else []
     return sorted(f"{folder}/{name.removesuffix('.sql')}" for name in files if name.endswith(".sql"))

@@ -53,7 +53,7 @@ STEP_S = 10.0
 LOOK_S = 0.5
 
 
-def done(steps: Steps, name: str, work: Work, meanwhile: Callable[[], None]) -> Result:
+def run_step(steps: Steps, name: str, work: Work, meanwhile: Callable[[], None]) -> Result:
     """Do a step, and call `meanwhile` now and then until it is done; if that raises, the step is cancelled.
 
     Raises:

@@ -43,9 +43,9 @@ class Throttle:
         if time.monotonic() < self._until:
             return self._why
         try:
-            found = active(self._context, self._source)
-            reason = f"active sessions of others on the master: {found}, more than {self._most} (`max_active`)"
-            self._why = reason if found > self._most else ""
+            sessions = active(self._context, self._source)
+            reason = f"active sessions of others on the master: {sessions}, more than {self._most} (`max_active`)"
+            self._why = reason if sessions > self._most else ""
         except SluiceError as error:
             self._why = error.message
         self._until = time.monotonic() + _REST_S if self._why else 0.0

@@ -71,7 +71,7 @@ class Transport:
     def from_session(cls, session: psycopg.Connection[Any]) -> Transport:
         """Ask both ends of a session. Raises psycopg.Error."""
         encrypted, client = session.execute(_AT_THE_SERVER).fetchone() or (False, None)
-        asked = {one.keyword: one.val for one in session.pgconn.info}
+        asked = {option.keyword: option.val for option in session.pgconn.info}
         sslmode = (asked.get(b"sslmode") or b"prefer").decode()
         return cls(session.info.hostaddr, client or "", session.pgconn.ssl_in_use, encrypted, sslmode)
 
@@ -115,14 +115,14 @@ def trouble(error: BaseException | None, where: str) -> SluiceError | None:
         return None
     reason = "; ".join(filter(None, map(str.strip, str(error).splitlines())))
     if _ASKED_FOR in reason:
-        return exposed(where, "`require_auth` password")
+        return password_error(where, "`require_auth` password")
     for words, hint in _TROUBLES.items():
         if re.search(words, reason):
             return SluiceError(311, f"no TLS with {where} as its connection asks for it: {reason}", hint)
     return None
 
 
-def exposed(where: str, allowing: str) -> SluiceError:
+def password_error(where: str, allowing: str) -> SluiceError:
     """A server asks for a password in a form that it can read, and is not verified.
 
     Args:

@@ -105,5 +105,5 @@ def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:
     for conn_id in dict.fromkeys(ids):
         with suppress(AirflowNotFoundException):
             connection = info(Connection.get_connection_from_secrets(conn_id))
-            connections[conn_id] = connection.hurried() if connection.conn_type == "postgres" else connection
+            connections[conn_id] = connection.with_timeouts() if connection.conn_type == "postgres" else connection
     return connections

@@ -111,14 +111,14 @@ def test_what_the_log_holds_is_on_the_source_after_its_crash(build, fragile, mon
         if at is CrashPoint.LISTED:
             fragile.kill()
 
-    monkeypatch.setattr(publishing, "reached", crash)
+    monkeypatch.setattr(publishing, "crash_if_asked", crash)
     publisher = world.publisher()
     hasty = hasty_session(world)
     for number in range(5):
         hasty.execute("INSERT INTO t VALUES (%s, 'hasty')", [number])
     with pytest.raises(Exception, match="SLC-030"):
         publisher.publish(None)
-    monkeypatch.setattr(publishing, "reached", lambda at: None)
+    monkeypatch.setattr(publishing, "crash_if_asked", lambda at: None)
     published = {row["new"][0] for row in world.log()}
     kept = {str(number) for (number,) in world.session().execute("SELECT id FROM t")}
     assert published == {"0", "1", "2", "3", "4"}
@@ -136,10 +136,10 @@ def test_what_a_source_lost_between_the_sweep_and_its_flush_is_not_in_the_log(bu
     world = build(DDL, TABLES, elsewhere={"master": fragile})
     publisher = world.publisher()
     hasty_session(world).execute("INSERT INTO t SELECT g, 'hasty' FROM generate_series(0, 4) AS g")
-    monkeypatch.setattr(publishing, "reached", lambda at: fragile.kill() if at is CrashPoint.SWEPT else None)
+    monkeypatch.setattr(publishing, "crash_if_asked", lambda at: fragile.kill() if at is CrashPoint.SWEPT else None)
     with pytest.raises(TransientError, match="SLC-030"):
         publisher.publish(None)
-    monkeypatch.setattr(publishing, "reached", lambda at: None)
+    monkeypatch.setattr(publishing, "crash_if_asked", lambda at: None)
     assert world.log() == []
     world.reconnect("master")
     assert world.rows("master", "public.t").total() == 0
@@ -213,7 +213,7 @@ def test_a_drain_whose_slave_crashed_says_of_nothing_that_it_is_there_which_may_
         if merged == [CrashPoint.MERGED] * 3:
             fragile.kill()
 
-    monkeypatch.setattr(slaves, "reached", crash)
+    monkeypatch.setattr(slaves, "crash_if_asked", crash)
     with pytest.raises(TransientError, match="SLC-030"):
         world.drain()
     await_steps()

@@ -64,7 +64,7 @@ def test_a_restart_at_any_point_of_a_sweep_loses_and_repeats_nothing(world, rest
                 restartable.restart(mode)
 
         with monkeypatch.context() as patch:
-            patch.setattr(publishing, "reached", restart)
+            patch.setattr(publishing, "crash_if_asked", restart)
             with pytest.raises(TransientError, match="SLC-030"):
                 world.publish()
             # The run may have failed at its own look at the source, while the step still waits for the restart.

@@ -22,7 +22,7 @@ from sluice.initial_update import progress
 from sluice.initial_update.chunks import plan
 from sluice.initial_update.chunks.task import load_chunks
 from sluice.initial_update.dump import EXTERNAL
-from sluice.log import recorded
+from sluice.log import record_events
 from sluice.model.names import TableName
 from sluice.runtime.postgres_dirs import packaged_binaries
 from sluice.state.replication import ReplicationEvent, Status
@@ -179,7 +179,7 @@ def test_a_comparison_gives_way_and_is_tried_again_at_the_same_point(world, monk
 
     monkeypatch.setattr(compare, "equal", slowly)
     gave_way = f"SLC-275: public.last was being read, .*ALTER TABLE last {change}"
-    with recorded() as events, pytest.raises(TransientError, match=gave_way) if ends else nullcontext():
+    with record_events() as events, pytest.raises(TransientError, match=gave_way) if ends else nullcontext():
         world.verify("zurich", tables=(TableName("public", "last"),))
     assert re.search(f"tried again .*{gave_way}", "\n".join(line for _, line in events))
     if side == "zurich":

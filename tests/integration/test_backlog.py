@@ -200,8 +200,8 @@ def test_a_long_queue_is_looked_over_once_however_many_steps_it_takes(build, mon
     # Its keys lie in all slices.
     insert(late, 501, 2)
     late.execute("COMMIT")
-    done = drain_job.done
-    monkeypatch.setattr(drain_job, "done", lambda *how: steps.append(how[1]) or done(*how))
+    done = drain_job.run_step
+    monkeypatch.setattr(drain_job, "run_step", lambda *how: steps.append(how[1]) or done(*how))
     assert world.publish()["changes"] == 203
     assert (len(looks), len(steps) >= 5) == (1, True)
     assert transactions(world)[-1] == [500, 501, 502]
@@ -314,7 +314,7 @@ def test_a_publisher_that_purges_again_goes_on_with_the_backlog(build, monkeypat
     insert(world.master, 1, 25, each=25)
     insert(world.master, 26, 40)
     with monkeypatch.context() as patch:
-        patch.setattr(publishing, "reached", dies_when_listed)
+        patch.setattr(publishing, "crash_if_asked", dies_when_listed)
         with pytest.raises(RuntimeError, match="dead"):
             world.publisher().publish(10)
     world.let_leases_expire()

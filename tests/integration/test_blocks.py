@@ -139,7 +139,7 @@ def test_what_breaks_off_goes_on_where_it_was_and_no_block_is_put_in_beside_its_
             raise Broken
 
         with monkeypatch.context() as patch:
-            patch.setattr("sluice.vendors.postgresql.load.blocks.reached", killed)
+            patch.setattr("sluice.vendors.postgresql.load.blocks.crash_if_asked", killed)
             blocks_here(job)
 
     def drain_does_not_wait(job):

@@ -109,7 +109,7 @@ def test_a_slave_that_comes_nearer_is_waited_for(begun, monkeypatch):
             time.sleep(1)
 
     with monkeypatch.context() as patch:
-        patch.setattr("sluice.drain.pipeline.reached", slowly)
+        patch.setattr("sluice.drain.pipeline.crash_if_asked", slowly)
         with world.running("zurich"):
             loaded(world, noted)
     assert refused == []

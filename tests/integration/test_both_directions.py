@@ -156,7 +156,7 @@ def test_what_users_write_beside_a_drain_is_sent_and_what_the_drain_sets_off_is_
             raise RuntimeError
 
     with monkeypatch.context() as patched:
-        patched.setattr(slaves, "reached", dies)
+        patched.setattr(slaves, "crash_if_asked", dies)
         with pytest.raises(RuntimeError):
             world.drain("east", "west")
     assert world.queued("west") == []

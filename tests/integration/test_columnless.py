@@ -36,7 +36,7 @@ def test_a_table_that_loses_its_last_column_is_taken_for_dropped_until_it_has_on
     ]
     assert world.rows("zurich", "public.other") == world.rows("master", "public.other")
     with closing(world.context.source(SOURCE)) as database:
-        database.capture.install(world.context.watched(SOURCE), world.context.wanted(SOURCE))
+        database.capture.install(world.context.watched_tables(SOURCE), world.context.watch_settings(SOURCE))
     world.master.execute("ALTER TABLE t ADD COLUMN c int; ALTER TABLE empty ADD COLUMN c int DEFAULT 7")
     world.master.execute("INSERT INTO t VALUES (5); INSERT INTO empty VALUES (6)")
     world.catch_up()

@@ -284,7 +284,7 @@ def test_a_drain_that_was_overtaken_cannot_commit(world, monkeypatch):
                 seen.append(world.drainer().deliver().changes)
 
         for module in (draining, pipeline, writer, slaves):
-            monkeypatch.setattr(module, "reached", reached)
+            monkeypatch.setattr(module, "crash_if_asked", reached)
         with pytest.raises((FencedError, TransientError)):
             zombie.deliver()
         assert seen == [2], point

@@ -12,7 +12,7 @@ from support.world import SOURCE
 
 from sluice.drain.step import StepDone, deliver
 from sluice.errors import FencedError, SluiceError, TransientError
-from sluice.steps import LocalSteps, done
+from sluice.steps import LocalSteps, run_step
 from sluice.store.leases import acquire
 
 pytestmark = [pytest.mark.postgres]
@@ -91,7 +91,7 @@ def test_what_a_step_fails_with_and_what_its_driver_fails_with_is_raised(world):
 
     steps = LocalSteps(world.context)
     with pytest.raises(SluiceError, match="it fails"):
-        done(steps, "failing", failing, lambda: None)
+        run_step(steps, "failing", failing, lambda: None)
     with pytest.raises(FencedError):
-        done(steps, "slow", slow, lost)
+        run_step(steps, "slow", slow, lost)
     over.set()

@@ -277,7 +277,7 @@ def test_a_table_that_may_wait_at_its_commit_draws_a_last_key_from_then_on(build
 @pytest.mark.full
 def test_a_table_made_while_bootstrap_was_about_to_begin_stays_watched(build):
     world = build(PLAIN, ["public.*"])
-    watched, wanted = world.context.watched(SOURCE), world.context.wanted(SOURCE)
+    watched, wanted = world.context.watched_tables(SOURCE), world.context.watch_settings(SOURCE)
     world.master.execute("CREATE TABLE late (id int PRIMARY KEY)")
     source = world.context.source(SOURCE)
     assert source.capture.install(watched, wanted).removed == ()

@@ -197,7 +197,7 @@ def test_rows_are_repaired_under_constant_writes_to_them_though_sessions_are_end
             ends.pop()
             slave_server.execute(f"KILL CONNECTION {sessions[-1].thread_id()}")
 
-    monkeypatch.setattr(net_repair, "reached", end_session)
+    monkeypatch.setattr(net_repair, "crash_if_asked", end_session)
     session = world.session()
 
     def write():

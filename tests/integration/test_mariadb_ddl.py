@@ -185,7 +185,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
     world = maria(DDL, ["public.*"], slaves=("zurich",))
     death = Death()
     for module in (slave, committed_ddl):
-        monkeypatch.setattr(module, "reached", death)
+        monkeypatch.setattr(module, "crash_if_asked", death)
     deaths = [*itertools.product(COMMANDS[:1], POINTS), *itertools.product(COMMANDS[1:], POINTS[1:3])]
     for number, (statement, (point, times)) in enumerate(deaths):
         mode = "one_to_one" if number % 2 else "batch"
@@ -215,7 +215,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
         return MariaRepair(world.infos["zurich"], pair, database, world.context.mapper(pair), [])
 
     def overtaken(here):
-        monkeypatch.setattr(committed_ddl, "reached", lambda _: None)
+        monkeypatch.setattr(committed_ddl, "crash_if_asked", lambda _: None)
         assert here is CrashPoint.INTENDED
         at = earlier.position
         # It is beyond where it was, and has not arrived where the command's transaction ends.
@@ -229,7 +229,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
             rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
         delivered(world)
 
-    monkeypatch.setattr(committed_ddl, "reached", overtaken)
+    monkeypatch.setattr(committed_ddl, "crash_if_asked", overtaken)
     with pytest.raises(FencedError, match="SLC-050"):
         earlier.deliver()
     position = world.drainer().position
@@ -289,7 +289,7 @@ def test_an_alter_that_is_found_late_is_carried_out_once_in_front_of_the_rows_th
     world = maria(DDL, ["public.t", "public.heap"], slaves=("zurich",), elsewhere={"master": weak})
     death = Death()
     for module in (slave, committed_ddl):
-        monkeypatch.setattr(module, "reached", death)
+        monkeypatch.setattr(module, "crash_if_asked", death)
     for number, (point, times) in enumerate(POINTS[1:4]):
         death.at = [point] * times
         for statement in (

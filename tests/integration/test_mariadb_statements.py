@@ -124,7 +124,7 @@ def test_a_statement_is_executed_once_though_drains_die_and_may_stop_a_slave(mar
     world.publish()
     drain = world.drainer()
     with monkeypatch.context() as dying:
-        dying.setattr(slave, "reached", die)
+        dying.setattr(slave, "crash_if_asked", die)
         with pytest.raises(SystemExit):
             drain.deliver()
     world.let_leases_expire()

@@ -159,7 +159,7 @@ def test_a_table_altered_between_two_transactions_bends_no_value(world, monkeypa
                 time.sleep(0.01)
             world.reader("zurich").execute(change)
 
-    monkeypatch.setattr(replaying, "reached", reached)
+    monkeypatch.setattr(replaying, "crash_if_asked", reached)
     drain.deliver()
     with pytest.raises(SluiceError, match=r"SLC-073: .*numeric\(8,4\) -> numeric\(6,2\)"):
         drain.deliver()
@@ -217,7 +217,7 @@ def test_a_replay_that_was_overtaken_commits_nothing_more(world, monkeypatch):
         while part := other.deliver():
             delivered.append(part.changes)
 
-    monkeypatch.setattr(replaying, "reached", reached)
+    monkeypatch.setattr(replaying, "crash_if_asked", reached)
     with pytest.raises(FencedError):
         zombie.deliver()
     assert world.position().ordinal == len(CHANGES)

@@ -131,7 +131,7 @@ def test_a_drain_that_dies_around_a_command_or_within_one_carries_it_out_once(de
     world.catch_up()
     death = Death()
     for module in (slave, committed_ddl):
-        monkeypatch.setattr(module, "reached", death)
+        monkeypatch.setattr(module, "crash_if_asked", death)
     define = OracleCommands._define
 
     def defined(self, statement, then=None):

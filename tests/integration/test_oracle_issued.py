@@ -77,7 +77,7 @@ def test_a_statement_does_the_same_at_its_place_and_once_though_drains_die(depot
 
     drain = world.drainer()
     with monkeypatch.context() as dying:
-        dying.setattr(slave, "reached", die)
+        dying.setattr(slave, "crash_if_asked", die)
         with pytest.raises(SystemExit):
             drain.deliver()
     world.let_leases_expire()

@@ -17,7 +17,7 @@ from support.world import CAPTURES, SOURCE, World
 
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import SluiceError, StrangeSource, TransientError
-from sluice.log import recorded
+from sluice.log import record_events
 from sluice.model.names import TableName
 from sluice.monitor.check import findings
 from sluice.publish.publisher import PointRequest
@@ -317,7 +317,7 @@ def test_publishing_goes_on_with_a_server_that_has_all_that_was_published(server
     world = promoted.worlds[capture]
     servers.lead(world, servers.new)
     world.master.execute("INSERT INTO t VALUES (5)")
-    with recorded() as lines, pytest.raises(TransientError, match=r"SLC-083: .*another server took the place"):
+    with record_events() as lines, pytest.raises(TransientError, match=r"SLC-083: .*another server took the place"):
         world.publisher().publish(None, PointRequest(1, "of the old server", "1:1:"))
     assert any("took the source's place" in line and "inconsistent=bern" in line for _, line in lines)
     world.catch_up()

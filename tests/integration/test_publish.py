@@ -52,7 +52,7 @@ def dies_at(monkeypatch, point, meanwhile=None, turn=1):
                 raise RuntimeError(CRASHED)
             meanwhile()
 
-    monkeypatch.setattr(publishing, "reached", reached)
+    monkeypatch.setattr(publishing, "crash_if_asked", reached)
 
 
 @pytest.mark.smoke

@@ -63,7 +63,7 @@ def world(server, tmp_path_factory):
 @pytest.fixture
 def compared(world):
     """Compares as the job does, by the roles that may only read."""
-    context = world.context.reading(SOURCE, world.slaves)
+    context = world.context.for_reading(SOURCE, world.slaves)
 
     def compare(**asked):
         with world.running():

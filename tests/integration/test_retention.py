@@ -60,7 +60,7 @@ def test_what_a_purge_that_was_missed_has_still_to_read_stays_and_goes_after_it(
         if at is CrashPoint.LISTED and world.context.manifest(SOURCE).end().segment == 6:
             raise RuntimeError(DOWN)
 
-    monkeypatch.setattr(publisher, "reached", goes_down)
+    monkeypatch.setattr(publisher, "crash_if_asked", goes_down)
     with pytest.raises(RuntimeError, match=DOWN):
         world.publisher().publish(16)
     monkeypatch.undo()

@@ -20,7 +20,7 @@ from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_file import SegmentFile
 from sluice.changelog.segment_files import PlainDirectory, SegmentFiles
 from sluice.errors import SluiceError, TransientError
-from sluice.prefetch import ahead
+from sluice.prefetch import fetch_ahead
 from sluice.storage import private_files
 from sluice.storage.arrow_tree import open_filesystem
 
@@ -87,7 +87,7 @@ def test_what_is_written_is_read_back_in_order_also_by_a_thread(files: SegmentFi
     batches = [changes(1, 10), changes(6, 4)]
     written = files.write("src-1-1-a", batches)
     expected = [row for batch in batches for row in batch.to_pylist()]
-    assert [row for batch in ahead(files.read(written, 0, LOGGED)) for row in batch.to_pylist()] == expected
+    assert [row for batch in fetch_ahead(files.read(written, 0, LOGGED)) for row in batch.to_pylist()] == expected
     assert read(files, written) == expected
     assert files.names() == ["src-1-1-a"]
 

@@ -9,7 +9,7 @@ from support.waiting import until
 from support.world import SOURCE
 
 from sluice.errors import ConfigError, SluiceError
-from sluice.log import recorded
+from sluice.log import record_events
 from sluice.monitor.check import findings
 from sluice.monitor.signals import gather
 from sluice.monitor.status import as_table, statuses
@@ -53,7 +53,7 @@ def test_how_much_is_kept_is_shown_and_much_is_a_warning(world):
     kept = {one.signal.name: one.value for one in gather(world.context, rows, lambda _: True)}
     assert kept["sluice_kept_log_bytes"] == rows[0].kept_log.bytes > 70_000_000
     assert "sluice_kept_log_left_bytes" not in kept
-    with recorded() as lines:
+    with record_events() as lines:
         world.publish()
     assert any("the server keeps much of its log" in line for _, line in lines)
     # The server moves a slot's beginning from one checkpoint to another.

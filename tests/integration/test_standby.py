@@ -87,7 +87,7 @@ def test_a_running_drain_looks_at_the_gate_between_batches(world, airflow, monke
             airflow.pause("eva")
             until(lambda: holds(world), "nobody sees the pause")
 
-    monkeypatch.setattr("sluice.drain.pipeline.reached", third_pauses)
+    monkeypatch.setattr("sluice.drain.pipeline.crash_if_asked", third_pauses)
     for number in range(2, 12):
         world.master.execute("INSERT INTO t VALUES (%s, 'a')", [number])
     world.publish()

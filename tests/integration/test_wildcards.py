@@ -31,7 +31,7 @@ def actions(world):
 
 
 def test_a_wildcard_takes_tables_and_leaves_out_exclusions_partitions_views_and_other_schemas(world):
-    watched = world.context.watched(SOURCE)
+    watched = world.context.watched_tables(SOURCE)
     assert {str(name): watch.actions for name, watch in watched.items()} == {
         "x.a": "IUD",
         "x.log_kept": "I",
@@ -43,7 +43,7 @@ def test_a_wildcard_takes_tables_and_leaves_out_exclusions_partitions_views_and_
     looked = [finding for finding in findings(world.context) if finding.subject.startswith(("source", "slave"))]
     assert len(looked) == 2
     assert all(finding.good for finding in looked)
-    patterns = world.context.wanted(SOURCE).entries
+    patterns = world.context.watch_settings(SOURCE).entries
     for name in ("a", "b", "log_", "log_kept", "log_kept2", "lo", "z", "A"):
         found = world.master.execute("SELECT actions FROM repl_wants('x', %s)", [name]).fetchone()
         ours = find_entry(patterns, TableName("x", name))
@@ -60,7 +60,11 @@ def test_a_wildcard_leaves_alone_what_we_have_made_ourselves(build):
 
     world.configure(second)
     bootstrap(world.context, "second")
-    assert list(world.context.watched(SOURCE)) == list(world.context.watched("second")) == [TableName("public", "a")]
+    assert (
+        list(world.context.watched_tables(SOURCE))
+        == list(world.context.watched_tables("second"))
+        == [TableName("public", "a")]
+    )
     assert stream(world) == []
 
 
@@ -75,7 +79,7 @@ def test_a_table_made_later_is_captured_from_its_first_row(world):
     assert content["after"]["key"] == ["id"]
     assert content["statement"].startswith("CREATE TABLE x.later")
     assert rows == [("I", "(1,d)"), ("U", "(1,e)"), ("D", "(1,e)"), ("T", None)]
-    assert TableName("x", "later") in world.context.watched(SOURCE)
+    assert TableName("x", "later") in world.context.watched_tables(SOURCE)
     assert bootstrap(world.context, SOURCE)["added"] == []
     world.publish()
     assert len({change["ordinal"] for change in world.log()}) == 1

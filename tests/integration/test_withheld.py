@@ -99,7 +99,7 @@ def test_a_publisher_that_dies_before_the_purge_purges_also_what_it_withheld(bui
             monkeypatch.undo()
             raise RuntimeError("dead")
 
-    monkeypatch.setattr(publishing, "reached", dies)
+    monkeypatch.setattr(publishing, "crash_if_asked", dies)
     with pytest.raises(RuntimeError, match="dead"):
         world.publish()
     world.catch_up()

@@ -64,7 +64,7 @@ def session(server):
     with server.connect(info) as made:
         made.execute("CREATE TABLE t (id int)" + ";" + TYPES)
         source = context.source("one")
-        source.capture.install(context.watched("one"), context.wanted("one"))
+        source.capture.install(context.watched_tables("one"), context.watch_settings("one"))
         source.close()
         yield made
 

@@ -130,6 +130,6 @@ def list_only(world: World) -> None:
             raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(publisher, "reached", dies)
+        patch.setattr(publisher, "crash_if_asked", dies)
         with pytest.raises(KeyboardInterrupt):
             world.publisher().publish(None)

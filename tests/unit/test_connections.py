@@ -7,7 +7,15 @@ import os
 import pytest
 
 from sluice import connections, libpq
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, ConnectionInfo, new_key_file, open_sealed, opened, seal
+from sluice.connections import (
+    KEY_FILE_ENV,
+    SEALED_ENV,
+    ConnectionInfo,
+    new_key_file,
+    open_sealed,
+    process_connections,
+    seal,
+)
 from sluice.errors import ConfigError
 
 CANARY = "canary-0a1b-password"
@@ -32,8 +40,8 @@ def test_what_was_sealed_opens_unchanged_and_shows_nothing():
 def test_variables_are_back_in_the_environment_when_the_last_of_several_connections_is_open(monkeypatch):
     for name in ("PGTZ", "PGHOSTADDR", "PGSSLMODE"):
         monkeypatch.setenv(name, "of others")
-    before, hidden = dict(os.environ), libpq.Hidden()
-    first, second = hidden.used({"PGTZ"}), hidden.used({"PGTZ", "PGHOSTADDR"})
+    before, hidden = dict(os.environ), libpq.HiddenVariables()
+    first, second = hidden.hide({"PGTZ"}), hidden.hide({"PGTZ", "PGHOSTADDR"})
     first.__enter__()
     second.__enter__()
     assert before.keys() - os.environ.keys() == {"PGTZ", "PGHOSTADDR"}
@@ -54,7 +62,7 @@ def test_the_key_file_is_readable_by_its_owner_alone(key_file):
 
 def test_a_job_opens_what_its_environment_holds(key_file, monkeypatch):
     monkeypatch.setenv(SEALED_ENV, seal({"master": INFO}))
-    assert opened() == {"master": INFO}
+    assert process_connections() == {"master": INFO}
     assert key_file.exists()
 
 

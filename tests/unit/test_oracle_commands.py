@@ -173,7 +173,7 @@ def test_a_job_that_was_overtaken_in_front_of_a_command_executes_nothing(server)
         if here is CrashPoint.INTENDED:
             server.epoch = 6
 
-    server.monkeypatch.setattr(committed_ddl, "reached", overtaken)
+    server.monkeypatch.setattr(committed_ddl, "crash_if_asked", overtaken)
     with pytest.raises(FencedError):
         server.slave.apply([command(OLD, NEW)], END)
     assert server.catalog.done == []

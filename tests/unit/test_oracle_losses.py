@@ -11,7 +11,7 @@ from support.oracle import PARTS
 from support.oracle_session import NAME, TABLE, WIDER, catalog_of, registered, source
 
 from sluice.capture import reconcile
-from sluice.log import recorded
+from sluice.log import record_events
 from sluice.model.names import TableName
 from sluice.model.watched import Pattern, Watch, WatchSettings
 from sluice.vendors.oracle.capture.triggers import CapturedTable
@@ -44,7 +44,7 @@ def known(monkeypatch, **answers):
 )
 def test_a_table_is_lost_for_a_reason_and_known_again_once_that_was_told(monkeypatch, answers, why):
     session, capture, _ = known(monkeypatch, **answers)
-    with recorded() as lines:
+    with record_events() as lines:
         assert capture.silenced() == [NAME]
     assert any(why in line and "table=APP.T" in line for _, line in lines)
     capture.install({NAME: Watch("IUD")}, WANTED)
@@ -192,17 +192,17 @@ def test_a_table_that_becomes_one_that_cannot_be_watched_is_lost_and_holds_nobod
         capture__registry__registered=[(*row[:2], actions, *row[3:]) for row in registered(TABLE)] + second,
         capture__registry__lose=1,
     )
-    with recorded() as lines:
+    with record_events() as lines:
         capture.poll_ddl()
     assert session.values_of("capture/registry/lose") == lost
     assert any("not watched as it is now" in line and "table=APP.T" in line for _, line in lines)
     assert firing_at_the_end(session) == {"S": "REPL_CAP9"}
     assert 'DROP TRIGGER "REPL"."REPL_CAP7"' not in session.said
     session.answers["capture/registry/firing"] = []
-    context = SimpleNamespace(watched=lambda _: {NAME: Watch("IUD")}, wanted=lambda _: WANTED)
+    context = SimpleNamespace(watched_tables=lambda _: {NAME: Watch("IUD")}, watch_settings=lambda _: WANTED)
     broken = []
     monkeypatch.setattr(reconcile, "leave_out", lambda *told, **_: broken.append(told[1]))
-    with recorded() as lines:
+    with record_events() as lines:
         reconcile.heal(context, "app", SimpleNamespace(capture=capture))
     assert broken == ["app"]
     assert any("not watched again" in line and "SLC-477" in line for _, line in lines)

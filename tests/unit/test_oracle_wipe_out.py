@@ -10,7 +10,7 @@ from support.oracle_slave import LAYOUT, SCHEMA, depot
 
 from sluice.config.models import WipeOut
 from sluice.errors import FencedError, SluiceError
-from sluice.log import recorded
+from sluice.log import record_events
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.vendors.oracle.names import composed, literal
@@ -110,7 +110,7 @@ def test_an_update_drops_all_of_it_in_order_and_holds_the_fence_during_each(monk
     loading = slave.loading(5, None, wanting())
     loading.begin()
     del session.said[:], session.given[:]
-    with recorded() as lines:
+    with record_events() as lines:
         loading.prepare([PlainTable(Layout(9, TableName(SCHEMA, "N"), LAYOUT.columns, (0,)))])
     done = session.said[: session.said.index(statements[-1]) + 2]
     assert done == [

@@ -80,7 +80,7 @@ def choice(entry: SlaveTableSettings, layout: Layout) -> ChangeFilter:
         return expression.condition(layout.columns)
 
     def load_veto(named: str) -> Veto:
-        loaded = extensions.made(GROUP, named, layout)
+        loaded = extensions.call_hook(GROUP, named, layout)
         if not callable(loaded):
             raise extensions.UnusableExtension("what it makes cannot be called")
         return loaded

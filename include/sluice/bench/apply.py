@@ -30,7 +30,7 @@ def measure(scale: float, progress: Progress) -> BenchReport:
         for info in (master, *slaves.values()):
             with server.connect(info) as session:
                 workload.create(session, rows)
-        context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+        context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
         receive(context)
         with progress.step(f"changing {wanted:,} rows of the master") as step, server.connect(master) as session:
             made = workload.change(session, workload.Orders(rows), wanted, CHANGES_A_TRANSACTION, step)

@@ -222,7 +222,7 @@ def _context(
 
 def _begin(context: Context, progress: Progress) -> None:
     """One slave is filled and follows; the stream of the other one begins, without its accounts."""
-    context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+    context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
     for slave, mode in ((FOLLOWER, "snapshot"), (LOADED, "online")):
         with progress.step(f"initial update of {slave}, {mode}"):
             inhibit(context, SOURCE, [slave], mode=mode)

@@ -111,7 +111,7 @@ class _Published:
             pgbench.fill(server, info, branches)
             tables: dict[str, object] = {f"public.{name}": {} for name in pgbench.TABLES}
             context = server.context(tables, {}, schedule={"run_for_s": run_s}, capture=capture)
-            context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+            context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
         return cls(server, info, run_s, context)
 
     def __call__(self) -> float:

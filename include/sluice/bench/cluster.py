@@ -48,7 +48,7 @@ def measure(scale: float, progress: Progress) -> BenchReport:
             context = server.context(
                 workload.TABLES, slaves, {name: {"schedule": schedule} for name in slaves}, schedule=schedule
             )
-            context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+            context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
             receive(context)
             server.hand_over(context)
         drivers = Workers(context, _publish, *(partial(_drain, slave=name) for name in slaves))

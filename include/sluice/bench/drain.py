@@ -98,7 +98,7 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchR
         tables: dict[str, object] = {f"public.{name}": {} for name in TABLES}
         slave = {SLAVE: {"schedule": _SCHEDULE}}
         context = server.context(tables, {SLAVE: ours.slave}, slave, capture=capture)
-        context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+        context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
         receive(context)
         jobs, native = _Jobs(context), _Native(other, theirs)
         rounds = measure_in_turn(

@@ -120,7 +120,7 @@ def _drain(
     with server.connect(master) as session:
         session.execute("SET TIME ZONE 'UTC'")
         workload.create(session, rows)
-    context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+    context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
     with progress.step("filling the slaves"):
         inhibit(context, SOURCE, names)
         dump(context, SOURCE, names, load_chunks)

@@ -71,7 +71,7 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchR
         for info in (master, slave):
             with server.connect(info) as session:
                 workload.create(session, rows)
-        context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+        context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
         receive(context)
         with server.connect(master) as session:
             session.execute("SET synchronous_commit = off")

@@ -39,7 +39,7 @@ def measure(scale: float, progress: Progress) -> BenchReport:
         context = server.context({_TABLE: {}}, {}, schedule={"run_for_s": 0})
         with server.connect(server.database("master")) as session:
             session.execute(_CREATE)
-            context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+            context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
             publish(context, SOURCE, once=True)
             with progress.step("starting the relay"), _relay(server, context, secrets_of) as port:
                 made = 0

@@ -57,7 +57,9 @@ class _Source:
         for info in self._infos:
             with server.connect(info) as session:
                 workload.create(session, rows)
-        self._context.source(SOURCE).capture.install(self._context.watched(SOURCE), self._context.wanted(SOURCE))
+        self._context.source(SOURCE).capture.install(
+            self._context.watched_tables(SOURCE), self._context.watch_settings(SOURCE)
+        )
         receive(self._context)
 
     def publish(self) -> float:

@@ -54,7 +54,7 @@ def measure(scale: float, progress: Progress) -> BenchReport:
         with server.connect(slave) as session:
             session.execute("VACUUM ANALYZE readings")
         context = server.context({str(_TABLE): {}}, {SLAVE: slave})
-        context.source(SOURCE).capture.install(context.watched(SOURCE), context.wanted(SOURCE))
+        context.source(SOURCE).capture.install(context.watched_tables(SOURCE), context.watch_settings(SOURCE))
         with spark.session(server, context, progress):
             differences: dict[str, Difference] = {}
 

@@ -18,7 +18,7 @@ def grants(context: Context, source: str) -> str:
         schemas = {pattern.schema for pattern in settings.patterns if pattern.wildcard}
         # Also beside a role that only reads: what ends an initial update, and `repair`, compare by this one.
         activity = settings.blocks.max_active is not None or settings.verification.max_active is not None
-        return database.capture.grants(list(context.watched(source)), schemas=schemas, activity=activity)
+        return database.capture.grants(list(context.watched_tables(source)), schemas=schemas, activity=activity)
     finally:
         database.close()
 
@@ -55,7 +55,7 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
         schemas |= {
             mapper.schema(pattern.schema) for pattern in context.config.source(source).patterns if not pattern.excluded
         }
-        tables |= {mapper.table(table) for table in context.watched(source) if not mapper.excludes(table)}
+        tables |= {mapper.table(table) for table in context.watched_tables(source) if not mapper.excludes(table)}
     schemas |= {table.schema for table in tables}
     info = context.connection(slave.connection)
     rights = script(info, slave.schema_, schemas, tables)

@@ -71,7 +71,7 @@ def reconcile(context: Context, source: str, *, recreate: bool = False, rebase: 
         tail = context.manifest(source).tail()
         if tail and not rebase and (state := database.capture.state()):
             expect_newest(source, state, tail.incarnation)
-        watched, wanted = context.watched(source), context.wanted(source)
+        watched, wanted = context.watched_tables(source), context.watch_settings(source)
         database.capture.claim(context.store.id, by_force=rebase)
         # Before any row of theirs can get to a slave.
         watched_tables.record(context.store, source, watched)
@@ -122,7 +122,7 @@ def heal(context: Context, source: str, database: Source) -> list[TableName]:
     if silenced:
         leave_out(context, source, silenced, _LOST, whole={Status.INITIAL})
         try:
-            database.capture.install(context.watched(source), context.wanted(source))
+            database.capture.install(context.watched_tables(source), context.watch_settings(source))
         except Unwatchable as error:
             # Bootstrap says it again. Until then changes of the other tables are not to pile up on the master (R8).
             event("not watched again", source=source, why=str(error))

@@ -73,7 +73,7 @@ def expect_present(
         ConfigError: SLC-040, one of them does not.
     """
     called = {meant: name for name, meant in present.items()}
-    absent = sorted((set(named) & context.watched(source).keys()) - present.keys())
+    absent = sorted((set(named) & context.watched_tables(source).keys()) - present.keys())
     if absent:
         names = ", ".join(
             f"{name} (it is called {called[name]} now)" if name in called else str(name) for name in absent

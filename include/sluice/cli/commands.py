@@ -129,7 +129,7 @@ def show_dispatcher(source: str, slave: str) -> int:
 def remove_first(source: str, slave: str, ordinal: int) -> int:
     """Move a slave past the transaction that it stands in front of."""
     count = unblock.remove_first(_context(), pair := Pair(source, slave), ordinal)
-    print(f"removed transaction {ordinal}: {count} changes are kept, see {shell.rejected(pair)}")
+    print(f"removed transaction {ordinal}: {count} changes are kept, see {shell.rejected_changes(pair)}")
     print(f"To go on, type: {shell.unpause(pair)}")
     return 0
 

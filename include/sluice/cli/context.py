@@ -11,7 +11,7 @@ from pathlib import Path
 from sluice import paths, shell
 from sluice.config import configuration
 from sluice.config.configuration import Config
-from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, opened
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, process_connections
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.runtime.paths import RuntimePaths
@@ -35,7 +35,7 @@ def from_airflow(settings: Config) -> Context:
         SluiceError: SLC-912, there is no Airflow to ask.
     """
     if os.environ.get(SEALED_ENV):
-        return Context(settings, opened())
+        return Context(settings, process_connections())
     os.environ.setdefault(KEY_FILE_ENV, str(RuntimePaths.from_environment().seal_key))
     command = [sys.executable, "-m", "sluice_airflow.sealing", *connection_ids(settings)]
     asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True)

@@ -21,7 +21,7 @@ def serve() -> int:
 def _with_short_timeouts(whole: Context) -> Context:
     connections = dict(whole.connections)
     if control := connections.get(whole.config.control):
-        connections[whole.config.control] = control.hurried()
+        connections[whole.config.control] = control.with_timeouts()
     return Context(whole.config, connections, patience_s=_PATIENCE_S)
 
 

@@ -84,7 +84,7 @@ def _of_slave(context: Context, pair: Pair) -> LeftoverPlace:
 
     def ask_slave() -> list[Leftover]:
         assert ask is not None
-        mapper = context.configured(pair)
+        mapper = context.configured_mapper(pair)
         patterns = context.config.source(pair.source).patterns
         schemas = {mapper.schema(entry.schema) for entry in patterns if not entry.excluded}
         tables = {mapper.table(table) for table in _tables(context, pair.source) if not mapper.excludes(table)}
@@ -112,7 +112,7 @@ def _tables(context: Context, source: str) -> set[TableName]:
     tables = {TableName(*name) for name in context.config.source(source).watched_tables}
     tables |= watched_tables.known_tables(context.store, source)
     try:
-        return tables | set(context.watched(source))
+        return tables | set(context.watched_tables(source))
     except SluiceError:
         return tables
 

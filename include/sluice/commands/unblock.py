@@ -7,7 +7,7 @@ from functools import partial
 
 from sluice.config.mapper import Mapper
 from sluice.context import Context
-from sluice.errors import SluiceError, said
+from sluice.errors import SluiceError, sanitize
 from sluice.model.names import Pair, TableName
 from sluice.model.watched import find_entry, split_table
 from sluice.shell import unpause
@@ -70,7 +70,7 @@ def skip(context: Context, pair: Pair, name: str, who: str | None = None) -> Tab
     # One that was renamed since has a name that the configuration does not know.
     met = {table.table for table in stuck.touched} if stuck else set()
     table = _table(name)
-    if table is None or not (str(table) in met or find_entry(context.wanted(pair.source).entries, table)):
+    if table is None or not (str(table) in met or find_entry(context.watch_settings(pair.source).entries, table)):
         raise SluiceError(
             40,
             f"{name} is no watched table of {pair.source}",
@@ -100,7 +100,7 @@ def decide(context: Context, pair: Pair, key: int, decision: Decision, who: str 
         SluiceError: SLC-172, it waits for no decision any more; nothing was changed.
     """
     context.config.replication(pair.source, pair.slave)
-    return said(str(ddl_questions.decide(context.store, pair, key, decision, who)))
+    return sanitize(str(ddl_questions.decide(context.store, pair, key, decision, who)))
 
 
 def _is_excluded(mapper: Mapper, name: str) -> bool:

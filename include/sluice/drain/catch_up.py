@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import are_commands
 from sluice.changelog.segment_files import SegmentFiles
@@ -86,7 +86,7 @@ def changes_of(
     first, last = read_snapshot(overlap.first), read_snapshot(overlap.last)
     for batch in read_batches(files, segments, overlap.begin, size, until=until):
         between = without_obsolete(batch, first).changes
-        shown = kept(between, pc.invert(last.are_newer(between["trans_key"])))
+        shown = filter_rows(between, pc.invert(last.are_newer(between["trans_key"])))
         yield _changes_of_tables(manifest, shown, overlap.tables), batch.end
 
 
@@ -96,7 +96,7 @@ def _changes_of_tables(manifest: Manifest, changes: pa.Table, tables: Collection
     layouts = manifest.layouts(layouts_of(changes))
     ours = pa.array([number for number, layout in layouts.items() if layout.name in tables], numbers.type)
     statements = pc.equal(changes["action"], Action.STATEMENT)
-    changes = kept(changes, pc.or_(statements, pc.is_in(numbers, value_set=ours)))
+    changes = filter_rows(changes, pc.or_(statements, pc.is_in(numbers, value_set=ours)))
     if pc.any(are_commands(changes["action"])).as_py():
         raise SluiceError(
             79,

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sluice import hints
 from sluice.apply.net.effects import Run, Step
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model.action import APPLIED, Action, Command, Existing, Policies, Policy
@@ -80,7 +80,7 @@ class DdlPermission:
 
     def spare_others(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> tuple[pa.Table, dict[int, Layout]]:
         """The changes, and their layouts without those of tables that a TRUNCATE would empty of rows of others."""
-        emptied = pc.unique(kept(changes, pc.equal(changes["action"], Action.TRUNCATE))["layout"]).to_pylist()
+        emptied = pc.unique(filter_rows(changes, pc.equal(changes["action"], Action.TRUNCATE))["layout"]).to_pylist()
         taking = {number for number in emptied if self.others(layouts[number].name)}
         return changes, {number: layout for number, layout in layouts.items() if number not in taking}
 

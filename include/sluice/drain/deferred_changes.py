@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from sluice.apply.net.effects import Run
 from sluice.apply.net.net_effect import Net, Numbers, net
 from sluice.apply.net.partition import divide, essential
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.drain.plan import Shape, by_table, cuts
 from sluice.drain.spill import MOST_BYTES, Spill
 from sluice.model.action import Action
@@ -94,7 +94,7 @@ class DeferredChanges:
             layouts: the layouts of the changes, by id; others are ignored.
             most: see `DeferredEffect`, of some layouts; `MOST_BYTES` of the others.
         """
-        changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
+        changes = filter_rows(changes, pc.not_equal(changes["action"], Action.COMMIT))
         if not len(changes):
             return
         numbers = changes["layout"].to_numpy()
@@ -122,6 +122,6 @@ class DeferredChanges:
             if effect is None:
                 at_once = most.get(same[0], MOST_BYTES)
                 effect = run[name] = DeferredEffect(layouts[same[0]], at_once, self._kept, label)
-            own = kept(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
+            own = filter_rows(changes, pc.is_in(changes["layout"], value_set=pa.array(same, pa.int64())))
             effect.is_emptied = effect.is_emptied or bool(pc.any(pc.equal(own["action"], Action.TRUNCATE)).as_py())
             self._kept.add(label, own)

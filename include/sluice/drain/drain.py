@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Step
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.segment_files import SegmentFiles
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.drain.batches import MOST_BYTES, Batch
 from sluice.drain.ddl_policy import ALL, DdlPermission
 from sluice.drain.isolate_failure import FailingTransaction, describe, narrow
@@ -137,7 +137,7 @@ class Drain:
         segments = self._manifest.ahead(self._slave.pair.slave, self.position)
         if not segments:
             return None
-        reached(CrashPoint.GATED)
+        crash_if_asked(CrashPoint.GATED)
         rest = [ordinal for ordinal in self._refused if ordinal > self.position.ordinal]
         if rest and rest[-1] <= segments[-1].last_ordinal:
             return self._narrow(segments, rest)
@@ -205,7 +205,7 @@ class Drain:
         if not isinstance(result, FailingTransaction):
             return result
         all_ = (part.changes for part in parts(result.ordinal))
-        failing = (kept(changes, pc.equal(changes["ordinal"], result.ordinal)) for changes in all_)
+        failing = (filter_rows(changes, pc.equal(changes["ordinal"], result.ordinal)) for changes in all_)
         self.stuck = describe(failing, self._manifest.layouts)
         raise result.error
 

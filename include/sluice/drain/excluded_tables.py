@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.changelog.schema import NO_LAYOUT
 from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.model.action import Action
@@ -44,7 +44,7 @@ def without_layouts(changes: pa.Table, numbers: Collection[int]) -> pa.Table:
     if not numbers:
         return changes
     of_them = pc.is_in(changes["layout"], value_set=pa.array(sorted(numbers), pa.int64()))
-    return kept(changes, pc.invert(of_them))
+    return filter_rows(changes, pc.invert(of_them))
 
 
 def _as_drop(text: str, gives: Callable[[TableName], bool], ddl: ParsedDdl) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pyarrow.compute as pc
 
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.drain.batches import Batch
 from sluice.model.position import PartWay
 from sluice.vendors.protocol.visibility import Visibility
@@ -16,7 +16,7 @@ def without_obsolete(batch: Batch, seen: Visibility | None) -> Batch:
     """The batch without transactions that a snapshot shows; it ends where it did."""
     if seen is None:
         return batch
-    return replace(batch, changes=kept(batch.changes, seen.are_newer(batch.changes["trans_key"])))
+    return replace(batch, changes=filter_rows(batch.changes, seen.are_newer(batch.changes["trans_key"])))
 
 
 def without_part(batch: Batch, place: PartWay | None) -> Batch:
@@ -25,4 +25,4 @@ def without_part(batch: Batch, place: PartWay | None) -> Batch:
         return batch
     ordinals, keys = batch.changes["ordinal"], batch.changes["repl_key"]
     within = pc.and_(pc.equal(ordinals, place.ordinal), pc.greater_equal(keys, place.key))
-    return replace(batch, changes=kept(batch.changes, pc.or_(pc.greater(ordinals, place.ordinal), within)))
+    return replace(batch, changes=filter_rows(batch.changes, pc.or_(pc.greater(ordinals, place.ordinal), within)))

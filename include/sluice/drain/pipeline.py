@@ -27,11 +27,11 @@ import pyarrow.compute as pc
 
 from sluice.apply.mapping.table_view import mapped_and_filtered
 from sluice.apply.net.effects import Step
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.changelog.manifest import Manifest, Segment
 from sluice.changelog.schema import have_actions
 from sluice.changelog.segment_files import SegmentFiles
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.drain.batches import MOST_BYTES, Batch, read_batches
 from sluice.drain.ddl_policy import ALL, DdlPermission, apply_policies
 from sluice.drain.deferred import Deferred
@@ -140,14 +140,14 @@ class BatchPipeline:
         """
         passed = self._note_commands(apply_policies(steps, self._slave.pair, self._permission))
         tolerated = self._slave.apply(chain(passed, then), end, sequences, self._answered, self._policies)
-        reached(CrashPoint.DELIVERED)
+        crash_if_asked(CrashPoint.DELIVERED)
         return self._policies.counted_conflicts(tolerated)
 
     def replay(self, batch: Batch, begin: Position, collected: int, sequences: Sequence[SequenceValue]) -> Replayed:
         """In place of `prepare` and `write`: each transaction of the master as one of the slave's, row by row."""
         changes, layouts = self._permission.spare_others(*self.see(batch.changes, batch.ddl))
         self.commanded |= bool(pc.any(have_actions(changes["action"], COMMANDS)).as_py())
-        of_emptied = kept(changes, have_actions(changes["action"], {Action.TRUNCATE}))["layout"]
+        of_emptied = filter_rows(changes, have_actions(changes["action"], {Action.TRUNCATE}))["layout"]
         self.emptied |= {layouts[number].name for number in pc.unique(of_emptied).to_pylist() if number in layouts}
         # Answers come after commits there: too late for a table whose changes may be rejected, say.
         patient = {

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from sluice.apply.net.effects import Netted, Run, Step
 from sluice.apply.net.net_effect import Numbers, net
-from sluice.arrow_rows import kept, taken
+from sluice.arrow_rows import filter_rows, take_rows
 from sluice.changelog.schema import are_commands
 from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.model.action import Action, Command
@@ -27,7 +27,7 @@ def steps(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl | Non
 
     A table that was altered between two changes begins a new run; partitions count as the table they belong to.
     """
-    changes = kept(changes, pc.not_equal(changes["action"], Action.COMMIT))
+    changes = filter_rows(changes, pc.not_equal(changes["action"], Action.COMMIT))
     numbers = changes["layout"].to_numpy()
     commands = np.flatnonzero(are_commands(changes["action"]).to_numpy())
     begin = 0
@@ -85,6 +85,6 @@ def by_table(numbers: Numbers, layouts: Mapping[int, Layout]) -> dict[TableName,
 def _run(changes: pa.Table, numbers: Numbers, layouts: Mapping[int, Layout]) -> Run:
     parts = []
     for same in by_table(numbers, layouts).values():
-        own = taken(changes, np.flatnonzero(np.isin(numbers, same)))
+        own = take_rows(changes, np.flatnonzero(np.isin(numbers, same)))
         parts.append(Netted(net(layouts[same[0]], own), own))
     return parts

@@ -15,7 +15,7 @@ from sluice.drain.deferred import Deferred
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.position import Position
-from sluice.prefetch import ahead
+from sluice.prefetch import fetch_ahead
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class BatchPreparation:
         if not coming or not first or first.end.ordinal > within:
             self.close()
             waiting = Deferred(self._looked_through)
-            coming = self._coming = ahead(map(self._prepare, read(), repeat(waiting)))
+            coming = self._coming = fetch_ahead(map(self._prepare, read(), repeat(waiting)))
             first = next(coming)
         return BatchInProgress(first, coming)
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice import shell
-from sluice.arrow_rows import kept
+from sluice.arrow_rows import filter_rows
 from sluice.changelog.manifest import Manifest
 from sluice.drain.parsed_ddl import ParsedDdl
 from sluice.drain.slave_view import SlaveViews, layouts_of
@@ -49,17 +49,17 @@ class WithoutTransaction:
         """The slave's view of changes and layouts. Raises SluiceError if the view of another transaction fails."""
         gone = pc.equal(changes["ordinal"], self._ordinal)
         # The view of a later part may still fail.
-        self._aside.add(True, kept(changes, gone))
+        self._aside.add(True, filter_rows(changes, gone))
         try:
             seen, layouts = self._see(changes, ddl)
         except TransientError:
             raise
         except SluiceError:
             self._unseen = True
-            return self._see(kept(changes, pc.invert(gone)), ddl)
+            return self._see(filter_rows(changes, pc.invert(gone)), ddl)
         gone = pc.equal(seen["ordinal"], self._ordinal)
-        self._aside.add(False, kept(seen, gone))
-        return kept(seen, pc.invert(gone)), layouts
+        self._aside.add(False, filter_rows(seen, gone))
+        return filter_rows(seen, pc.invert(gone)), layouts
 
     def removed_changes(self) -> Iterator[RejectedChange]:
         """The changes of the removed transaction in the slave's view; in the master's if the slave's view fails."""

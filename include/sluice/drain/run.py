@@ -24,7 +24,7 @@ from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.position import Position
 from sluice.state.dispatcher import Hold
-from sluice.steps import LOOK_S, STEP_S, LocalSteps, Result, Steps, done
+from sluice.steps import LOOK_S, STEP_S, LocalSteps, Result, Steps, run_step
 from sluice.store import leases, replications, updates
 from sluice.store.leases import Lease
 from sluice.store.notify import SegmentListener
@@ -274,7 +274,7 @@ class _DrainRun:
         where = f"{self._pair.source} to {self._pair.slave}"
         name = f"sluice drain {where}{f' from {begins}' if begins else ''}"
         began = time.monotonic()
-        step = StepDone(**done(self._steps, name, work, self._look))
+        step = StepDone(**run_step(self._steps, name, work, self._look))
         self._took, self._brought = time.monotonic() - began, step.changes
         self._after_crash = False
         self._position = step.position

@@ -54,11 +54,11 @@ def of_columns(
     context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
 ) -> list[Loss]:
     """The same, of these columns of the master."""
-    slave = context.slave(pair, context.configured(pair))
+    slave = context.slave(pair, context.configured_mapper(pair))
     try:
         given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
         # Tables are filled as they are then.
-        losses = slave.losses(given, None if partly else context.wiped(pair))
+        losses = slave.losses(given, None if partly else context.wipe_out(pair))
         return [one for name, known in given.items() for one in _of_table(slave.mapper, name, known, losses)]
     finally:
         slave.close()

@@ -15,7 +15,7 @@ from typing import Any
 from sluice import hints, shell
 from sluice.capture.reconcile import reconcile
 from sluice.context import Context
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update import loss_approval, pending_drops, start_stream
 from sluice.initial_update.blocks.plan import BlockPlan, replace_keys
@@ -248,7 +248,7 @@ def _copied(
         stored, others = copy(context, source, update, dumped, files, load, resumption, partial(unread, again=kept))
         loaded, wrong, count = loaded + stored, wrong | others, len(resumption.chunks())
     rows = sum(loaded[0].tables.progress().values()) if loaded else 0
-    reached(CrashPoint.DUMPED)
+    crash_if_asked(CrashPoint.DUMPED)
     held = dict((*here, *away))
     loaded = for_each(
         loaded, lambda target: start_stream.join(context, target, update, before.shown, later, held), wrong

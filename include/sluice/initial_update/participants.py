@@ -102,7 +102,7 @@ def unfit(context: Context, leased: Sequence[Leased]) -> dict[str, SluiceError]:
 def _unfit(context: Context, pair: Pair) -> SluiceError | None:
     try:
         context.config.replication(pair.source, pair.slave)
-        context.wiped(pair)
+        context.wipe_out(pair)
         context.mapper(pair)
         column_losses.look(context, pair)
     except SluiceError as error:

@@ -86,7 +86,7 @@ class MasterTables:
     def for_source(cls, context: Context, source: str) -> MasterTables:
         """Ask a source. Raises what `sluice.vendors.protocol.master.MasterDatabase.dumpable` does."""
         with closing(context.source(source)) as database:
-            configured = context.watched(source)
+            configured = context.watched_tables(source)
             watched = {name: configured[meant] for name, meant in database.capture.present(list(configured)).items()}
             return cls(
                 database.master.columns(list(watched)),
@@ -174,7 +174,7 @@ def look(
     """
     pair, mapper, some = slave.pair, slave.mapper, choices.tables
     warnings = list(_misspelt(mapper, master))
-    wiped = None if some else context.wiped(pair)
+    wiped = None if some else context.wipe_out(pair)
     columns = {name: known for name, known in master.columns.items() if not mapper.excludes(name)}
     mapper.keep_apart(columns)
     salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
@@ -220,7 +220,7 @@ def _ask(
             if pair in kept:
                 definitions = included_tables(slave.mapper, kept[pair])
                 column_losses.expect_none(context, pair, {one.name: one.layout.columns for one in definitions})
-                warnings = slave.loadable(definitions, context.wiped(pair)).warnings
+                warnings = slave.loadable(definitions, context.wipe_out(pair)).warnings
             else:
                 warnings = look(context, slave, master, choices, later)
             for warning in warnings:
@@ -252,5 +252,5 @@ def _had(context: Context, source: str) -> set[TableName]:
     with suppress(SluiceError):
         found |= watched_tables.known_tables(context.store, source)
     with suppress(SluiceError):
-        found |= context.watched(source).keys()
+        found |= context.watched_tables(source).keys()
     return found

@@ -156,7 +156,7 @@ def _slave(context: Context, pair: Pair, master: MasterTables, choices: UpdateCh
     settings = context.config.slave(pair.slave)
     with closing(context.slave(pair)) as slave:
         given = [one.name for one in master.definitions if not slave.mapper.excludes(one.name)]
-        wiped = context.wiped(pair)
+        wiped = context.wipe_out(pair)
         losses = _losses(context, pair, master)
         why = hint = ""
         remarks: Sequence[str] = ()

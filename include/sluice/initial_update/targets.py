@@ -30,7 +30,7 @@ def slave_target(context: Context, pair: Pair, lease: Lease, earlier: int | None
     Args:
         earlier: the epoch under which loading the same began, if it is to go on.
     """
-    wanted = context.wiped(pair)
+    wanted = context.wipe_out(pair)
     return LoadTarget(
         (pair,), context.slave(pair).loading(lease.epoch, earlier, wanted), plan_of(context, pair, lease.epoch)
     )

@@ -24,7 +24,7 @@ REPAIRED: dict[Kind, str] = {
 }
 # Keys of rows come last in what is said of a comparison, behind these words, where they can be left out.
 FIRST_KEYS = "; first keys: "
-# To the end of the line. Lines that a key has are indented (`sluice.errors.said`).
+# To the end of the line. Lines that a key has are indented (`sluice.errors.sanitize`).
 _KEYS = re.compile(rf"{FIRST_KEYS}.*?(?=\n(?!  )|\Z)", re.DOTALL)
 
 

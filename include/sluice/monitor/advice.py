@@ -144,7 +144,7 @@ def for_status(
         changes = "change" if overview.rejected == 1 else "changes"
         yield (
             f"{overview.rejected:,} {changes} of the master it did not carry out; they are kept.\n"
-            f"HINT: to see them: {shell.rejected(pair)}. If a repair has made up for one, drop it; to carry "
+            f"HINT: to see them: {shell.rejected_changes(pair)}. If a repair has made up for one, drop it; to carry "
             "one out overwrites newer changes of the same row"
         )
 
@@ -253,7 +253,7 @@ def for_source(context: Context, source: str) -> SourceNotes:
             if not installed and (gone := _removal_note(context, source)):
                 return SourceNotes(gone, removed=True)
             waiting = installed and database.capture.queued()
-            uncaptured = database.capture.unwatched(context.wanted(source).named_tables)
+            uncaptured = database.capture.unwatched(context.watch_settings(source).named_tables)
             outdated = outdated_events(source) if database.capture.has_outdated_events() else ""
             locked = database.capture.locked() if installed else []
             code = database.master.foreign_code()

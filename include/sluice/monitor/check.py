@@ -161,7 +161,7 @@ def _source_answers(context: Context, name: str) -> str:
 
 def _slave_answers(context: Context, pair: Pair) -> str:
     # The mapper of the configuration alone: the control store may have no connection yet.
-    return _answers(context.slave(pair, context.configured(pair)))
+    return _answers(context.slave(pair, context.configured_mapper(pair)))
 
 
 def _answers(database: Capture | SlaveDatabase) -> str:
@@ -282,7 +282,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
     try:
         can = source.capture.capabilities()
         installed, outdated = source.capture.is_installed(), source.capture.has_outdated_events()
-        left = source.capture.unwatched(context.wanted(name).named_tables)
+        left = source.capture.unwatched(context.watch_settings(name).named_tables)
     except ConfigError as error:
         # Its tables, too: a server is not restarted for a capture that one of them would stand in the way of then.
         try:
@@ -332,7 +332,7 @@ def _activity(context: Context, name: str) -> Iterator[Look]:
         yield Look(f"blocks of {name}", lambda: text.format(active(context, name), waits, most))
     if (limit := settings.verification.max_active) is not None:
         # The one ends initial updates and repairs, the other compares at any time.
-        both = context, context.reading(name, ())
+        both = context, context.for_reading(name, ())
         rests = "a comparison begins no range"
         pace = f"pace of comparisons of {name}"
         yield Look(pace, lambda: text.format(max(active(reader, name) for reader in both), rests, limit))
@@ -385,7 +385,7 @@ def _slave(context: Context, pair: Pair, masters: Mapping[str, MasterTables]) ->
             slave.mapper.refuse_unknown(name, [column.name for column in known])
         warnings += look(context, slave, master)
         guarded = slave.guarded(list(columns)) if context.unheard(pair) else []
-        if wanted := context.wiped(pair):
+        if wanted := context.wipe_out(pair):
             gone = slave.wiped(wanted)
             warnings.append(f"an initial update drops {len(gone)} objects of {wanted.schema_}: {', '.join(gone)}")
     finally:

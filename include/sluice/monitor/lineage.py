@@ -20,7 +20,7 @@ def of_slaves(
     Args:
         only: the tables of the master that are meant, if these are not all.
     """
-    patterns = context.wanted(source).entries
+    patterns = context.watch_settings(source).entries
     columns = watched_tables.columns(context.store, source)
     known = watched_tables.known_tables(context.store, source)
     tables = sorted(name for name in known if find_entry(patterns, name) and (not only or name in only))

@@ -123,7 +123,7 @@ def _mark(batch: pa.RecordBatch, keep: np.ndarray[tuple[int], np.dtype[np.bool_]
 
 def _ask_transformer(transformer: Transformer, batch: pa.RecordBatch, layouts: Mapping[int, Layout]) -> Transformed:
     try:
-        verdict = extensions.asked(lambda: transformer.transform(batch, layouts))
+        verdict = extensions.call_in_time(lambda: transformer.transform(batch, layouts))
         return Transformed(
             _column(verdict.keep, pa.bool_(), len(batch)),
             _expect_names(_column(verdict.attributes, ATTRIBUTES, len(batch))),

@@ -21,7 +21,7 @@ from sluice.changelog.schema import LOGGED
 from sluice.changelog.segment_file import is_segment_of
 from sluice.changelog.segment_files import SegmentFiles, absent
 from sluice.changelog.transaction_cutter import Cut
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import AGAIN, SluiceError, StrangeSource, TransientError
 from sluice.log import event
 from sluice.model.names import TableName
@@ -203,7 +203,7 @@ class Publisher:
             if asked and not sweep.more:
                 self._manifest.answer_at(asked.request, asked.snapshot_id, begin)
             return PublishResult(more=sweep.more)
-        reached(CrashPoint.SWEPT)
+        crash_if_asked(CrashPoint.SWEPT)
         moved = self._moved_sequences()
         sweep.make_durable()
         end, changes = begin, 0
@@ -213,7 +213,7 @@ class Publisher:
             counting = Counting()
             # By `map`, as above.
             written = self._files.write(name, map(counting.count, cut.piece(size)))
-            reached(CrashPoint.WRITTEN)
+            crash_if_asked(CrashPoint.WRITTEN)
             segment = Segment(
                 number=number,
                 file=written,
@@ -233,9 +233,9 @@ class Publisher:
             self._sequences.update((value.use, value) for value in moved)
             moved = []
             end, changes = segment.end, changes + segment.changes
-            reached(CrashPoint.LISTED)
+            crash_if_asked(CrashPoint.LISTED)
         sweep.purge(Purge(end.segment, written.sha256), changes)
-        reached(CrashPoint.PURGED)
+        crash_if_asked(CrashPoint.PURGED)
         return PublishResult(end.segment - begin.segment, end.ordinal - begin.ordinal, changes, sweep.more)
 
     def _moved_sequences(self) -> list[SequenceValue]:

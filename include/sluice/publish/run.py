@@ -28,7 +28,7 @@ from sluice.publish.retention import trim
 from sluice.publish.step import Swept, publisher_of, sweep
 from sluice.state.replication import Status
 from sluice.statements import issue
-from sluice.steps import STEP_S, LocalSteps, Steps, done
+from sluice.steps import STEP_S, LocalSteps, Steps, run_step
 from sluice.store import activities, history, leases, publishers, removal
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
@@ -170,7 +170,7 @@ class _PublisherRun:
             backlog=self._backlog,
             asked=asked,
         )
-        swept = Swept(**done(self._steps, f"sluice publish {self._source}", work, self._keep_up))
+        swept = Swept(**run_step(self._steps, f"sluice publish {self._source}", work, self._keep_up))
         if swept.segments:
             event("swept", source=self._source, segments=swept.segments, changes=swept.changes)
         self._logged, self._backlog = swept.sequences, swept.backlog
@@ -206,7 +206,7 @@ class _PublisherRun:
             self._rolled = now
             history.roll_up(self._context.store, self._source)
             activities.roll_up(self._context.store, self._source)
-            watched = self._database.capture.present(list(self._context.watched(self._source)))
+            watched = self._database.capture.present(list(self._context.watched_tables(self._source)))
             activities.trim(self._context.store, self._source, watched)
 
     def close(self) -> None:
@@ -237,7 +237,9 @@ class _PublisherRun:
         now = time.monotonic()
         if now - self._reported > _HEAL_S:
             self._reported = now
-            tables = frozenset(self._database.capture.unwatched(self._context.wanted(self._source).named_tables))
+            tables = frozenset(
+                self._database.capture.unwatched(self._context.watch_settings(self._source).named_tables)
+            )
             for table in sorted(tables - self._unwatched, key=lambda table: table.name):
                 event("not watched", source=self._source, table=table.name, why=unwatched.fact(table))
             self._unwatched = tables

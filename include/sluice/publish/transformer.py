@@ -55,7 +55,7 @@ class Transformer(Protocol):
 def load(named: str, source: str) -> Transformer:
     """The transformer of that name, for this source. Raises ConfigError SLC-054 if there is none."""
     try:
-        made = extensions.made(GROUP, named, source)
+        made = extensions.call_hook(GROUP, named, source)
     except extensions.UnusableExtension as error:
         raise _unusable(named, str(error)) from error
     if not isinstance(made, Transformer):

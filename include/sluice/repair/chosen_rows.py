@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from sluice import shell
 from sluice.context import Context
-from sluice.errors import SluiceError, said
+from sluice.errors import SluiceError, sanitize
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
 from sluice.model.row_numbers import RowNumbers
@@ -25,7 +25,7 @@ def numbers(text: str) -> RowNumbers:
     try:
         return RowNumbers.parse(text)
     except ValueError as error:
-        raise _not_so(said(f"rows {text[:80]!r} cannot be read: {error}")) from None
+        raise _not_so(sanitize(f"rows {text[:80]!r} cannot be read: {error}")) from None
 
 
 def expect_alone(rows: RowNumbers | None, report: int | None, kinds: Collection[str]) -> None:

@@ -18,7 +18,7 @@ from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
 from sluice.model.row_difference import KINDS, RowDifference
 from sluice.model.row_numbers import RowNumbers
-from sluice.outside_text import MOST_SAID, in_one_line, shortened
+from sluice.outside_text import MOST_SAID, in_one_line, shorten
 from sluice.repair import chosen_rows
 from sluice.state.replication import Status
 from sluice.store import blocked, comparisons, replications
@@ -73,7 +73,7 @@ def statement(table: TableName, key: Sequence[str], row: RowDifference) -> str:
     shown = in_one_line(text)
     if shown == text and "\\" not in text and len(text) <= MOST_SAID:
         return text
-    return shortened(f"-- {shown}")
+    return shorten(f"-- {shown}")
 
 
 def _sql(table: TableName, key: Sequence[str], row: RowDifference) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sluice.apply.mapping.table_view import TableView
 from sluice.context import Context
-from sluice.errors import said
+from sluice.errors import sanitize
 from sluice.model.direction import RULES
 from sluice.model.names import Pair, TableName
 from sluice.repair import reverse_replication
@@ -30,7 +30,7 @@ class RuleChoice:
     column: str | None = None
 
     def __str__(self) -> str:
-        return f"rule {self.name}" + (f" by {said(self.column)}" if self.column else "")
+        return f"rule {self.name}" + (f" by {sanitize(self.column)}" if self.column else "")
 
     @property
     def options(self) -> list[str]:

@@ -41,7 +41,7 @@ class UserRule:
         """The winner of each. Raises SluiceError SLC-603, the code fails, does not end, or answers nonsense."""
         winners: list[Winner] = []
         try:
-            extensions.asked(lambda: winners.extend(map(self._winner, conflicts)))
+            extensions.call_in_time(lambda: winners.extend(map(self._winner, conflicts)))
         except TransientError:
             raise
         except Exception as error:
@@ -92,7 +92,7 @@ def user_rule(layout: Layout, named: str | None) -> UserRule:
 
 @lru_cache(_LAYOUTS)
 def _load(named: str, layout: Layout) -> Asked:
-    rule = extensions.made(GROUP, named, layout)
+    rule = extensions.call_hook(GROUP, named, layout)
     if not callable(rule):
         raise extensions.UnusableExtension("what it makes cannot be called")
     return rule

@@ -17,7 +17,7 @@ from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, TransientError
 from sluice.library_errors import classify
-from sluice.log import event, recorded, replay
+from sluice.log import event, record_events, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
 from sluice.spark.tasks import collect
@@ -47,7 +47,7 @@ class SparkSteps:
         config, sealed = self._config, self._sealed
 
         def task(_: int) -> Iterator[dict[str, object]]:
-            with recorded() as said:
+            with record_events() as said:
                 try:
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
                 except Exception as error:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Row, Select, func, select
 
-from sluice.errors import said
+from sluice.errors import sanitize
 from sluice.model.names import Pair
 from sluice.store.engine import Store
 from sluice.store.tables import audit, for_pair
@@ -131,4 +131,4 @@ def _entry(row: Row[tuple[object, ...]]) -> AuditEntry:
 
 def _clean(text: str) -> str:
     """A text that a database keeps, and that cannot speak in another's place."""
-    return said(text.encode(errors="replace").decode())[:_MOST]
+    return sanitize(text.encode(errors="replace").decode())[:_MOST]

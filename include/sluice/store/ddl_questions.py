@@ -8,11 +8,11 @@ from sqlalchemy import Row, and_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import shell
-from sluice.errors import SluiceError, said
+from sluice.errors import SluiceError, sanitize
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import DECIDE, Pair
 from sluice.model.row_conflict import RejectedChange
-from sluice.outside_text import in_markdown_block, in_one_line, shortened
+from sluice.outside_text import in_markdown_block, in_one_line, shorten
 from sluice.state.ddl_question import TRANSITIONS, Decision, QuestionState
 from sluice.store import pending_runs, rejected_changes, replications
 from sluice.store.engine import Store
@@ -32,7 +32,7 @@ def put(store: Store, pair: Pair, asking: DdlQuestion, state: QuestionState) -> 
             # The id is the question's, so that it is asked once.
             conf = {"source": pair.source, "slave": pair.slave, "change": asking.key}
             pending_runs.put(connection, pair, PendingRun(DECIDE, _run(pair, asking.key), conf))
-        replications.note(connection, pair, "question", said(str(asking)))
+        replications.note(connection, pair, "question", sanitize(str(asking)))
 
 
 def describe(store: Store, pair: Pair, key: int) -> dict[str, object]:
@@ -51,7 +51,7 @@ def describe(store: Store, pair: Pair, key: int) -> dict[str, object]:
         lines += in_markdown_block("\n".join(asking.doubts))
     if asking.statement:
         lines += ["", "What the master was sent:", "", *in_markdown_block(asking.statement)]
-    subject = f"{asking.action.name} of {shortened(in_one_line(asking.table))} on {pair.slave}"
+    subject = f"{asking.action.name} of {shorten(in_one_line(asking.table))} on {pair.slave}"
     return {"subject": subject, "body": "\n".join(lines)}
 
 
@@ -87,7 +87,7 @@ def decide(store: Store, pair: Pair, key: int, decision: Decision, who: str | No
         asking = replications.ddl_question(row)
         pending_runs.withdraw(connection, pair, DECIDE, _run(pair, key))
         connection.execute(question.update().where(which).values(state=TRANSITIONS[QuestionState(row.state), decision]))
-        replications.note(connection, pair, decision, said(str(asking)), who)
+        replications.note(connection, pair, decision, sanitize(str(asking)), who)
         if decision is Decision.REJECT:
             passed = RejectedChange(None, None, asking.action, asking.ordinal, key, [asking.text], None)
             rejected_changes.keep_in(connection, pair, [passed])

@@ -137,7 +137,7 @@ def take(
             raise SluiceError(
                 3,
                 f"no rejected change of {pair} is kept under {', '.join(map(str, sorted(unknown)))}",
-                f"name those that `{shell.rejected(pair)}` lists; nothing was changed",
+                f"name those that `{shell.rejected_changes(pair)}` lists; nothing was changed",
             )
         last = float("inf") if through is None else through
         named = [kept for kept in everything if (kept.id in numbers if numbers else kept.id <= last)]

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice import hints, log, shell
-from sluice.errors import SluiceError, TransientError, said
+from sluice.errors import SluiceError, TransientError, sanitize
 from sluice.model.action import Action
 from sluice.model.ddl_question import DdlQuestion
 from sluice.model.names import APPROVE_LOSSES, Pair, TableName
@@ -200,7 +200,7 @@ def holds(store: Store, pair: Pair) -> dict[Hold, HoldNote]:
 
 def approval(pair: Pair, waiting: Any) -> HoldNote:
     """The hold of a question that waits for its answer, by its row."""
-    reason = f"{said(str(ddl_question(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
+    reason = f"{sanitize(str(ddl_question(waiting)))}\nHINT: {hints.for_question(pair, waiting.key)}"
     return HoldNote(Hold.APPROVAL, "its drain", reason, waiting.since)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from sluice.apply.net.effects import Step
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import SluiceError
 from sluice.model.action import Command, Existing
 from sluice.model.names import Pair, TableName
@@ -164,9 +164,9 @@ class CommittedDdl(ABC):
             tolerated += found
             if due is None:
                 break
-            reached(CrashPoint.INTENDED)
+            crash_if_asked(CrashPoint.INTENDED)
             self.execute(*due, epoch)
-            reached(CrashPoint.EXECUTED)
+            crash_if_asked(CrashPoint.EXECUTED)
         self.is_at(end)
         return tolerated
 

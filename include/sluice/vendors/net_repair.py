@@ -20,7 +20,7 @@ from sluice.changelog.points import PointWait
 from sluice.changelog.schema import images_of
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.action import FilledRows
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, Resources
@@ -103,14 +103,14 @@ class NetRepair(ABC, Generic[T]):
             while True:
                 while not self.arrived(at, held=False):
                     time.sleep(_LOOK_S)
-                reached(CrashPoint.STAGED)
+                crash_if_asked(CrashPoint.STAGED)
                 with self.transaction():
                     if self.arrived(at, held=True):
                         expect_allowed()
                         repaired = self._repaired(keys)
-                        reached(CrashPoint.MERGED)
+                        crash_if_asked(CrashPoint.MERGED)
                         break
-        reached(CrashPoint.COMMITTED)
+        crash_if_asked(CrashPoint.COMMITTED)
         return repaired
 
     def _repaired(self, keys: Sequence[Key]) -> RowsRepaired:

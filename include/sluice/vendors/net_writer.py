@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from sluice.apply.net.effects import Effect, Run
 from sluice.apply.net.net_effect import CountedNet, KeyedNet, cells
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
 from sluice.model.row_conflict import Tolerated, conflict_counts
@@ -110,7 +110,7 @@ class NetWriter(ABC, Generic[T]):
             if isinstance(net, KeyedNet):
                 missing += self.keyed(table, net, changes)
             else:
-                reached(CrashPoint.STAGED)
+                crash_if_asked(CrashPoint.STAGED)
                 missing += self._counted(table, net)
         return missing
 

@@ -362,7 +362,7 @@ def _align(
 
 def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[TableName, Layout]:
     """The tables to be compared, as the point shows them: one that was made, dropped or renamed since is left out."""
-    watched, present = context.watched(request.source), context.present(request.source)
+    watched, present = context.watched_tables(request.source), context.present(request.source)
     database = context.source(request.source)
     try:
         shapes = {name: database.master.shape(point.snapshot_id, name) for name in request.named_tables or present}

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sluice.arrow_rows import taken
+from sluice.arrow_rows import take_rows
 from sluice.model.layout import Layout
 
 Key = tuple[str | None, ...] | str | None
@@ -79,10 +79,10 @@ def keys_of(rows: pa.ChunkedArray, key: Sequence[int]) -> list[Key]:
 
 def cells(rows: pa.ChunkedArray, indices: Sequence[int], width: int, columns: Collection[int]) -> list[pa.Array]:
     """The rows at these indices, as one text array for each column; NULLs for all columns but `columns`."""
-    flat = taken(rows.combine_chunks(), np.array(indices, np.int64)).flatten()
+    flat = take_rows(rows.combine_chunks(), np.array(indices, np.int64)).flatten()
     starts = np.arange(len(indices)) * width
     nothing = pa.nulls(len(indices), pa.string())
-    return [taken(flat, starts + column) if column in columns else nothing for column in range(width)]
+    return [take_rows(flat, starts + column) if column in columns else nothing for column in range(width)]
 
 
 def _by_key(layout: Layout, changes: pa.Table) -> KeyedNet:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.net.net_effect import Numbers, keys_of, number_keys, transactions
-from sluice.arrow_rows import taken
+from sluice.arrow_rows import take_rows
 from sluice.model.action import Action
 from sluice.model.layout import Layout
 
@@ -47,7 +47,7 @@ def essential(layout: Layout, changes: pa.Table) -> pa.Table:
     """The subset of partitioned changes with the same net effect, also together with later changes."""
     if not layout.key:
         return changes
-    return taken(changes, _by_image(layout, changes) if layout.deferrable else _by_key(layout, changes))
+    return take_rows(changes, _by_image(layout, changes) if layout.deferrable else _by_key(layout, changes))
 
 
 def _by_key(layout: Layout, changes: pa.Table) -> Numbers:

@@ -143,7 +143,7 @@ class PluginTransform:
 def load_plugin(named: str, layout: Layout) -> PluginTransform:
     """The plugin of that name, for a table as a slave would see it. Raises ConfigError SLC-161 as `fit_plugin`."""
     hint = f"install it where the jobs run, as an entry point of {GROUP} or as module:attribute"
-    return fit_plugin(f"plugin {named}", layout, lambda given: extensions.made(GROUP, named, given), hint)
+    return fit_plugin(f"plugin {named}", layout, lambda given: extensions.call_hook(GROUP, named, given), hint)
 
 
 def fit_plugin(called: str, layout: Layout, make: Callable[[Layout], object], hint: str) -> PluginTransform:
@@ -186,7 +186,7 @@ def usable(called: str, table: TableName, make: Callable[[], _T], hint: str) -> 
 def call_extension(called: str, table: TableName, count: int, call: Callable[[], _T]) -> _T:
     """Call code of others for `count` rows. Raises SluiceError SLC-162 if it fails, or does not end."""
     try:
-        return extensions.asked(call)
+        return extensions.call_in_time(call)
     except TransientError:
         raise
     except Exception as error:

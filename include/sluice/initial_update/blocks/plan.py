@@ -91,7 +91,7 @@ class BlockPlan:
         shared_tables.expect_kept(self._context, pair, self.tables)
         with closing(open_ranges(self._context, pair)) as ranges:
             unfit = ranges.unfit(included_tables(mapper, self._definitions), tables, self._sorted, build=build)
-        if self._context.wanted(pair.source).drained_into:
+        if self._context.watch_settings(pair.source).drained_into:
             unfit |= dict.fromkeys(tables, "its source does not hear of all that is written to it (`block_loop`)")
         for name in (name for name in sorted(tables) if self._orders[name] is None):
             unfit[name] = "it has no primary key that is checked at once and sorts its rows"

@@ -39,9 +39,9 @@ def mergeable_tables(
         merging: asks the slave which of the tables have such a key.
     """
     # The log lacks changes that are not captured, or that do not reach the slave.
-    if context.config.source(source).messages.transformer or context.wanted(source).drained_into:
+    if context.config.source(source).messages.transformer or context.watch_settings(source).drained_into:
         return set()
-    watched, meant, entry = context.watched(source), context.present(source), mapper.entry
+    watched, meant, entry = context.watched_tables(source), context.present(source), mapper.entry
     unfiltered = [
         definition for definition in tables if not (entry(definition.name).exclude or entry(definition.name).chooses)
     ]

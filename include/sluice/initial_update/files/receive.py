@@ -9,7 +9,7 @@ from sluice import shell
 from sluice.changelog import initial_data
 from sluice.config.models import IncomingFiles
 from sluice.context import Context
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.chunks.copy import DumpSource, Load, NoResume, copy, included_tables
 from sluice.initial_update.files import approval
@@ -88,7 +88,7 @@ def receive(context: Context, source: str, slave: str, load: Load) -> dict[str, 
                 f"{wrong.hint}. What is in stays, and receive_initial_files, triggered again, loads the rest",
             )
         rows = sum(target.tables.progress().values())
-        reached(CrashPoint.DUMPED)
+        crash_if_asked(CrashPoint.DUMPED)
         target.tables.begin_stream(dumped.position, dumped.snapshot)
         statement_results.record_loaded(context.store, pair, context.read_snapshot(pair.source)(dumped.snapshot).sees)
         updates.end_load(context.store, awaited, rows)

@@ -22,7 +22,7 @@ from pyiceberg.table import TableProperties, Transaction
 from pyiceberg.table.snapshots import Operation, Snapshot
 from pyiceberg.table.update.snapshot import _OverwriteFiles
 
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import SluiceError
 from sluice.model.names import TableName
 from sluice.vendors.iceberg.metadata import Metadata, kept, uri
@@ -86,7 +86,7 @@ class IcebergTables:
         found = metadata.current()
         if found is None or not 0 < _property(found.current_snapshot(), _EPOCH) <= version.epoch:
             return False
-        reached(CrashPoint.COMMITTED)
+        crash_if_asked(CrashPoint.COMMITTED)
         metadata.drop(version.number)
         return True
 
@@ -98,7 +98,7 @@ class IcebergTables:
                 found = metadata.current()
                 change = self._change(metadata, found, version, table)
                 if change:
-                    reached(CrashPoint.COMMITTED)
+                    crash_if_asked(CrashPoint.COMMITTED)
                     change.commit_transaction()
                 return change is not None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pymysql.connections
 
-from sluice.tls import exposed, is_far
+from sluice.tls import is_far, password_error
 
 # Ways that show the password at once; the old one scrambles it so that it is soon guessed. Servers of MySQL by default
 # read the password in another way, wherever they do not remember it.
@@ -65,4 +65,4 @@ class Guarded(pymysql.connections.Connection):  # type: ignore[misc]
         """
         is_verified = self.verifies and getattr(self, "_secure", False)
         if not (self.in_clear or is_verified or (near and not is_far(self._sock.getpeername()[0]))):
-            raise exposed(f"the server at {self.host}:{self.port}", "`cleartext_password` true")
+            raise password_error(f"the server at {self.host}:{self.port}", "`cleartext_password` true")

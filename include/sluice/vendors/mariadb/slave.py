@@ -10,7 +10,7 @@ from sluice.apply.net.effects import Step
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import SluiceError
 from sluice.library_errors import name_table
 from sluice.model.action import Action, Command
@@ -135,7 +135,7 @@ class MariaSlave(BatchesAlone):
                     commands.intend(*due)
                     if due[0].commits:
                         return tolerated, due
-            reached(CrashPoint.MERGED)
+            crash_if_asked(CrashPoint.MERGED)
             moved = {"segment": end.segment, "ordinal": end.ordinal, "epoch": self._epoch, "from": self._ordinal}
             fence.advance(session, self.parts, self.pair, moved)
             commands.forget_behind(end)

@@ -15,7 +15,7 @@ from sluice.changelog.points import PointWait
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
@@ -146,12 +146,12 @@ class ParquetSlave(AtPosition):
                     if policies.for_table(effect.layout.name).by_row or effect.layout.searched:
                         raise _too_strict(effect.layout.name)
                     tolerated += commit.write(effect)
-            reached(CrashPoint.STAGED)
+            crash_if_asked(CrashPoint.STAGED)
             tables = commit.end()
         except BaseException:
             commit.discard()
             raise
-        reached(CrashPoint.MERGED)
+        crash_if_asked(CrashPoint.MERGED)
         # What fails from here on may have become a version: then others rely on its files.
         self._become(replace(self.version, position=end, tables=tables))
         return tolerated

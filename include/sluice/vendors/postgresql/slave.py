@@ -13,7 +13,7 @@ from sluice.apply.net.effects import Step
 from sluice.config.mapper import Mapper
 from sluice.config.models import WipeOut
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import Action, Command
 from sluice.model.layout import Column, Layout
@@ -200,7 +200,7 @@ class PostgresSlave(AtPosition):
         with self._applying(session, f"applying a batch to {self.pair.slave}"):
             fence.lock_fence(session, self.parts["position"], self.pair, self._epoch)
             tolerated = self._written(session, steps, sequences, answered, policies)
-            reached(CrashPoint.MERGED)
+            crash_if_asked(CrashPoint.MERGED)
             self._advance(session, end)
         self._ordinal = end.ordinal
         return tolerated

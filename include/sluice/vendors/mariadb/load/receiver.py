@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.names import Pair, TableName
 from sluice.vendors.mariadb import fence
 from sluice.vendors.mariadb.catalog.tables import SlaveTable
@@ -81,7 +81,7 @@ class MariaReceiver:
                 self._session, composed("load/loaded", **self._parts), {**self._names, "chunk": chunk, "copied": rows}
             )
             self._session.commit()
-        reached(CrashPoint.CHUNK_LOADED)
+        crash_if_asked(CrashPoint.CHUNK_LOADED)
 
     def _end(self) -> None:
         if self._session.open:

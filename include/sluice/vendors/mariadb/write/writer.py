@@ -13,7 +13,7 @@ import pyarrow as pa
 import pymysql
 
 from sluice.apply.net.net_effect import KeyedNet
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.layout import Column, Layout
 from sluice.vendors.mariadb.catalog.tables import SlaveTable, existing, make_stage, names_of, no_table
 from sluice.vendors.mariadb.errors import translated
@@ -65,7 +65,7 @@ class TableWriter(NetWriter[SlaveTable]):
         changed(self._session, f"DELETE FROM {stage}")
         for mark, images in staged(net, changes, len(table.columns)):
             self._bulk.insert(stage, table.name, [_MARK, *table.columns], [mark, *images])
-        reached(CrashPoint.STAGED)
+        crash_if_asked(CrashPoint.STAGED)
         parts = {
             "table": qualified(table.name),
             "stage": stage,

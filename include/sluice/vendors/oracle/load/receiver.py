@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import oracledb
 
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.names import Pair, TableName
 from sluice.values.copy_text import columns_of
 from sluice.vendors.oracle import fence
@@ -87,7 +87,7 @@ class OracleReceiver:
             values = {**self._names, "chunk": chunk, "copied": rows}
             execute(self._session, composed("load/loaded", **self._parts), values)
             self._session.commit()
-        reached(CrashPoint.CHUNK_LOADED)
+        crash_if_asked(CrashPoint.CHUNK_LOADED)
 
     def _lacking(self, low: int) -> list[int]:
         """The chunks from a number on that are not in, in order."""

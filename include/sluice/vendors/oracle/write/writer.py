@@ -13,7 +13,7 @@ import oracledb
 import pyarrow as pa
 
 from sluice.apply.net.net_effect import KeyedNet
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.layout import Column, Layout
 from sluice.vendors.net_writer import NetWriter, staged
 from sluice.vendors.oracle.catalog.slave_tables import MARK, SlaveTable, existing, names_of, no_table
@@ -70,7 +70,7 @@ class TableWriter(NetWriter[SlaveTable]):
         for mark, images in staged(net, changes, len(table.columns)):
             if len(mark):
                 array_insert.insert(self._session, stage, table.name, [_MARK, *table.columns], [mark, *images])
-        reached(CrashPoint.STAGED)
+        crash_if_asked(CrashPoint.STAGED)
         parts = parts_of(table, stage)
         missing = net.known_gone + len(net.changed)
         if net.gone:

@@ -13,7 +13,7 @@ from typing import IO, Any, Protocol
 from sluice.apply.mapping.table_view import view
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import FencedError, SluiceError
 from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
@@ -240,7 +240,7 @@ class LakeReceiver:
             done = {"table": list(asdict(self._table).values()), "rows": rows, "file": asdict(file)}
             create(self._done(chunk), json.dumps(done))
         self._release()
-        reached(CrashPoint.CHUNK_LOADED)
+        crash_if_asked(CrashPoint.CHUNK_LOADED)
 
     def close(self) -> None:
         """Leave nothing behind of a chunk that is not in."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
 from sluice.model.watched import Watch, WatchSettings
@@ -46,7 +46,7 @@ class TriggerCapture(QueueCapture):
                 change_over.drop_unused(self._at, self.resources, self.parts)
         installed = super().install(watched, wanted, recreate=recreate, unreadable=unreadable, notice=notice)
         if installed.changed_over:
-            reached(CrashPoint.CHANGED_OVER)
+            crash_if_asked(CrashPoint.CHANGED_OVER)
         return installed
 
     def remove(self, before: Callable[[], None]) -> list[str]:

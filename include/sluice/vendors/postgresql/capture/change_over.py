@@ -16,7 +16,7 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql
 
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import AGAIN, ConfigError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Resources
@@ -231,7 +231,7 @@ def end_slot(
         with connection.transaction():
             connection.execute(_PURGING)
             connection.execute(composed("capture/log/end_slot", **parts))
-        reached(CrashPoint.SLOT_READ)
+        crash_if_asked(CrashPoint.SLOT_READ)
     _drop(at, resources, parts)
     return True
 

@@ -13,7 +13,7 @@ from sluice.apply.mapping.table_view import TableView, view
 from sluice.changelog.points import PointWait
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import FencedError
 from sluice.model.action import FilledRows
 from sluice.model.names import Pair, Resources, TableName
@@ -286,8 +286,8 @@ class PostgresBlocks:
                 values |= {"reached": _array(within.reached), "now": _array(reached_)}
                 if self._session.execute(composed("load/blocks/reach", **self._parts), values).rowcount != 1:
                     raise FencedError(50, f"range {within.number} of {within.table} is no longer what it was")
-                reached(CrashPoint.MERGED)
-        reached(CrashPoint.CHUNK_LOADED)
+                crash_if_asked(CrashPoint.MERGED)
+        crash_if_asked(CrashPoint.CHUNK_LOADED)
         if self._merge and reached_ is None:
             # The block is committed; if its table is locked, hint bits are left to the server.
             with suppress(psycopg.Error):

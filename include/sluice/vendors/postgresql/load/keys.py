@@ -14,7 +14,7 @@ from sluice.apply.mapping.table_view import TableView
 from sluice.changelog.points import PointWait
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.action import FilledRows
 from sluice.model.names import Pair, Resources
@@ -150,7 +150,7 @@ class PostgresRepair:
             self._copying.close()
             while not self._arrived(at, "position/position"):
                 time.sleep(LOOK_S)
-            reached(CrashPoint.STAGED)
+            crash_if_asked(CrashPoint.STAGED)
             with self._session.transaction():
                 restore(self._session)
                 # The position's row stays locked: no drain moves the slave on, and no job takes it over (R6).
@@ -163,8 +163,8 @@ class PostgresRepair:
                 loop_filter = LoopFilter(self._session, self._masters)
                 rows = write()
                 loop_filter.remove()
-                reached(CrashPoint.MERGED)
-        reached(CrashPoint.COMMITTED)
+                crash_if_asked(CrashPoint.MERGED)
+        crash_if_asked(CrashPoint.COMMITTED)
         return rows
 
     def close(self) -> None:

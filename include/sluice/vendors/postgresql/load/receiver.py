@@ -12,7 +12,7 @@ from psycopg import sql
 
 from sluice.apply.mapping.table_view import TableView
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.model.names import Pair, TableName
 from sluice.vendors.postgresql import fence
 from sluice.vendors.postgresql.capture.loop_filter import LoopFilter
@@ -156,7 +156,7 @@ class PostgresReceiver:
         done = {**self._names, "chunk": chunk, "rows": rows}
         self._session.execute(composed("load/loaded", **self._parts), done)
         self._session.execute("COMMIT")
-        reached(CrashPoint.CHUNK_LOADED)
+        crash_if_asked(CrashPoint.CHUNK_LOADED)
         if self._hint_bits:
             self._hint_bits.read()
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from psycopg import sql
 
 from sluice.apply.row_changes import TransactionGroup, groups
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import SluiceError, TransientError
 from sluice.model.layout import Layout
 from sluice.model.names import Pair, TableName
@@ -91,7 +91,7 @@ class OneToOne:
                         pipeline.send(statement)
                 pipeline.commit()
                 passed.append(to)
-                reached(CrashPoint.REPLAYED)
+                crash_if_asked(CrashPoint.REPLAYED)
             else:
                 if passed[-1] != end:
                     # What is left changes no row.

@@ -18,7 +18,7 @@ from sluice.apply.row_changes import Image, RowChange, row_changes
 from sluice.apply.table_order import parents_first
 from sluice.config.mapper import Mapper
 from sluice.connections import ConnectionInfo
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import KeyConflict, SluiceError
 from sluice.model.layout import Layout
 from sluice.model.names import TableName
@@ -109,7 +109,7 @@ class TableWriter:
             for net, changes in effect.nets():
                 part = replace(part, staged=part.staged.and_(merge.stage(self._connection, target, net, changes)))
             parts[target.name] = part
-        reached(CrashPoint.STAGED)
+        crash_if_asked(CrashPoint.STAGED)
         order = [parts[name] for name in parents_first(parts, self._parents)]
         try:
             with self._connection.transaction():

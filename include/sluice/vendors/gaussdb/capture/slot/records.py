@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sluice.arrow_rows import joined, rows_of, taken
+from sluice.arrow_rows import concat, rows_of, take_rows
 from sluice.changelog.schema import ROW
 from sluice.errors import SluiceError
 from sluice.model.action import Action
@@ -230,7 +230,7 @@ class Records:
                 pa.array(self._lsns, pa.uint64()),
                 pa.array(order),
                 actions.take(pa.array(order)),
-                *(taken(joined(arrays), back) for arrays in lists.values()),
+                *(take_rows(concat(arrays), back) for arrays in lists.values()),
             ],
             schema=DECODED,
         )

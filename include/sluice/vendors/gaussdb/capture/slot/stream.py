@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from sluice.arrow_rows import joined, taken
+from sluice.arrow_rows import concat, take_rows
 from sluice.changelog.schema import ROW, SWEPT
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -175,7 +175,7 @@ class Stream:
         places = np.flatnonzero(wanted)
         if not len(places):
             return
-        kept = taken(pa.Table.from_batches([rows]), places).combine_chunks()
+        kept = take_rows(pa.Table.from_batches([rows]), places).combine_chunks()
         for number in np.unique(kept["layout"].to_numpy()):
             table = self._by_number[int(number)]
             self.used[table.layout.id] = table.layout
@@ -206,7 +206,7 @@ class Stream:
         for number, form in enumerate(piece.forms):
             places = np.flatnonzero(forms == number)
             order.append(places)
-            new, old = (taken(changes[side], places) for side in ("new", "old"))
+            new, old = (take_rows(changes[side], places) for side in ("new", "old"))
             if form.table == self._known.emptied and form.action == Action.INSERT:
                 self._emptied(form, new, places, layouts, actions)
                 new = old = pa.nulls(len(places), ROW)
@@ -222,7 +222,7 @@ class Stream:
             pa.array(self._keys(changes["lsn"])),
             pa.array(layouts),
             pa.array(actions.tolist(), pa.string()),
-            *(taken(joined([pa.nulls(0, ROW), *lists]), back) for lists in sides.values()),
+            *(take_rows(concat([pa.nulls(0, ROW), *lists]), back) for lists in sides.values()),
         ]
         return pa.RecordBatch.from_arrays(arrays, names=["repl_key", "layout", "action", "new", "old"])
 

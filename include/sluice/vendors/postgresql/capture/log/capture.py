@@ -15,7 +15,7 @@ from psycopg.errors import ObjectInUse
 from psycopg.pq import TransactionStatus
 
 from sluice import shell
-from sluice.crash import CrashPoint, reached
+from sluice.crash import CrashPoint, crash_if_asked
 from sluice.errors import AlteredMeanwhile, ConfigError, SluiceError
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import TableName
@@ -156,7 +156,7 @@ class LogCapture(QueueCapture):
     ) -> Installed:
         with translated("making the slot"):
             new_slot = change_over.make_slot(self._at, self.resources, self.parts)
-        reached(CrashPoint.SLOT_MADE)
+        crash_if_asked(CrashPoint.SLOT_MADE)
         try:
             with self._installing(notice) as connection:
                 installed = install.install(
@@ -175,7 +175,7 @@ class LogCapture(QueueCapture):
                     with translated("dropping the slot"):
                         change_over.drop_unused(self._at, self.resources, self.parts)
             raise
-        reached(CrashPoint.CHANGED_OVER)
+        crash_if_asked(CrashPoint.CHANGED_OVER)
         return installed
 
     def is_installed(self) -> bool:

@@ -16,7 +16,7 @@ from psycopg import sql
 
 from sluice import shell
 from sluice.connections import ConnectionInfo
-from sluice.errors import AGAIN, ConfigError, TransientError, said
+from sluice.errors import AGAIN, ConfigError, TransientError, sanitize
 from sluice.model.byte_size import size
 from sluice.vendors.postgresql.session import Connection, composed, connect
 from sluice.vendors.postgresql.statements import transaction_fate
@@ -241,7 +241,7 @@ class SlotServer:
         if ours[0] != system:
             raise self._of_another("its system identifier is another one")
         if ours[1] != database:
-            raise self._of_another(f"the master's database is {said(database)}")
+            raise self._of_another(f"the master's database is {sanitize(database)}")
 
     def _no_standby(self) -> ConfigError:
         return ConfigError(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sluice.arrow_rows import joined, taken
+from sluice.arrow_rows import concat, take_rows
 from sluice.changelog.schema import NO_LAYOUT, SWEPT, images_of
 from sluice.errors import SluiceError
 from sluice.log import event
@@ -118,7 +118,7 @@ class _Rows:
                     side.append(images_of([None if text is None else [text] for text in texts]))
                 else:
                     side.append(fields(pa.array(texts, pa.string()), len(layouts[layout][1].columns)))
-        return [taken(joined(side), places) for side in sides]
+        return [take_rows(concat(side), places) for side in sides]
 
 
 class Stream:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import csv
 
-from sluice.arrow_rows import joined, taken
+from sluice.arrow_rows import concat, take_rows
 
 ROWS = pa.list_(pa.string())
 _DELIMITER, _END = b",\n"
@@ -32,10 +32,10 @@ def fields(images: pa.Array, width: int) -> pa.ListArray:
     columns = _columns(images if rows == len(images) else images.drop_null(), width)
     if any(len(column) != rows for column in columns):
         raise ValueError(f"{rows} images do not split into rows of {width} fields")
-    cells = joined(columns)
+    cells = concat(columns)
     del columns
     by_row = np.arange(rows * width).reshape(width, rows).T.ravel()
-    lists = pa.ListArray.from_arrays(np.arange(0, rows * width + 1, width, dtype=np.int32), taken(cells, by_row))
+    lists = pa.ListArray.from_arrays(np.arange(0, rows * width + 1, width, dtype=np.int32), take_rows(cells, by_row))
     if rows == len(images):
         return lists
     present = images.is_valid().to_numpy(zero_copy_only=False)

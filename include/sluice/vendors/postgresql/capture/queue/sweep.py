@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from psycopg import Rollback, errors, sql
 
-from sluice.arrow_rows import joined, taken
+from sluice.arrow_rows import concat, take_rows
 from sluice.changelog.schema import NO_LAYOUT, ROW, SWEPT, are_commands
 from sluice.connections import ConnectionInfo
 from sluice.errors import FencedError, SluiceError
@@ -185,14 +185,14 @@ class PostgresSweep:
         strange = ~commands & (layouts == NO_LAYOUT)
         order = [np.flatnonzero(commands), np.flatnonzero(strange)]
         for side, lists in parts.items():
-            lists.append(_alone(taken(table[side].combine_chunks(), order[0])))
+            lists.append(_alone(take_rows(table[side].combine_chunks(), order[0])))
             lists.append(pa.nulls(len(order[1]), ROW))
         for number in np.unique(layouts[~commands & ~strange]):
             indices = np.flatnonzero((layouts == number) & ~commands)
             order.append(indices)
             layout = self._used[int(number)]
             for side, lists in parts.items():
-                images = taken(table[side].combine_chunks(), indices)
+                images = take_rows(table[side].combine_chunks(), indices)
                 try:
                     lists.append(fields(images, len(layout.columns)))
                 except ValueError as error:
@@ -207,7 +207,7 @@ class PostgresSweep:
                 *(table[name].combine_chunks() for name in ("last", "trans_key", "repl_key")),
                 pa.array(layouts),
                 table["action"].combine_chunks(),
-                *(taken(joined(lists), back) for lists in parts.values()),
+                *(take_rows(concat(lists), back) for lists in parts.values()),
             ],
             schema=SWEPT,
         )
