@@ -56,11 +56,15 @@ FORMS: dict[str, tuple[Fill, str, str]] = {
     "repair": (some_kinds, "Success", "geneva: nothing differs"),
     "bootstrap": (lambda form: form.switch("recreate_triggers"), "Success", ""),
     "cancel_update": (lambda form: form.pick("slaves", "geneva"), "Success", ""),
-    "administer": (a_transaction, "Failed", "SLC-172: "),
-    "decide": (a_command, "Failed", "question: SLC-172: "),
+    "administer": (a_transaction, "Failed", "does not stand in front of"),
+    "decide": (a_command, "Failed", "question: SLC-172: nobody asks"),
     "approve_losses": (lambda form: form.pick("slave", "geneva"), "Failed", "losses: SLC-221: "),
-    "receive_initial_files": (lambda form: form.pick("slave", "geneva"), "Failed", "expected: SLC-172: "),
-    "statement": (lambda form: form.write("statement", "7"), "Failed", "SLC-003: "),
+    "receive_initial_files": (
+        lambda form: form.pick("slave", "geneva"),
+        "Failed",
+        "expected: SLC-172: slave geneva waits for no files",
+    ),
+    "statement": (lambda form: form.write("statement", "7"), "Failed", "SLC-003: there is no statement"),
     "housekeeping": (lambda form: None, "Success", "deleted 0 runs"),
 }
 

@@ -148,6 +148,7 @@ def test_a_server_is_understood_in_any_language(state, code, of_the_store):
         with pytest.raises(SluiceError) as caught, Store(abroad).begin():
             pass
         assert caught.value.code == of_the_store
+        assert "the control store" in caught.value.fact
         assert isinstance(caught.value, TransientError) is (of_the_store == 60)
 
 

@@ -288,7 +288,7 @@ def test_a_change_log_that_cannot_be_written_is_told(looked):
     file = looked.path / "a file"
     file.write_text("")
     looked.configure(lambda plain: plain.update(change_log=str(file / "log")))
-    assert wrong(looked)["change log"].startswith("SLC-659")
+    assert wrong(looked)["change log"].startswith("SLC-659: nothing can be written")
 
 
 def test_a_change_log_on_a_disk_that_is_not_mounted_is_told(looked, monkeypatch):

@@ -73,7 +73,8 @@ def test_rows_of_the_slave_go_or_stay_or_are_in_the_way_as_its_configuration_say
         zurich.execute("UPDATE sluice_loaded SET rows = NULL WHERE chunk = 0")
         return [loaded]
 
-    with background(lambda: world.session().execute(WRITES), pause_s=0.1), world.running("zurich"):
+    writing = world.session()
+    with background(lambda: writing.execute(WRITES), pause_s=0.1), world.running("zurich"):
         with pytest.raises(SluiceError, match=r"SLC-080: .*chunks were loaded"):
             world.dump("zurich", load=broken)
         world.inhibit("zurich", resume=True)

@@ -198,12 +198,12 @@ def harms(old: str, name: str) -> Iterator[tuple[int, str, Callable[[Path], obje
         manifest = copy / "manifest.json"
         manifest.write_text(manifest.read_text().replace('"rows"', '"rowz"', 1))
 
-    yield 183, "manifest.json", shutil.rmtree
-    yield 183, "manifest.json", lambda copy: (copy / "manifest.json").unlink()
-    yield 183, first, lambda copy: file(copy).unlink()
+    yield 183, "lacks .*manifest.json", shutil.rmtree
+    yield 183, "lacks .*manifest.json", lambda copy: (copy / "manifest.json").unlink()
+    yield 183, f"lacks .*{first}", lambda copy: file(copy).unlink()
     yield 183, first, lambda copy: file(copy).write_bytes(file(copy).read_bytes()[:-1])
     yield 183, first, altered
-    yield 183, "manifest.json", other_manifest
+    yield 183, "not as it was written.*manifest.json", other_manifest
     yield 183, "manifest.json", lambda copy: (copy / "manifest.json").write_text("{")
     yield 183, "waits for update", lambda copy: shutil.copytree(old, copy, dirs_exist_ok=True)
     yield 183, "copy of", lambda copy: shutil.copy(file(copy), copy / f"copy of {file(copy).name}")

@@ -99,7 +99,7 @@ def test_a_statement_does_the_same_at_its_place_and_what_may_not_is_refused(mari
         chosen = f"WHERE {conditions(random)}"
         done += [execute(world, text), execute(world, f"SELECT count(*), sum(id) FROM t {chosen}")]
     for text, code in REFUSED.items():
-        with pytest.raises(SluiceError, match=rf"SLC-{code:03d}"):
+        with pytest.raises(SluiceError, match=rf"SLC-{code}"):
             execute(world, text)
     words = world.session("master").execute("SELECT word FROM pg_get_keywords() WHERE catcode IN ('R', 'T')")
     assert {word for (word,) in words} <= RESERVED

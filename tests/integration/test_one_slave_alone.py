@@ -63,7 +63,7 @@ def test_one_whose_stylesheet_cannot_be_read_any_more(world):
     world.configure(lambda settings: settings["slaves"]["zurich"].update(stylesheets=nowhere))
     failed = world.dump()["failed"]
     assert list(failed) == ["zurich"]
-    assert "SLC-161: " in failed["zurich"]
+    assert "SLC-161: the stylesheets" in failed["zurich"]
     only_geneva_ends_well(world)
     assert [one.status for one in statuses(world.context)] == ["INCONSISTENT", "NORMAL"]
 

@@ -165,7 +165,7 @@ PUBLISH, DRAIN, DUMP = ("publish", "--once"), ("drain", "--slave", "zurich", "--
 FAILURES = {
     "source, wrong password": (respell("master", password=CANARY + "!"), PUBLISH, 3, "SLC-031"),
     "source, no TLS": (respell("master", extra={"sslmode": "require", "sslpassword": CANARY}), PUBLISH, 3, "SLC-311"),
-    "store, wrong password": (respell("control", password=CANARY + "!"), PUBLISH, 3, "SLC-031"),
+    "store, wrong password": (respell("control", password=CANARY + "!"), PUBLISH, 3, "SLC-031: the control"),
     "slave, refused": (respell("zurich", port=9), DRAIN, 75, "SLC-030"),
     "slave, SQL error": (narrow_and_fed, DRAIN, 3, "violates check constraint"),
     "slave, SQL error in a Spark task": (narrow, DUMP, 3, "violates check constraint"),

@@ -17,31 +17,32 @@ def world(build):
     return made
 
 
+REFUSES, VARYING = "SLC-100: the statement is refused", "SLC-100: .* something else on each node"
 REFUSED = [
-    (100, "UPDATE t SET x = 1; DELETE FROM t"),
-    (100, "COPY t FROM STDIN"),
-    (100, "SET search_path = x"),
-    (100, "COMMIT"),
-    (100, "  -- nothing"),
-    (100, "ALTER ROLE x PASSWORD 'y'"),
-    (100, "UPDATE t SET v = 'x"),
-    (101, "VACUUM t"),
-    (101, "CREATE INDEX CONCURRENTLY i ON t (x)"),
-    (101, "CREATE UNIQUE INDEX CONCURRENTLY i ON t (x)"),
-    (101, "DROP DATABASE postgres"),
-    (100, "UPDATE t SET v = now()::text"),
-    (100, "UPDATE t SET v = CURRENT_DATE"),
-    (100, "UPDATE t SET v = CAST('now' AS timestamp)"),
-    (100, "UPDATE t SET x = random() * 10"),
-    (100, "DELETE FROM t WHERE ctid = '(0,1)'"),
-    (100, "INSERT INTO chance (v) VALUES (1)"),
-    (100, "INSERT INTO counted (v) VALUES (1)"),
-    (100, "INSERT INTO counted VALUES (DEFAULT, 1)"),
-    (100, "INSERT INTO t SELECT own(), 1"),
-    (100, "DO $$ BEGIN END $$"),
-    (105, "SELECT * INTO other FROM t"),
-    (105, "SELECT own()"),
-    (105, "UPDATE nowhere SET x = 1"),
+    (REFUSES, "UPDATE t SET x = 1; DELETE FROM t"),
+    (REFUSES, "COPY t FROM STDIN"),
+    (REFUSES, "SET search_path = x"),
+    (REFUSES, "COMMIT"),
+    (REFUSES, "  -- nothing"),
+    (REFUSES, "ALTER ROLE x PASSWORD 'y'"),
+    (REFUSES, "UPDATE t SET v = 'x"),
+    ("SLC-101", "VACUUM t"),
+    ("SLC-101", "CREATE INDEX CONCURRENTLY i ON t (x)"),
+    ("SLC-101", "CREATE UNIQUE INDEX CONCURRENTLY i ON t (x)"),
+    ("SLC-101", "DROP DATABASE postgres"),
+    (VARYING, "UPDATE t SET v = now()::text"),
+    (VARYING, "UPDATE t SET v = CURRENT_DATE"),
+    (VARYING, "UPDATE t SET v = CAST('now' AS timestamp)"),
+    (VARYING, "UPDATE t SET x = random() * 10"),
+    (VARYING, "DELETE FROM t WHERE ctid = '(0,1)'"),
+    (VARYING, "INSERT INTO chance (v) VALUES (1)"),
+    (VARYING, "INSERT INTO counted (v) VALUES (1)"),
+    (VARYING, "INSERT INTO counted VALUES (DEFAULT, 1)"),
+    (VARYING, "INSERT INTO t SELECT own(), 1"),
+    (VARYING, "DO $$ BEGIN END $$"),
+    ("SLC-105", "SELECT * INTO other FROM t"),
+    ("SLC-105", "SELECT own()"),
+    ("SLC-105", "UPDATE nowhere SET x = 1"),
 ]
 
 
@@ -52,10 +53,9 @@ def test_what_cannot_be_executed_everywhere_alike_is_refused_and_changes_nothing
         "CREATE FUNCTION own() RETURNS int LANGUAGE sql AS 'INSERT INTO t VALUES (77) RETURNING id'"
     )
     queued, rows = world.queued(), world.rows("master", "public.t")
-    for code, text in REFUSED:
-        with pytest.raises(SluiceError) as caught:
+    for said, text in REFUSED:
+        with pytest.raises(SluiceError, match=said) as caught:
             execute(world, text)
-        assert caught.value.code == code, text
         assert caught.value.hint
         assert (world.queued(), world.rows("master", "public.t")) == (queued, rows), text
 

@@ -125,6 +125,7 @@ def test_a_database_that_goes_during_an_update_stops_its_slave_alone(world):
     world.reader("master").execute(f"DROP DATABASE {world.infos['zurich'].database} WITH (FORCE)")
     failed = world.dump()["failed"]
     assert failed["zurich"].startswith("SLC-031: ")
+    assert "does not exist" in failed["zurich"]
     assert world.release() == {"released": ["geneva"]}
     with pytest.raises(SluiceError, match=r"SLC-020: .*not every slave could be verified"):
         world.verify("geneva", "zurich", initial=True)

@@ -138,14 +138,14 @@ def test_ranges_that_are_equal_do_not_hide_that_others_differed(world):
 
 
 REFUSED = {
-    "public.legs: 1 .. many": "SLC-640",
-    "public.legs: 2 .. 1": "SLC-640",
-    "public.legs: 1, 2, 3 ..": "SLC-640",
+    "public.legs: 1 .. many": "SLC-640: no keys of",
+    "public.legs: 2 .. 1": "SLC-640: no keys of",
+    "public.legs: 1, 2, 3 ..": "SLC-640: no keys of",
     "public.heap: 1 .. 2": "SLC-622: .* its rows have no key",
     "public.masked: 1 .. 2": "SLC-622: .* the slave gets computed, masked or chosen rows",
     "public.texts: 1 .. 2": "SLC-622: .* its key id may be sorted otherwise there, or be NULL",
     "public.keyless: 1 .. 2": "SLC-622: .* its key id may be sorted otherwise there, or be NULL",
-    "public.legs: 1": "SLC-640",
+    "public.legs: 1": "SLC-640: .* cannot be compared",
     "public.unheard_of: 1 .. 2": "SLC-040",
 }
 
