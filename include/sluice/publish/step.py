@@ -24,7 +24,7 @@ from sluice.store import statement_results
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
-# So long it is tried to look at tables between two of the commands that alter them.
+# Somebody may alter a table in a loop: so long a moment between two of his commands is tried for.
 _LOOKS_S = 10.0
 
 
@@ -41,27 +41,6 @@ class Swept(PublishResult):
     sequences: Sequence[Mapping[str, Any]] = field(default_factory=list)
     backlog: str | None = None
     sweep_s: float | None = None
-
-
-class _Looks:
-    """Looks for DDL until one holds for as long as a sweep takes to begin.
-
-    Somebody may alter a table without end. Some look falls between two of his commands, and then all tables go on.
-    """
-
-    def __init__(self) -> None:
-        self._end = time.monotonic() + _LOOKS_S
-
-    def again(self, database: Source, error: AlteredMeanwhile | None = None) -> None:
-        """Look, and once more if a table was altered meanwhile. Raises AlteredMeanwhile when the time is over."""
-        while True:
-            if error and time.monotonic() > self._end:
-                raise error
-            try:
-                database.capture.poll_ddl()
-                return
-            except AlteredMeanwhile as another:
-                error = another
 
 
 def publisher_of(
@@ -115,22 +94,27 @@ def sweep(
     try:
         publisher = publisher_of(context, source, database, lease, [SequenceValue.from_json(value) for value in logged])
         publisher.open_log()
-        # The sweep compares what the tables are with what this has recorded of them.
-        looked = _Looks()
-        looked.again(database)
         if backlog:
             database.capture.go_on_with(backlog)
-        end = time.monotonic() + seconds
+        since = time.monotonic()
+        end, looked = since + seconds, False
         while True:
             try:
+                if not looked:
+                    # The sweep compares what the tables are with what this has recorded of them.
+                    database.capture.poll_ddl()
+                    looked = True
                 began = time.monotonic()
                 swept = publisher.publish(bound, asked)
                 total += swept
                 if swept.changes:
                     sweep_s = time.monotonic() - began
-                looked = _Looks()
-            except AlteredMeanwhile as error:
-                looked.again(database, error)
+                since = time.monotonic()
+            except AlteredMeanwhile:
+                if time.monotonic() > since + _LOOKS_S:
+                    raise
+                looked = False
+                continue
             if not total.more or time.monotonic() >= end:
                 break
         left = database.capture.backlog()
