@@ -17,7 +17,7 @@ def parser() -> argparse.ArgumentParser:
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """The question as a page shows it."""
-    return loss_approval.shown(context, Pair(options.source, options.slave), options.refused)
+    return loss_approval.question(context, Pair(options.source, options.slave), options.refused)
 
 
 if __name__ == "__main__":

@@ -276,4 +276,4 @@ def test_nobody_asks_later_about_an_update_that_another_took_the_place_of(world,
 def test_nobody_is_asked_about_what_cannot_be_allowed(world):
     world.reader("zurich").execute("DROP TABLE prices; ALTER TABLE codes ALTER code TYPE text")
     with pytest.raises(SluiceError, match="SLC-221"):
-        column_losses.shown(world.context, world.pair("zurich"))
+        column_losses.question(world.context, world.pair("zurich"))

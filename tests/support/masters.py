@@ -182,7 +182,7 @@ def _on_oracle(updating: Any, afterwards: ExitStack, ddl: str) -> World:
     more = {"source": source, "elsewhere": {"master": server}, "slaves": ["zurich"]}
     made: World = updating("SELECT", [f"{app}.T"], renamed={}, **more)
     for slave in made.slaves:
-        shown = column_losses.shown(made.context, made.pair(slave))
+        shown = column_losses.question(made.context, made.pair(slave))
         column_losses.allow(made.context, made.pair(slave), str(shown["shown"]), "a test")
     return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sluice.initial_update.progress import Done, by_table, progress
+from sluice.initial_update.progress import LoadedAmount, by_table, progress
 from sluice.model.names import TableName
 from sluice.model.progress import LoadProgress, TableState
 from sluice.vendors.protocol.read import Chunk, Leaf
@@ -11,7 +11,7 @@ MB = 1_000_000
 
 
 def test_rate_and_time_left_are_those_of_this_attempt():
-    found = progress(Done(100 * MB, 10), Done(60 * MB, 6, 6000), Done(70 * MB, 7, 7000), 10)
+    found = progress(LoadedAmount(100 * MB, 10), LoadedAmount(60 * MB, 6, 6000), LoadedAmount(70 * MB, 7, 7000), 10)
     assert (found.rows, found.rows_per_s) == (7000, 100)
     assert (found.bytes, found.bytes_planned, found.chunks_done) == (70 * MB, 100 * MB, 7)
     assert found.seconds_left == 30
@@ -19,13 +19,13 @@ def test_rate_and_time_left_are_those_of_this_attempt():
 
 
 def test_nobody_knows_the_time_left_before_anything_came():
-    found = progress(Done(100 * MB, 10), Done(60 * MB, 6, 6000), Done(60 * MB, 6, 6000), 10)
+    found = progress(LoadedAmount(100 * MB, 10), LoadedAmount(60 * MB, 6, 6000), LoadedAmount(60 * MB, 6, 6000), 10)
     assert (found.rows_per_s, found.seconds_left) == (0, None)
-    assert progress(Done(), Done(), Done(), 10).seconds_left == 0
+    assert progress(LoadedAmount(), LoadedAmount(), LoadedAmount(), 10).seconds_left == 0
 
 
 def test_tables_without_rows_are_some_work():
-    assert progress(Done(0, 4), Done(), Done(0, 1), 5).seconds_left == 15
+    assert progress(LoadedAmount(0, 4), LoadedAmount(), LoadedAmount(0, 1), 5).seconds_left == 15
 
 
 def test_a_chunk_is_as_large_as_its_blocks():

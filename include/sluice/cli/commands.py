@@ -154,7 +154,7 @@ def show_losses(source: str, slave: str) -> int:
     """Print the column losses of a slave. Returns 0 if none needs a decision."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
-    losses, known = column_losses.found(context, pair), allowed_losses.allowed_casts(context.store, pair)
+    losses, known = column_losses.find_losses(context, pair), allowed_losses.allowed_casts(context.store, pair)
     left = [loss for loss in losses if not allowed_losses.is_allowed(loss, known)]
     for loss in losses:
         asked = "nobody allowed it" if loss.cast else "nobody can allow it: alter the table"
@@ -168,7 +168,7 @@ def allow_losses(source: str, slave: str) -> int:
     """Allow what columns of a slave would lose, and print what that is."""
     context, pair = _context(), Pair(source, slave)
     context.config.replication(source, slave)
-    shown = column_losses.shown(context, pair)
+    shown = column_losses.question(context, pair)
     print(shown["report"], end="")
     done = column_losses.allow(context, pair, str(shown["shown"]), replications.actor())
     print(f"allowed: {done['allowed']} columns. Then type: {shell.update(source, [slave])}")

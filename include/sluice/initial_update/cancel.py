@@ -83,10 +83,10 @@ def _end(context: Context, pair: Pair, number: int, done: Cancelled) -> None:
         # It waited for its slave to answer.
         return
     alone = not updates.is_under_way(context.store, number)
-    found = runs.at_work(pair, begun_by)
-    if found is None:
+    active = runs.at_work(pair, begun_by)
+    if active is None:
         done.not_ended[begun_by] = "Airflow does not tell whether it is at work"
-    for run in found or []:
+    for run in active or []:
         if run == updates.own_run() or run in done.ended or (run == begun_by and not alone):
             continue
         if why := runs.end(run):

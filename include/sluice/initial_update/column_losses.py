@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sluice.context import Context
 
 
-def found(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
+def find_losses(context: Context, pair: Pair, *, partly: bool | None = None) -> list[Loss]:
     """The losses of a slave's columns by the configuration alone, including those that were allowed.
 
     Args:
@@ -59,7 +59,7 @@ def of_columns(
         given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
         # Tables are filled as they are then.
         losses = slave.losses(given, None if partly else context.wipe_out(pair))
-        return [one for name, known in given.items() for one in _of_table(slave.mapper, name, known, losses)]
+        return [loss for name, known in given.items() for loss in _of_table(slave.mapper, name, known, losses)]
     finally:
         slave.close()
 
@@ -67,18 +67,22 @@ def of_columns(
 def _of_table(mapper: Mapper, name: TableName, columns: Sequence[Column], losses: Sequence[Loss]) -> Iterator[Loss]:
     entry, names = mapper.entry(name), mapper.columns(name, (column.name for column in columns))
     # What is computed or masked is as the configuration wants it.
-    plain = [one for one in columns if one.name in names and one.name not in entry.mask]
-    given = [(one.name, replace(one, name=names[one.name])) for one in plain if names[one.name] not in entry.compute]
-    return with_dropped(name, given, [one for one in losses if one.table == name])
+    plain = [column for column in columns if column.name in names and column.name not in entry.mask]
+    given = [
+        (column.name, replace(column, name=names[column.name]))
+        for column in plain
+        if names[column.name] not in entry.compute
+    ]
+    return with_dropped(name, given, [loss for loss in losses if loss.table == name])
 
 
 def expect_none(
     context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
 ) -> None:
-    """Check that a slave's columns lose nothing of these columns, except allowed losses; see `found`.
+    """Check that a slave's columns lose nothing of these columns, except allowed losses.
 
     Raises:
-        SluiceError: SLC-220, with what nobody did, and where the report is.
+        SluiceError: SLC-220, it would, or as `find_losses` raises. The report says what.
     """
     _expect_allowed(context, pair, of_columns(context, pair, columns, partly=partly))
 
@@ -89,7 +93,7 @@ def look(context: Context, pair: Pair) -> None:
     A slave that cannot be asked is let pass: the load looks again, and holds nobody up (R8).
     """
     try:
-        losses = found(context, pair)
+        losses = find_losses(context, pair)
     except SluiceError as error:
         event("not asked", slave=pair.slave, why=error.fact)
     else:
@@ -97,14 +101,14 @@ def look(context: Context, pair: Pair) -> None:
         _forget(context.store, pair, losses)
 
 
-def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
+def question(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[str, object]:
     """The question to people: `subject`, `body` in Markdown, the `report` as CSV, its `file`, and `shown`, a hash by
-    which an answer refers to it; see `found`.
+    which an answer refers to it. Raises what `find_losses` raises.
 
     Raises:
         SluiceError: SLC-221, there is nothing to be asked.
     """
-    losses = _castable(pair, found(context, pair, partly=partly))
+    losses = _castable(pair, find_losses(context, pair, partly=partly))
     body = [
         f"The slave **{pair.slave}** of {pair.source} would get these columns rounded, cut, or without a part of their "
         "values:",
@@ -115,13 +119,13 @@ def shown(context: Context, pair: Pair, *, partly: bool | None = None) -> dict[s
         "subject": f"What {pair.slave} would lose",
         "body": "\n".join(body),
         "report": report(losses),
-        "file": _written(pair, losses),
+        "file": _write_report(pair, losses),
         "shown": _digest(losses),
     }
 
 
 def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | None = None) -> dict[str, object]:
-    """Allow the losses that were shown; see `found`.
+    """Allow the losses that were shown. Raises what `find_losses` raises.
 
     Args:
         asked: the `shown` of what was shown.
@@ -129,7 +133,7 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
     Raises:
         SluiceError: SLC-221, nothing is to be allowed; it is something else by now.
     """
-    losses = _castable(pair, found(context, pair, partly=partly))
+    losses = _castable(pair, find_losses(context, pair, partly=partly))
     if _digest(losses) != asked:
         raise SluiceError(
             221,
@@ -140,8 +144,8 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
     with context.store.begin() as connection:
         connection.execute(allowed_loss.delete().where(for_pair(allowed_loss, pair)))
         rows = [
-            {**note, "schema": one.table.schema, "table": one.table.table, "column": one.column, "cast": one.cast}
-            for one in losses
+            {**note, "schema": loss.table.schema, "table": loss.table.table, "column": loss.column, "cast": loss.cast}
+            for loss in losses
         ]
         connection.execute(insert(allowed_loss).values(rows))
         replications.note(connection, pair, "allow", "; ".join(map(str, losses)), who)
@@ -150,21 +154,21 @@ def allow(context: Context, pair: Pair, asked: str, who: str, *, partly: bool | 
 
 def _expect_allowed(context: Context, pair: Pair, losses: Sequence[Loss]) -> None:
     known = allowed_casts(context.store, pair)
-    if new := [one for one in losses if not is_allowed(one, known)]:
+    if new := [loss for loss in losses if not is_allowed(loss, known)]:
         error = Lossy(
             220,
             f"columns of slave {pair.slave} would lose something of the master's values: {'; '.join(map(str, new))}. "
-            f"The report is {_written(pair, losses)}",
+            f"The report is {_write_report(pair, losses)}",
             "nothing was changed; alter the tables there, or allow it by casts in `compute` of its tables, or "
             f"type: {shell.losses(pair)} --allow. To let somebody else decide, type: {_trigger(pair)}. Then type: "
             f"{shell.update(pair.source, [pair.slave])}",
         )
-        error.allowable = all(one.cast for one in new)
+        error.allowable = all(loss.cast for loss in new)
         raise error
 
 
 def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:
-    could = [one for one in losses if one.cast]
+    could = [loss for loss in losses if loss.cast]
     if not could:
         raise SluiceError(
             221,
@@ -175,7 +179,7 @@ def _castable(pair: Pair, losses: Sequence[Loss]) -> list[Loss]:
 
 
 def _forget(store: Store, pair: Pair, losses: Sequence[Loss]) -> None:
-    current = {(one.table, one.column): one.cast for one in losses}
+    current = {(loss.table, loss.column): loss.cast for loss in losses}
     gone = [
         (table, column)
         for table, casts in allowed_casts(store, pair).items()
@@ -198,7 +202,7 @@ def _digest(losses: Sequence[Loss]) -> str:
     return f"sha256:{hashlib.sha256(report(losses).encode()).hexdigest()}"
 
 
-def _written(pair: Pair, losses: Sequence[Loss]) -> str:
+def _write_report(pair: Pair, losses: Sequence[Loss]) -> str:
     directory = home() / "reports"
     private_files.make(directory)
     file = directory / f"losses-{pair.source}-{pair.slave}.csv"

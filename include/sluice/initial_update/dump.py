@@ -70,7 +70,7 @@ def dump(
     whole = UpdateEvent.STORED if store else UpdateEvent.MADE_TABLES if mode == ONLINE else UpdateEvent.LOADED
     with ExitStack() as stack:
         update, held = acquire_leases(context, source, slaves)
-        ended = partial(_ended, context, source, update, dict(held))
+        ended = partial(_end, context, source, update, dict(held))
         for _, lease in held:
             stack.callback(leases.release, context.store, lease)
         # Only once it is known that this run has slaves to fill.
@@ -82,18 +82,18 @@ def dump(
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             how = UpdateEvent.STORED if len(failed) < len(held) else UpdateEvent.FAIL
             return ended(how, _Filled(failed))
-        asked = _Asked(context, source, update, stages, only, load, mode, store, resume)
+        asked = _DumpRequest(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_choices(context.store, update, asked.choices)
         already_loaded, held = start_stream.apart(context, update, held)
         if not held:
             return ended(whole, _Filled({}))
         here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
-        unreachable = [] if store else [one[0].slave for one in held if one not in here]
+        unreachable = [] if store else [lease[0].slave for lease in held if lease not in here]
         if not here and not away:
             return ended(whole if already_loaded else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
         if ranges:
             failed = unfit(context, here)
-            if fit := [one for one in here if one[0].slave not in failed]:
+            if fit := [lease for lease in here if lease[0].slave not in failed]:
                 between = [KeyInterval.parse(text) for text in ranges]
                 failed |= replace_keys(context, fit, update, between, resume=resume)
             how = whole if len(failed) < len(here) else UpdateEvent.FAIL
@@ -112,7 +112,7 @@ def filled_slaves(done: Mapping[str, Any], slaves: Sequence[str], mode: str, *, 
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _DumpRequest:
     """The arguments of a dump; see `dump`.
 
     Attributes:
@@ -175,16 +175,20 @@ def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
     return installed.stages
 
 
-def _fill(asked: _Asked, here: Sequence[Leased], away: Sequence[Leased]) -> _Filled:
+def _fill(asked: _DumpRequest, here: Sequence[Leased], away: Sequence[Leased]) -> _Filled:
     """Copy what is in one snapshot to the slaves that are here, and into directories for those that are away."""
     failed = unfit(asked.context, (*here, *away))
-    here, away = ([one for one in some if one[0].slave not in failed] for some in (here, away))
+    here, away = ([lease for lease in some if lease[0].slave not in failed] for some in (here, away))
     with ExitStack() as stack:
-        return _copied(asked, here, away, failed, stack)
+        return _copy_rows(asked, here, away, failed, stack)
 
 
-def _copied(
-    asked: _Asked, here: Sequence[Leased], away: Sequence[Leased], failed: dict[str, SluiceError], stack: ExitStack
+def _copy_rows(
+    asked: _DumpRequest,
+    here: Sequence[Leased],
+    away: Sequence[Leased],
+    failed: dict[str, SluiceError],
+    stack: ExitStack,
 ) -> _Filled:
     context, source, update, load = asked.context, asked.source, asked.update, asked.load
     stages = [[name for name in stage if name in asked.only or not asked.only] for stage in asked.stages]
@@ -213,7 +217,7 @@ def _copied(
     for target in (*targets, *files):
         stack.callback(target.tables.close)
     if not asked.only:
-        names = {one.name for one in dumped.definitions}
+        names = {table.name for table in dumped.definitions}
         # The snapshot has one session, which is not for several slaves at once.
         queued = snapshot.dropped()
         targets = for_each(targets, lambda target: pending_drops.carry_out(context, target, queued, names), failed)
@@ -260,7 +264,7 @@ def _copied(
     return _Filled(failed | unmade, bool(loaded or going_on), rows, count, asked.choices)
 
 
-def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: DumpSource, later: BlockPlan | None) -> Resumption:
+def _resumption(asked: _DumpRequest, snapshot: DumpSnapshot, dumped: DumpSource, later: BlockPlan | None) -> Resumption:
     return Resumption(
         asked.context,
         asked.source,
@@ -273,7 +277,7 @@ def _resumption(asked: _Asked, snapshot: DumpSnapshot, dumped: DumpSource, later
     )
 
 
-def _ended(
+def _end(
     context: Context,
     source: str,
     update: int,

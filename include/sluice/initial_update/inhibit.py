@@ -74,7 +74,7 @@ def inhibit(
     if mode == ONLINE and context.config.source(source).blocks.max_active is not None:
         active(context, source)
     present = context.present(source)
-    only = _some(context, source, present, [*tables, *(one.table for one in between)], whole=not keys)
+    only = _some(context, source, present, [*tables, *(interval.table for interval in between)], whole=not keys)
     older = kept_versions.requested_version(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = None if cascade.strip() == cascades.NONE else context.config.parse_pair(cascade)
@@ -241,5 +241,5 @@ def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
 def _current(context: Context, pairs: Sequence[Pair]) -> tuple[int | None, list[Pair]]:
     """The update that this run has asked for already, which a retried task finds, and those of these that are in it."""
     known = [replications.get(context.store, pair) for pair in pairs]
-    ours = [one for one in known if one.status is Status.INITIAL and updates.is_ours(context.store, one)]
-    return (ours[0].update_id if ours else None), [one.pair for one in ours]
+    ours = [state for state in known if state.status is Status.INITIAL and updates.is_ours(context.store, state)]
+    return (ours[0].update_id if ours else None), [state.pair for state in ours]

@@ -38,13 +38,13 @@ def ask(context: Context, pair: Pair, update: int, error: SluiceError, chosen: M
         )
 
 
-def shown(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
-    """The question to people; see `sluice.initial_update.column_losses.shown`.
+def question(context: Context, pair: Pair, update: int = 0) -> dict[str, object]:
+    """Return the question to people about the losses of a slave.
 
     Args:
         update: the one that was refused, if they are asked because of that.
     """
-    losses = column_losses.shown(context, pair, partly=_partly(context, update))
+    losses = column_losses.question(context, pair, partly=_partly(context, update))
     if update and _waits(context, pair, update):
         losses["body"] = f"{losses['body']}\n\nIf you approve, the initial update that was refused runs again at once."
     return losses

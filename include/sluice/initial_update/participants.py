@@ -27,10 +27,10 @@ def acquire_leases(context: Context, source: str, slaves: Sequence[str]) -> tupl
     Returns:
         the number of their update, and the slaves with their leases.
     """
-    waiting = _waiting(context.store, [Pair(source, slave) for slave in slaves])
+    waiting = _waiting_updates(context.store, [Pair(source, slave) for slave in slaves])
     leased = {pair: leases.acquire(context.store, f"drain {pair}", force=True) for pair in waiting}
     # Another update that begins from here on has a later epoch.
-    still = _waiting(context.store, list(waiting))
+    still = _waiting_updates(context.store, list(waiting))
     for pair in waiting:
         if pair not in still:
             leases.release(context.store, leased.pop(pair))
@@ -62,8 +62,8 @@ def apart(
             # It was cancelled while it was asked: the others go on.
             event("left alone", slave=pair.slave, why=error.fact)
     return (
-        [one for one in leased if one[0] not in absent],
-        [one for one in leased if one[0] in absent and one[0] not in put_off],
+        [lease for lease in leased if lease[0] not in absent],
+        [lease for lease in leased if lease[0] in absent and lease[0] not in put_off],
     )
 
 
@@ -73,14 +73,14 @@ def restart(context: Context, pairs: Sequence[Pair], position: Position, update:
     Raises:
         SluiceError: SLC-021, it was given up for all of them.
     """
-    going_on = [pair for pair in pairs if _restarted(context, pair, position, update)]
+    going_on = [pair for pair in pairs if _restart(context, pair, position, update)]
     if not going_on:
         names = ", ".join(pair.slave for pair in pairs)
         raise SluiceError(21, f"the update of {names} was given up meanwhile", f"see `{shell.status()}`")
     return going_on
 
 
-def _restarted(context: Context, pair: Pair, position: Position, update: int) -> bool:
+def _restart(context: Context, pair: Pair, position: Position, update: int) -> bool:
     store, mapper = context.store, context.config.slave(pair.slave).mapper
     only = {name: mapper.table(name) for name in updates.tables(store, update)} or None
     # What is outside of key ranges stays as it is, and so does what was rejected of it.
@@ -110,8 +110,8 @@ def _unfit(context: Context, pair: Pair) -> SluiceError | None:
     return None
 
 
-def _waiting(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
+def _waiting_updates(store: Store, pairs: Sequence[Pair]) -> dict[Pair, int]:
     """The slaves with an update of this run, and its number."""
     known = [replications.get(store, pair) for pair in pairs]
-    ours = (one for one in known if one.status is Status.INITIAL and updates.is_ours(store, one))
-    return {one.pair: one.update_id or 0 for one in ours}
+    ours = (state for state in known if state.status is Status.INITIAL and updates.is_ours(store, state))
+    return {state.pair: state.update_id or 0 for state in ours}

@@ -53,15 +53,15 @@ def carry_out(context: Context, target: LoadTarget, queued: Sequence[str], dumpe
 
 def _drops(context: Context, source: str, position: Position, queued: Sequence[str]) -> dict[TableName, Command]:
     """The last DROP of each table that the log has after a position, or that waits in ITEMS."""
-    found: dict[TableName, Command] = {}
-    for text in [*_logged(context, source, position), *queued]:
+    drops: dict[TableName, Command] = {}
+    for text in [*_read_commands(context, source, position), *queued]:
         if before := TableChange.from_json(text).before:
-            found.pop(before.name, None)
-            found[before.name] = Command(Action.DROP, None, text, position.ordinal, 0)
-    return found
+            drops.pop(before.name, None)
+            drops[before.name] = Command(Action.DROP, None, text, position.ordinal, 0)
+    return drops
 
 
-def _logged(context: Context, source: str, position: Position) -> Iterator[str]:
+def _read_commands(context: Context, source: str, position: Position) -> Iterator[str]:
     files = context.files()
     try:
         segments = context.manifest(source).ahead("", position, beyond=True)

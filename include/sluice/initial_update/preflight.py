@@ -107,14 +107,14 @@ class UpdateRefused(SluiceError):
         (pair, error), *others = why.items()
         facts = [error.fact if f"slave {pair.slave}" in error.fact else f"slave {pair.slave}: {error.fact}"]
         facts += [f"slave {other.slave}: {also.message}" for other, also in others]
-        super().__init__(error.code, "; ".join(facts), _unchanged(error.hint))
+        super().__init__(error.code, "; ".join(facts), _say_unchanged(error.hint))
         self.why = why
 
     def __reduce__(self) -> tuple[type[SluiceError], tuple[int, str, str]]:
         return SluiceError, (self.code, self.fact, self.hint)
 
 
-def _unchanged(hint: str) -> str:
+def _say_unchanged(hint: str) -> str:
     """A HINT that says that nothing was changed."""
     return hint if "nothing was changed" in hint else f"nothing was changed; {hint}"
 
@@ -141,18 +141,20 @@ def expect_possible(context: Context, pairs: Sequence[Pair], choices: UpdateChoi
             elif choices.mode == EXTERNAL:
                 expect_exportable(context, source)
             kept = {pair: find_kept(context, pair, choices.version)[2] for pair in pairs if choices.version}
-            found = _asked(pairs, partial(_ask, context, master, choices, later, kept))
-        if refused := {pair: one for pair, one in found.items() if one and not isinstance(one, TransientError)}:
+            answers = _ask_all(pairs, partial(_ask, context, master, choices, later, kept))
+        if refused := {
+            pair: error for pair, error in answers.items() if error and not isinstance(error, TransientError)
+        }:
             raise UpdateRefused(refused)
-        away = [context.config.slave(pair.slave) for pair, one in found.items() if one]
+        away = [context.config.slave(pair.slave) for pair, error in answers.items() if error]
         if choices.store:
             _expect_place(context.config.source(source).initial_files)
-        elif choices.storable and any(one.when_unreachable == "store" for one in away):
+        elif choices.storable and any(slave.when_unreachable == "store" for slave in away):
             if "://" not in context.config.change_log_url:
                 expect_directory(context.config.change_log_url)
             _expect_place(OutgoingFiles(location=context.config.initial_data_url))
     except SluiceError as error:
-        error.hint = _unchanged(error.hint)
+        error.hint = _say_unchanged(error.hint)
         raise
 
 
@@ -178,12 +180,12 @@ def look(
     columns = {name: known for name, known in master.columns.items() if not mapper.excludes(name)}
     mapper.keep_apart(columns)
     salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
-    for layout in (one for one in master.without_old if one.name in columns):
+    for layout in (captured for captured in master.without_old if captured.name in columns):
         sight = BoundView(view(mapper, layout), salt, lasting=slave.lasting)
         sight.expect_old("the table has `old_images: key`, so no change says it")
     warnings += shared_tables.expect_kept(context, pair, some or columns, partial(_had, context))
     column_losses.expect_none(context, pair, columns, partly=bool(some))
-    definitions = [one for one in included_tables(mapper, master.definitions) if not some or one.name in some]
+    definitions = [table for table in included_tables(mapper, master.definitions) if not some or table.name in some]
     if not choices.keys:
         warnings += slave.loadable(definitions, wiped, resume=choices.resume).warnings
     if later:
@@ -219,7 +221,7 @@ def _ask(
         with closing(context.slave(pair)) as slave:
             if pair in kept:
                 definitions = included_tables(slave.mapper, kept[pair])
-                column_losses.expect_none(context, pair, {one.name: one.layout.columns for one in definitions})
+                column_losses.expect_none(context, pair, {table.name: table.layout.columns for table in definitions})
                 warnings = slave.loadable(definitions, context.wipe_out(pair)).warnings
             else:
                 warnings = look(context, slave, master, choices, later)
@@ -232,7 +234,7 @@ def _ask(
     return None
 
 
-def _asked(pairs: Sequence[Pair], ask: Callable[[Pair], SluiceError | None]) -> dict[Pair, SluiceError | None]:
+def _ask_all(pairs: Sequence[Pair], ask: Callable[[Pair], SluiceError | None]) -> dict[Pair, SluiceError | None]:
     with ThreadPoolExecutor(len(pairs)) as pool:
         return dict(zip(pairs, pool.map(ask, pairs), strict=True))
 
@@ -247,10 +249,10 @@ def _expect_place(settings: OutgoingFiles) -> None:
 
 def _had(context: Context, source: str) -> set[TableName]:
     """The tables that another source has, or had."""
-    found = set()
+    tables = set()
     # What is wrong with these is told beside them.
     with suppress(SluiceError):
-        found |= watched_tables.known_tables(context.store, source)
+        tables |= watched_tables.known_tables(context.store, source)
     with suppress(SluiceError):
-        found |= context.watched_tables(source).keys()
-    return found
+        tables |= context.watched_tables(source).keys()
+    return tables

@@ -102,12 +102,12 @@ class Preview:
     @property
     def rows(self) -> int | None:
         """Of all tables; None if that is not known of each."""
-        return _sum([one.rows for one in self.tables])
+        return _sum([table.rows for table in self.tables])
 
     @property
     def bytes(self) -> int | None:
         """Of all tables; None if that is not known of each."""
-        return _sum([one.bytes for one in self.tables])
+        return _sum([table.bytes for table in self.tables])
 
 
 def preview(
@@ -130,12 +130,16 @@ def preview(
     answer = calls.results({source: partial(_master, context, source)}, patience_s).get(source)
     if not isinstance(answer, _Master):
         why, hint = _reason(answer, patience_s)
-        tables = [PlannedTable(str(name)) for name in _recorded(context, source)]
-        silent = [SlavePreview(one, known=False, why="its master has to answer first") for one in slaves]
+        tables = [PlannedTable(str(name)) for name in _recorded_tables(context, source)]
+        silent = [SlavePreview(slave, known=False, why="its master has to answer first") for slave in slaves]
         return Preview(source, False, why, hint, tables, silent)
-    found = calls.results({pair: partial(_slave, context, pair, answer.tables, choices) for pair in pairs}, patience_s)
-    shown = [PlannedTable(str(name), one.rows, one.bytes) for name, one in answer.sizes.items()]
-    return Preview(source, True, tables=shown, slaves=[_shown(pair, found.get(pair), patience_s) for pair in pairs])
+    answers = calls.results(
+        {pair: partial(_slave, context, pair, answer.tables, choices) for pair in pairs}, patience_s
+    )
+    shown = [PlannedTable(str(name), size.rows, size.bytes) for name, size in answer.sizes.items()]
+    return Preview(
+        source, True, tables=shown, slaves=[_slave_preview(pair, answers.get(pair), patience_s) for pair in pairs]
+    )
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ class _Master:
 
 def _master(context: Context, source: str) -> _Master:
     tables = MasterTables.for_source(context, source)
-    names = sorted(one.name for one in tables.definitions)
+    names = sorted(table.name for table in tables.definitions)
     settings = context.config.source(source)
     sizes = _sizes(context, settings.vendor, settings.connection, names)
     return _Master(tables, {name: sizes.get(name, TableSize()) for name in names})
@@ -155,12 +159,12 @@ def _master(context: Context, source: str) -> _Master:
 def _slave(context: Context, pair: Pair, master: MasterTables, choices: UpdateChoices) -> SlavePreview:
     settings = context.config.slave(pair.slave)
     with closing(context.slave(pair)) as slave:
-        given = [one.name for one in master.definitions if not slave.mapper.excludes(one.name)]
+        given = [table.name for table in master.definitions if not slave.mapper.excludes(table.name)]
         wiped = context.wipe_out(pair)
         losses = _losses(context, pair, master)
         why = hint = ""
         remarks: Sequence[str] = ()
-        if any(not one.allowed for one in losses):
+        if any(not loss.allowed for loss in losses):
             # Asking further would name them again, and keep a report.
             why = "SLC-220: columns of it would lose something, and nobody allowed that"
             hint = f"alter its tables, or allow it: {shell.losses(pair)} --allow"
@@ -190,14 +194,14 @@ def _losses(context: Context, pair: Pair, master: MasterTables) -> list[LostValu
     known = allowed_losses.allowed_casts(context.store, pair)
     return [
         LostValues(
-            str(one.table),
-            one.column,
-            one.master_type,
-            one.slave_type,
-            one.lost,
-            allowed_losses.is_allowed(one, known),
+            str(loss.table),
+            loss.column,
+            loss.master_type,
+            loss.slave_type,
+            loss.lost,
+            allowed_losses.is_allowed(loss, known),
         )
-        for one in column_losses.of_columns(context, pair, master.columns)
+        for loss in column_losses.of_columns(context, pair, master.columns)
     ]
 
 
@@ -207,10 +211,10 @@ def _sizes(context: Context, kind: str, connection: str, names: Sequence[TableNa
     return ask(context.connection(connection), names) if ask else dict.fromkeys(names, TableSize())
 
 
-def _shown(pair: Pair, found: SlavePreview | SluiceError | None, patience_s: float) -> SlavePreview:
-    if isinstance(found, SlavePreview):
-        return found
-    why, hint = _reason(found, patience_s)
+def _slave_preview(pair: Pair, answer: SlavePreview | SluiceError | None, patience_s: float) -> SlavePreview:
+    if isinstance(answer, SlavePreview):
+        return answer
+    why, hint = _reason(answer, patience_s)
     return SlavePreview(pair.slave, known=False, why=why, hint=hint)
 
 
@@ -220,7 +224,7 @@ def _reason(error: object, patience_s: float) -> tuple[str, str]:
     return _SILENT.format(patience_s), "look whether its server is well, and the way to it"
 
 
-def _recorded(context: Context, source: str) -> list[TableName]:
+def _recorded_tables(context: Context, source: str) -> list[TableName]:
     """The tables as far as they are known without the master."""
     settings = context.config.source(source)
     known = {TableName(*name) for name in settings.watched_tables} | watched_tables.known_tables(context.store, source)
@@ -228,5 +232,5 @@ def _recorded(context: Context, source: str) -> list[TableName]:
 
 
 def _sum(numbers: Sequence[int | None]) -> int | None:
-    known = [one for one in numbers if one is not None]
+    known = [number for number in numbers if number is not None]
     return sum(known) if len(known) == len(numbers) else None

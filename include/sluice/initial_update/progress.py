@@ -28,7 +28,7 @@ _CHUNK_WORK = 8192
 Unread = Callable[[Collection[TableName]], None]
 
 
-class Done(NamedTuple):
+class LoadedAmount(NamedTuple):
     """The loaded bytes, chunks and rows; of each table, if known. Without chunks, rows are not counted."""
 
     bytes: int = 0
@@ -42,7 +42,7 @@ class Done(NamedTuple):
         return self.bytes + self.chunks * _CHUNK_WORK
 
 
-def progress(all_: Done, first: Done, now: Done, seconds: float) -> LoadProgress:
+def progress(all_: LoadedAmount, first: LoadedAmount, now: LoadedAmount, seconds: float) -> LoadProgress:
     """The progress of a load that began `seconds` ago with the rows of earlier ones (`first`)."""
     done, left = now.work - first.work, all_.work - now.work
     return LoadProgress(
@@ -66,23 +66,23 @@ def by_table(chunks: Sequence[Chunk], done: Mapping[int, int], at_once: int) -> 
         at_once: so many are loaded at the same time: the first ones that are not in yet.
     """
     running = set(islice((chunk.number for chunk in chunks if chunk.number not in done), at_once))
-    found: dict[TableName, list[Chunk]] = {}
+    chunks_of: dict[TableName, list[Chunk]] = {}
     for chunk in chunks:
-        found.setdefault(chunk.leaf.table, []).append(chunk)
-    return [_of_table(str(table), ours, done, running) for table, ours in found.items()]
+        chunks_of.setdefault(chunk.leaf.table, []).append(chunk)
+    return [_of_table(str(table), ours, done, running) for table, ours in chunks_of.items()]
 
 
 def _of_table(table: str, chunks: Sequence[Chunk], done: Mapping[int, int], running: Container[int]) -> TableProgress:
-    loaded = [one for one in chunks if one.number in done]
-    state = TableState.RUNNING if any(one.number in running for one in chunks) else TableState.WAITING
+    loaded = [chunk for chunk in chunks if chunk.number in done]
+    state = TableState.RUNNING if any(chunk.number in running for chunk in chunks) else TableState.WAITING
     return TableProgress(
         table,
         TableState.DONE if len(loaded) == len(chunks) else state,
         chunks=len(chunks),
         chunks_done=len(loaded),
-        rows=sum(done[one.number] for one in loaded),
-        bytes=sum(one.bytes for one in loaded),
-        bytes_planned=sum(one.bytes for one in chunks),
+        rows=sum(done[chunk.number] for chunk in loaded),
+        bytes=sum(chunk.bytes for chunk in loaded),
+        bytes_planned=sum(chunk.bytes for chunk in chunks),
     )
 
 
@@ -99,8 +99,8 @@ class ProgressReporter:
         self,
         store: Store,
         update: int,
-        all_: Done,
-        looks: Sequence[Callable[[], Done]],
+        all_: LoadedAmount,
+        looks: Sequence[Callable[[], LoadedAmount]],
         after: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
@@ -108,7 +108,7 @@ class ProgressReporter:
         self._all = all_
         self._looks = looks
         self._after = after
-        self._first: list[Done] = []
+        self._first: list[LoadedAmount] = []
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._report, name="progress", daemon=True)
         self._began = time.monotonic()
@@ -135,23 +135,23 @@ class ProgressReporter:
             self._after()
             self._first = self._first or now
             both = zip(now, self._first, strict=True)
-            slowest, first = min(both, key=lambda one: one[0][:3], default=(Done(), Done()))
-            found = progress(self._all, first, slowest, time.monotonic() - self._began)
-            if ended and found.seconds_left:
+            slowest, first = min(both, key=lambda amounts: amounts[0][:3], default=(LoadedAmount(), LoadedAmount()))
+            report = progress(self._all, first, slowest, time.monotonic() - self._began)
+            if ended and report.seconds_left:
                 # It broke off.
-                found = replace(found, seconds_left=None, by_table=[_at_rest(one) for one in found.by_table])
-            updates.report(self._store, self._update, found)
+                report = replace(report, seconds_left=None, by_table=[_at_rest(table) for table in report.by_table])
+            updates.report(self._store, self._update, report)
         except SluiceError:
             return
         facts: dict[str, object] = {"mb": f"{slowest.bytes / 1e6:.1f}/{self._all.bytes / 1e6:.1f}"}
-        if found.chunks:
-            chunks = f"{found.chunks_done}/{found.chunks}"
-            facts = {"chunks": chunks, "rows": found.rows, **facts, "rows_per_s": found.rows_per_s}
-        event("progress", **facts, seconds_left="?" if found.seconds_left is None else found.seconds_left)
+        if report.chunks:
+            chunks = f"{report.chunks_done}/{report.chunks}"
+            facts = {"chunks": chunks, "rows": report.rows, **facts, "rows_per_s": report.rows_per_s}
+        event("progress", **facts, seconds_left="?" if report.seconds_left is None else report.seconds_left)
 
 
-def _at_rest(one: TableProgress) -> TableProgress:
-    return replace(one, state=TableState.WAITING) if one.state is TableState.RUNNING else one
+def _at_rest(table: TableProgress) -> TableProgress:
+    return replace(table, state=TableState.WAITING) if table.state is TableState.RUNNING else table
 
 
 def reporting_chunks(
@@ -166,15 +166,15 @@ def reporting_chunks(
     sizes = {chunk.number: chunk.bytes for chunk in chunks}
     lacking = [set(sizes) for _ in slaves]
 
-    def far(index: int) -> Done:
+    def far(index: int) -> LoadedAmount:
         done = slaves[index].progress()
         lacking[index] = sizes.keys() - done.keys()
         size = sum(sizes.get(number, 0) for number in done)
-        return Done(size, len(done), sum(done.values()), by_table(wanted[index], done, at_once))
+        return LoadedAmount(size, len(done), sum(done.values()), by_table(wanted[index], done, at_once))
 
     def report() -> None:
         left = set().union(*lacking)
         unread({chunk.leaf.table for chunk in chunks if chunk.number in left})
 
     looks = [partial(far, place) for place in range(len(slaves))]
-    return ProgressReporter(store, update, Done(sum(sizes.values()), len(chunks)), looks, report)
+    return ProgressReporter(store, update, LoadedAmount(sum(sizes.values()), len(chunks)), looks, report)

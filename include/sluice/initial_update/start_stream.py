@@ -52,14 +52,14 @@ def apart(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[
     """
     known = [replications.get(context.store, pair) for pair, _ in leased]
     wanted: dict[str, str] = {}
-    for one in known:
+    for state in known:
         # That it cannot be known what a slave is to see is told for this one alone, later.
         with suppress(ConfigError):
-            wanted[one.pair.slave] = _what(context, one.pair, one.position)
+            wanted[state.pair.slave] = _what(context, state.pair, state.position)
     loaded = loaded_slaves.keep_current(context.store, update, wanted)
     for slave in sorted(loaded):
         event("filled already", slave=slave, update=update)
-    return loaded, [one for one in leased if one[0].slave not in loaded]
+    return loaded, [lease for lease in leased if lease[0].slave not in loaded]
 
 
 def _what(context: Context, pair: Pair, begins: Position) -> str:

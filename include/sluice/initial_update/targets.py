@@ -71,39 +71,43 @@ def directories(
     if not shared:
         return [], failed
     settings = context.config.source(pairs[0].source).initial_files if log is None else OutgoingFiles(location=log)
-    found = {} if label else _left(settings, pairs, shared, resume=resume)
+    interrupted = {} if label else _interrupted_dumps(settings, pairs, shared, resume=resume)
     now = datetime.now(UTC)
     made: list[LoadTarget] = []
     for number, group in enumerate(shared):
-        goes_on = found.get(group[0].pair.slave)
+        goes_on = interrupted.get(group[0].pair.slave)
         moment = f"{now + timedelta(microseconds=number):%Y%m%dT%H%M%S.%fZ}"
         name = goes_on.name if goes_on else f"{label}-{moment}" if label else moment
         directory = Directory(at_home(settings.location)).within(name)
         stored = StoredTables(directory, name, settings, update, group, tables, goes_on, lasting=not label)
         # Who is late finds in a directory that was gone on with that he is.
-        made.append(LoadTarget(tuple(one.pair for one in group), stored, plan_of(context, group[0].pair, 0, stored)))
+        made.append(
+            LoadTarget(
+                tuple(destination.pair for destination in group), stored, plan_of(context, group[0].pair, 0, stored)
+            )
+        )
     return made, failed
 
 
-def _left(
+def _interrupted_dumps(
     settings: OutgoingFiles, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
 ) -> dict[str, InterruptedDump]:
     """Interrupted dumps for these slaves, by their first slave; those that are not resumed are removed."""
-    found: dict[str, InterruptedDump] = {}
+    interrupted: dict[str, InterruptedDump] = {}
     firsts, packing = {group[0].pair.slave for group in shared}, outgoing_packing(settings)
     try:
-        for one in interrupted_dumps(
+        for dump in interrupted_dumps(
             Directory(at_home(settings.location)), pairs[0].source, [pair.slave for pair in pairs], packing
         ):
-            first = one.plan.slaves[0]
-            if resume and first in firsts - found.keys() and one.plan.form == packing.form:
-                found[first] = one
+            first = dump.plan.slaves[0]
+            if resume and first in firsts - interrupted.keys() and dump.plan.form == packing.form:
+                interrupted[first] = dump
             else:
-                one.directory.remove_all()
-                event("removed", directory=one.directory.url, why="its dump broke off, and nobody goes on with it")
+                dump.directory.remove_all()
+                event("removed", directory=dump.directory.url, why="its dump broke off, and nobody goes on with it")
     except SluiceError as error:
         event("not looked at", directory=settings.location, why=error.fact)
-    return found
+    return interrupted
 
 
 def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition], *, ask: bool) -> Destination:
@@ -112,7 +116,7 @@ def _destination(context: Context, pair: Pair, tables: Sequence[TableDefinition]
     wanted, seen = included_tables(mapper, tables), fingerprints(mapper, tables)
     views = {table.name: view(mapper, table.layout) for table in wanted}
     formats = _taken_formats(context, pair, wanted) if ask else TakenFormats()
-    return Destination(pair, mapper, views, seen, formats, partial(_merging, context, pair))
+    return Destination(pair, mapper, views, seen, formats, partial(_mergeable_tables, context, pair))
 
 
 def _taken_formats(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> TakenFormats:
@@ -128,16 +132,16 @@ def _taken_formats(context: Context, pair: Pair, tables: Sequence[TableDefinitio
         slave.close()
 
 
-def _merging(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:
+def _mergeable_tables(context: Context, pair: Pair, tables: Sequence[TableDefinition]) -> set[TableName]:
     """The tables into which rows of several snapshots may come; if the slave cannot be asked, it is when they do."""
     entry = context.mapper(pair).entry
-    keyed = [one for one in tables if one.layout.tells_by_key and not entry(one.name).chooses]
+    keyed = [table for table in tables if table.layout.tells_by_key and not entry(table.name).chooses]
     slave = context.slave(pair)
     try:
         return slave.merging(keyed)
     except TransientError as error:
         event("not asked", slave=pair.slave, why=error.fact)
-        return {one.name for one in keyed}
+        return {table.name for table in keyed}
     finally:
         slave.close()
 

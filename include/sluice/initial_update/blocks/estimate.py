@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sluice.context import Context
 from sluice.errors import SluiceError
-from sluice.initial_update.progress import Done, progress
+from sluice.initial_update.progress import LoadedAmount, progress
 from sluice.model.names import TableName
 from sluice.model.progress import LoadProgress, TableProgress, TableState
 from sluice.vendors.protocol.read import Foreseen, Key, KeyRange
@@ -24,7 +24,7 @@ class RemainingEstimate:
         self._began = time.monotonic()
         self._remaining: dict[int, Foreseen] = {}
         self._asked: dict[int, Key | None] = {}
-        self._first: Done | None = None
+        self._first: LoadedAmount | None = None
         self._planned = 0
 
     def look(self, ranges: Sequence[KeyRange], wanted: Set[int]) -> None:
@@ -54,7 +54,7 @@ class RemainingEstimate:
                 if key_range.number in self._remaining
             )
             self._planned = bytes_left + self._bytes_left()
-            self._first = Done(bytes_left, *_count_ended(ranges))
+            self._first = LoadedAmount(bytes_left, *_count_ended(ranges))
 
     def progress(self, ranges: Sequence[KeyRange], waits: str | None) -> LoadProgress:
         """The progress at the last look."""
@@ -63,8 +63,8 @@ class RemainingEstimate:
         if self._first is None:
             return LoadProgress(len(ranges), chunks, rows, waits=waits, by_table=tables)
         # What is expected changes as the master's statistics do.
-        now = Done(max(self._planned - self._bytes_left(), self._first.bytes), chunks, rows, tables)
-        all_ = Done(self._planned, len(ranges))
+        now = LoadedAmount(max(self._planned - self._bytes_left(), self._first.bytes), chunks, rows, tables)
+        all_ = LoadedAmount(self._planned, len(ranges))
         return replace(progress(all_, self._first, now, time.monotonic() - self._began), waits=waits)
 
     def _by_table(self, ranges: Sequence[KeyRange], *, rests: bool) -> list[TableProgress]:

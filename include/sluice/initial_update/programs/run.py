@@ -68,7 +68,7 @@ class Mask:
         return text
 
 
-def filled(words: Sequence[str], once: Mapping[str, str], each: Mapping[str, Sequence[str]]) -> list[str]:
+def fill_words(words: Sequence[str], once: Mapping[str, str], each: Mapping[str, Sequence[str]]) -> list[str]:
     """Words with what their places `{name}` stand for; a word is there once for each value of a place in `each`."""
     made = []
     for word in words:
@@ -84,10 +84,10 @@ def _put(word: str, values: Mapping[str, str]) -> str:
 def expect_there(who: str, words: Sequence[str]) -> None:
     """Raises SluiceError SLC-200 if there is no such program."""
     if shutil.which(words[0]) is None:
-        raise _absent(_called(who, words), "there is no such file, or it may not be executed")
+        raise _absent(_name_program(who, words), "there is no such file, or it may not be executed")
 
 
-def poured(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[str], str]) -> list[SluiceError | None]:
+def pour(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[str], str]) -> list[SluiceError | None]:
     """Run them all, and give each import what the export writes.
 
     Returns:
@@ -97,24 +97,24 @@ def poured(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[
         SluiceError: the export failed: SLC-200, SLC-201. No import got the sign that it has everything.
     """
     with ExitStack() as stack:
-        readers = [stack.enter_context(_Running(one, masked, reads=True)) for one in imports]
+        readers = [stack.enter_context(_Running(program, masked, reads=True)) for program in imports]
         if any(reader.listens for reader in readers):
             _pour(stack.enter_context(_Running(export, masked)), readers)
-        return [reader.ended() for reader in readers]
+        return [reader.wait() for reader in readers]
 
 
 def _pour(writer: _Running, readers: Sequence[_Running]) -> None:
-    for buffer in _reported(writer.written()):
+    for buffer in _report_progress(writer.read_output()):
         for reader in readers:
             reader.read(buffer)
         if not any(reader.listens for reader in readers):
             return
     # An import that came to an end of its input would take what a broken export wrote for all of it.
-    if wrong := writer.ended():
+    if wrong := writer.wait():
         raise wrong
 
 
-def _reported(buffers: Iterator[bytes]) -> Iterator[bytes]:
+def _report_progress(buffers: Iterator[bytes]) -> Iterator[bytes]:
     began = last = time.monotonic()
     count = 0
     for buffer in buffers:
@@ -165,7 +165,7 @@ class _Running:
                 with suppress(OSError):
                     stream.close()
 
-    def written(self) -> Iterator[bytes]:
+    def read_output(self) -> Iterator[bytes]:
         """The program's output; empty if it did not start."""
         output = self._child.stdout if self._group and self._wrong is None else None
         while output and (buffer := os.read(output.fileno(), _BUFFER_BYTES)):
@@ -179,7 +179,7 @@ class _Running:
             except OSError:
                 self.listens = False
 
-    def ended(self) -> SluiceError | None:
+    def wait(self) -> SluiceError | None:
         """Wait for its end; what went wrong, or None."""
         if self._wrong:
             return self._wrong
@@ -198,7 +198,7 @@ class _Running:
 
     @property
     def _name(self) -> str:
-        return _called(self._task.who, self._words)
+        return _name_program(self._task.who, self._words)
 
     @property
     def _child(self) -> subprocess.Popen[bytes]:
@@ -266,7 +266,7 @@ class _Running:
             self._group.end(_GRACE_S)
 
 
-def _called(who: str, words: Sequence[str]) -> str:
+def _name_program(who: str, words: Sequence[str]) -> str:
     return f"the program {Path(words[0]).name} of {who}"
 
 

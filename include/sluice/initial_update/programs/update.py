@@ -18,8 +18,8 @@ from sluice.drain.catch_up import Overlap
 from sluice.errors import SluiceError
 from sluice.initial_update.chunks.catch_up import await_published, mergeable_tables, replay
 from sluice.initial_update.chunks.copy import LoadTarget, NoResume, included_tables
-from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, filled, poured
-from sluice.initial_update.progress import Done, ProgressReporter
+from sluice.initial_update.programs.run import Mask, ProgramRun, expect_there, fill_words, pour
+from sluice.initial_update.progress import LoadedAmount, ProgressReporter
 from sluice.model.action import FilledRows
 from sluice.model.names import Pair, TableName
 from sluice.model.sequence import SequenceValue
@@ -34,7 +34,7 @@ def expect_exportable(context: Context, source: str) -> Sequence[str]:
     settings = context.config.source(source)
     exporting = master(settings.vendor).exporting
     if exporting is None:
-        raise _refused(f"of {source}", "no program exports what a snapshot of this kind of master shows")
+        raise _refusal(f"of {source}", "no program exports what a snapshot of this kind of master shows")
     command = settings.initial_program.command or exporting.command
     expect_there(f"source {source}", command)
     return command
@@ -57,16 +57,20 @@ def expect_importable(
     """
     slave = context.config.slave(pair.slave)
     command, importing_ = slave.initial_program.command, vendor(slave.vendor).importing
-    names = [one.name for one in included_tables(mapper, definitions)]
+    names = [table.name for table in included_tables(mapper, definitions)]
     if importing_ is None:
-        raise _refused(pair.slave, "no program imports into this kind of slave")
+        raise _refusal(pair.slave, "no program imports into this kind of slave")
     if context.unheard(pair):
-        raise _refused(pair.slave, "with `block_loop` a master in its database would hear of the rows")
+        raise _refusal(pair.slave, "with `block_loop` a master in its database would hear of the rows")
     if own := [str(name) for name in names if mapper.existing_rows(name) is FilledRows.MERGE]:
-        raise _refused(pair.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
-    bent = [str(one.name) for one in definitions if not mapper.whole(one.name) or mapper.table(one.name) != one.name]
+        raise _refusal(pair.slave, f"some rows in tables that it fills are the slave's own: {', '.join(own)}")
+    bent = [
+        str(table.name)
+        for table in definitions
+        if not mapper.whole(table.name) or mapper.table(table.name) != table.name
+    ]
     if bent and not command:
-        raise _refused(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
+        raise _refusal(pair.slave, f"its own program brings tables as the master has them: {', '.join(bent)}")
     if not _reads_snapshot(expect_exportable(context, pair.source)):
         exact = mergeable_tables(context, pair.source, mapper, definitions, merging)
         if others := [str(name) for name in names if name not in exact]:
@@ -137,15 +141,15 @@ class ProgramUpdate(NoResume):
         Raises:
             SluiceError: SLC-200, SLC-201, the export failed.
         """
-        with self._reporting(job), TemporaryDirectory(prefix="sluice-") as directory:
+        with self._progress_reporter(job), TemporaryDirectory(prefix="sluice-") as directory:
             export = self._export(job, Path(directory))
             imports = [self._import(plan, Path(directory)) for plan in job.slaves]
-            wrong = poured(export, imports, Mask(self._context.connections))
+            wrong = pour(export, imports, Mask(self._context.connections))
         if self._at_once:
             self._rows = self._first.filled()
         else:
             with self._database.master.dump_snapshot(
-                [[one.name for one in self._definitions]], self._context.manifest(self._source).end
+                [[table.name for table in self._definitions]], self._context.manifest(self._source).end
             ) as self.shown:
                 # Who answers now has kept the tables locked all along, until the second one had them locked as well.
                 self._rows = self.shown.filled() & self._first.filled()
@@ -172,37 +176,39 @@ class ProgramUpdate(NoResume):
             )
         if not self._at_once:
             await_published(self._source, self.shown)
-            names = frozenset(one.name for one in self._definitions)
+            names = frozenset(table.name for table in self._definitions)
             overlap = Overlap(names, self._first.position, self._first.snapshot, self.shown.snapshot)
             replay(self._context, target, overlap)
             target.tables.follow(self._sequences)
 
-    def _reporting(self, job: LoadJob) -> ProgressReporter:
+    def _progress_reporter(self, job: LoadJob) -> ProgressReporter:
         """Reports the sizes of the slaves' tables compared with the master's, also before programs commit."""
         given_ = {name for plan in job.slaves for name in plan.views}
         planned = sum(leaf.bytes for leaf in self._first.leaves() if leaf.table in given_)
 
-        def far(plan: SlaveLoad) -> Done:
+        def far(plan: SlaveLoad) -> LoadedAmount:
             size, info = vendor(plan.vendor).size, self._context.connection(plan.connection)
             assert size
             # Files grow ahead of their rows, and those of a master may be full of holes.
-            return Done(min(size(info, [one.layout.name for one in plan.views.values()]), planned))
+            return LoadedAmount(
+                min(size(info, [table_view.layout.name for table_view in plan.views.values()]), planned)
+            )
 
         return ProgressReporter(
-            self._context.store, self._update, Done(planned), [partial(far, one) for one in job.slaves]
+            self._context.store, self._update, LoadedAmount(planned), [partial(far, plan) for plan in job.slaves]
         )
 
     def _export(self, job: LoadJob, directory: Path) -> ProgramRun:
         assert isinstance(job.origin, FromMaster)
         own, info = self._exporting, self._context.connection(job.origin.connection)
         names = {
-            "table": [one.name for one in self._definitions],
+            "table": [table.name for table in self._definitions],
             "relation": [leaf.relation for leaf in self._first.leaves()],
-            "sequence": sorted({one.sequence for one in self._sequences}),
+            "sequence": sorted({sequence.sequence for sequence in self._sequences}),
         }
         settings = {"snapshot": own.snapshot(job.origin.snapshot_id), "database": info.database}
         words = _words(self._settings, own, settings, names)
-        variables = own.environment(info, f"export {settings['snapshot']}", _made(directory / "export"), False)
+        variables = own.environment(info, f"export {settings['snapshot']}", _make(directory / "export"), False)
         return ProgramRun(f"source {job.source}", self._settings, words, variables, directory / "export")
 
     def _import(self, plan: SlaveLoad, directory: Path) -> ProgramRun:
@@ -214,9 +220,9 @@ class ProgramUpdate(NoResume):
             silent = slave.capabilities().silent_triggers
         finally:
             slave.close()
-        names = {"table": [one.layout.name for one in plan.views.values()]}
+        names = {"table": [table_view.layout.name for table_view in plan.views.values()]}
         words = _words(settings, own, {"database": info.database}, names)
-        variables = own.environment(info, importing(pair), _made(directory / plan.slave), silent)
+        variables = own.environment(info, importing(pair), _make(directory / plan.slave), silent)
         return ProgramRun(f"slave {plan.slave}", settings, words, variables, directory / plan.slave)
 
 
@@ -224,15 +230,15 @@ def _words(
     settings: Program, own: Programs, once: Mapping[str, str], names: Mapping[str, Sequence[TableName]]
 ) -> list[str]:
     each = {placeholder: [own.quoted(name) for name in some] for placeholder, some in names.items()}
-    return filled(settings.command or own.command, once, each)
+    return fill_words(settings.command or own.command, once, each)
 
 
-def _made(directory: Path) -> Path:
+def _make(directory: Path) -> Path:
     directory.mkdir()
     return directory
 
 
-def _refused(slave: str, why: str) -> SluiceError:
+def _refusal(slave: str, why: str) -> SluiceError:
     return SluiceError(
         204,
         f"slave {slave} cannot be filled by a program: {why}",
