@@ -31,7 +31,7 @@ def concat(arrays: list[pa.Array]) -> pa.Array:
     return filled[0] if len(filled) == 1 else pa.concat_arrays(filled)
 
 
-def rows_of(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
+def row_lists(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
     """`count` rows as lists of texts, from their columns."""
     width = len(columns)
     places = (np.arange(count)[:, None] + np.arange(width) * count).ravel()

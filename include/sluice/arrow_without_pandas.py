@@ -16,16 +16,16 @@ from types import ModuleType
 
 
 def hide_pandas() -> None:
-    """Let PyArrow go without pandas until somebody else imports it, in this process from now on."""
-    if "pandas" in sys.modules or any(isinstance(finder, _Watch) for finder in sys.meta_path):
+    """Let PyArrow go without pandas until another module imports it, in this process from now on."""
+    if "pandas" in sys.modules or any(isinstance(finder, _ImportWatch) for finder in sys.meta_path):
         return
-    watch = _Watch()
+    watch = _ImportWatch()
     sys.meta_path.insert(0, watch)
     if arrow := sys.modules.get("pyarrow"):
         watch.let_ask(arrow)
 
 
-class _Watch(MetaPathFinder):
+class _ImportWatch(MetaPathFinder):
     """Finds no module by itself. It sees PyArrow and pandas being imported."""
 
     def __init__(self) -> None:

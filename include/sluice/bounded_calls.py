@@ -1,4 +1,4 @@
-"""Calls of servers that may hang: each in a thread of its own, and nobody waits for one longer than a while."""
+"""Calls of servers that may hang: each in a thread of its own, waited for within limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BoundedCalls(Generic[K]):
         """The result or the error of each call; none of a call that has not ended after so many seconds, or that hangs
         since earlier.
 
-        A call that was begun goes on when nobody waits for it any more. Those that were not begun by then never are.
+        A call that was begun goes on after that. A call that was not begun never is.
         """
         end = time.monotonic() + seconds
         results: dict[K, T | SluiceError] = {}

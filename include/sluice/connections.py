@@ -78,7 +78,7 @@ def open_sealed(text: str) -> dict[str, ConnectionInfo]:
     return {conn_id: ConnectionInfo(**fields) for conn_id, fields in plain.items()}
 
 
-def salt_of(connections: Mapping[str, ConnectionInfo], conn_id: str | None) -> bytes:
+def find_salt(connections: Mapping[str, ConnectionInfo], conn_id: str | None) -> bytes:
     """The password of the connection that holds a slave's salt; none if the slave has none.
 
     Raises:

@@ -48,7 +48,7 @@ def crash_if_asked(point: CrashPoint) -> None:
 
 
 def _stop(file: Path) -> None:
-    """Stop, and say by the file's name who does. One process does so alone: for who comes later it is gone."""
+    """Stop, and write the process's id into the file's name. Only one process does so."""
     with suppress(FileNotFoundError):
         file.rename(f"{file}.{os.getpid()}")
         os.kill(os.getpid(), signal.SIGSTOP)

@@ -9,7 +9,7 @@ from importlib import resources
 import yaml
 
 _FILE = "error_codes.yaml"
-# That of the C library, where PyYAML was built with it: ten times as fast.
+# The loader of the C library, where PyYAML was built with it: ten times as fast.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 

@@ -27,7 +27,7 @@ from psycopg.conninfo import make_conninfo
 from sluice.connections import ConnectionInfo
 from sluice.tls import VERIFYING
 
-# That of servers where a connection names none.
+# The port of a connection that names none.
 PORT = 5432
 _REFUSED = re.compile(rb'\tErrorResponse\t S "[^"]*" V "[A-Z]+" C "([0-9A-Z]{5})"')
 _NO_PASSWORD = "28000"
@@ -124,7 +124,7 @@ def _proofs(sslmode: str) -> dict[str, str]:
     return {_REQUIRED: _NOT_IN_CLEAR}
 
 
-def state_of_refusal(error: psycopg.Error, how: Mapping[str, object]) -> str | None:
+def refusal_sqlstate(error: psycopg.Error, how: Mapping[str, object]) -> str | None:
     """The SQLSTATE with which a server refused a connection; None if it sent none.
 
     Args:
@@ -164,7 +164,7 @@ def _by_words(message: str) -> str | None:
 def _notices(notes: int, conninfo: str) -> bytes:
     """The messages between libpq and a server while it connects, as `PQtrace` writes it.
 
-    For nobody's eyes: a server may ask for a password in clear.
+    Log it nowhere: a server may ask for a password in clear.
     """
     connection = pq.PGconn.connect_start(conninfo.encode())
     try:

@@ -36,14 +36,14 @@ _LASTING = {
 _REPORT = f"{VALUES_ENV}=1 shows its text, which may have values; report it"
 
 
-def _of_driver(what: str) -> SluiceError:
+def _driver_error(what: str) -> SluiceError:
     hint = f"see the log of the database, then run this again. {_REPORT}"
     error = SluiceError(362, f"the driver of a database fails: {what}", hint)
     # All drivers name a lost session so.
     return _as_transient(error) if what.startswith(("OperationalError", "InterfaceError")) else error
 
 
-def _of_arrow(what: str) -> SluiceError:
+def _arrow_error(what: str) -> SluiceError:
     return SluiceError(
         362,
         f"Arrow does not take the data: {what}",
@@ -52,16 +52,16 @@ def _of_arrow(what: str) -> SluiceError:
     )
 
 
-def _of_spark(what: str) -> SluiceError:
+def _spark_error(what: str) -> SluiceError:
     hint = f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}"
     return TransientError(376, f"Spark does not do the work: {what}", hint)
 
 
 # What an error means by the package of its class.
 _LIBRARIES: dict[str, Callable[[str], SluiceError]] = {
-    "pyarrow": _of_arrow,
-    **dict.fromkeys(("psycopg", "pymysql", "oracledb", "sqlalchemy"), _of_driver),
-    **dict.fromkeys(("pyspark", "py4j", "grpc"), _of_spark),
+    "pyarrow": _arrow_error,
+    **dict.fromkeys(("psycopg", "pymysql", "oracledb", "sqlalchemy"), _driver_error),
+    **dict.fromkeys(("pyspark", "py4j", "grpc"), _spark_error),
 }
 # The extras of the wheel, by what an import says without them.
 _EXTRAS = {
@@ -73,7 +73,7 @@ _EXTRAS = {
 
 
 def classify(error: BaseException) -> SluiceError | None:
-    """What an error means to people; None if nothing foresees it: then it is a fault of a program."""
+    """The error in our words; None if no library is known for it: then it is a fault of a program."""
     if isinstance(error, SluiceError):
         return error
     if isinstance(error, MemoryError):
@@ -84,15 +84,15 @@ def classify(error: BaseException) -> SluiceError | None:
             "of the job's container; fewer tasks at once (`bulk_tasks`) and smaller batches (`max_batch`) need less",
         )
     if isinstance(error, OSError):
-        return _of_system(error)
+        return _system_error(error)
     if isinstance(error, ImportError):
-        return next((_of_extra(error, extra) for said, extra in _EXTRAS.items() if said in str(error)), None)
+        return next((_extra_error(error, extra) for said, extra in _EXTRAS.items() if said in str(error)), None)
     if known := _LIBRARIES.get(type(error).__module__.partition(".")[0]):
         return known(f"{_place(error)}{f': {error}' if os.environ.get(VALUES_ENV) else ''}")
     return None
 
 
-def _of_extra(error: ImportError, extra: str) -> SluiceError:
+def _extra_error(error: ImportError, extra: str) -> SluiceError:
     return SluiceError(
         281,
         f"a package is not installed that belongs to the extra `{extra}`: {str(error).splitlines()[0]}",
@@ -136,7 +136,7 @@ def name_table(table: object) -> Iterator[None]:
         raise known from error
 
 
-def _of_system(error: OSError) -> SluiceError:
+def _system_error(error: OSError) -> SluiceError:
     what = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     if error.errno in _FULL:
         hint = f"free some there, or raise the limit; nothing is lost, {AGAIN}"

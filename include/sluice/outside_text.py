@@ -56,7 +56,7 @@ def in_note(text: str) -> str:
     return _MARKS.sub(lambda match: f"\\{match[0]}", visible(text))
 
 
-def of_note(note: str) -> str:
+def from_note(note: str) -> str:
     """The text of `in_note`."""
     return _ESCAPED.sub(r"\1", note)
 
@@ -68,7 +68,7 @@ def in_csv(cell: str) -> str:
 
 
 def shorten(text: str) -> str:
-    """As much of a text as anybody reads, and how much more there is."""
+    """The beginning of a long text, and the number of characters behind it."""
     if len(text) <= MOST_SAID:
         return text
     more = f" ... ({len(text) - MOST_SAID:,} more characters)"

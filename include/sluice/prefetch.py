@@ -1,4 +1,4 @@
-"""Making the next thing while the one before is used."""
+"""Makes the next item while the item before is used."""
 
 from __future__ import annotations
 

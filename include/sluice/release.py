@@ -1,4 +1,4 @@
-"""The build of the product in this process, and that of an executor.
+"""The build of the product in this process, and the build of an executor.
 
 Two builds differ in their version, or in a file of their code or SQL. What is pickled for an executor names functions
 of the product: in another build these may be other functions, or none.

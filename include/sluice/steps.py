@@ -43,7 +43,7 @@ class Steps(Protocol):
         """Start a step.
 
         Args:
-            name: who works for whom, for people who look at what runs.
+            name: the work and its slave, for a list of running steps.
         """
 
 
@@ -82,7 +82,7 @@ class LocalSteps:
 
 
 class ThreadStep:
-    """See `RunningStep`: a step that a thread does, or waits for.
+    """A step that a thread does, or waits for.
 
     Args:
         end: asks for its end.

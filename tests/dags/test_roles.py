@@ -15,7 +15,7 @@ from support.world import SOURCE
 from sluice.airflow_api.client import dag_run
 from sluice.connections import ConnectionInfo
 from sluice.model.statement import WantedStatement
-from sluice.outside_text import of_note
+from sluice.outside_text import from_note
 from sluice.store import statement_results
 from sluice_airflow.operator import SluiceSparkOperator
 
@@ -93,7 +93,7 @@ def go_on(bag, people):
                 answers.join()
         with create_session() as session:
             tasks = {ti.task_id: str(ti.state) for ti in session.scalar(this).get_task_instances(session=session)}
-        return tasks, of_note(people["admin"].ask(path)["note"] or "")
+        return tasks, from_note(people["admin"].ask(path)["note"] or "")
 
     return going_on
 

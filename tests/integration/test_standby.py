@@ -159,7 +159,7 @@ def test_all_of_a_source_are_switched_in_bounded_time_and_who_is_late_is_named(b
             raise SluiceError(20, "bern is INITIAL", "wait")
         replications.shut(context.store, pair, Hold.ADMIN, "paused", who)
 
-    done = dispatcher.of_source(world.context, world.context.dags(), SOURCE, command, "eva", patience_s=60)
+    done = dispatcher.switch_source(world.context, world.context.dags(), SOURCE, command, "eva", patience_s=60)
     assert done.switched == ["zurich"]
     assert {name: error.code for name, error in done.left_alone.items()} == {"geneva": 366, "bern": 20}
     go_on.set()
@@ -175,6 +175,6 @@ def test_an_airflow_that_is_away_is_asked_once_and_not_for_each_slave(build):
         raise TransientError(916, "Airflow does not answer", "start it")
 
     with pytest.raises(TransientError, match="SLC-916"):
-        dispatcher.of_source(world.context, None, SOURCE, command, "eva")
+        dispatcher.switch_source(world.context, None, SOURCE, command, "eva")
     # Those that were asked at the same time.
     assert len(asked) < len(names)

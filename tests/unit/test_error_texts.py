@@ -158,7 +158,7 @@ def test_names_of_others_are_letters_and_nothing_else_in_every_medium(name):
         assert (shown, meant(shown)) == (shown, set())
         assert all(one.isprintable() or one == "\n" for one in shown.replace("\t", " "))
     assert len(row) == 6
-    assert outside_text.of_note(outside_text.in_note(name)) == outside_text.visible(name)
+    assert outside_text.from_note(outside_text.in_note(name)) == outside_text.visible(name)
     _, cells = csv.reader(io.StringIO(loss.report([lost])))
     assert not any(cell.startswith(tuple("=+-@\t\r\n")) for cell in cells)
     assert "\n" not in outside_text.in_log(name)

@@ -16,7 +16,7 @@ from sluice.airflow_api.client import AirflowApi, Redirected, detail
 from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError, TransientError
-from sluice.outside_text import of_note
+from sluice.outside_text import from_note
 
 _LOOK_S = 0.5
 # So long a run that is waited for may not be asked about: an Airflow that is busy does not answer for a while.
@@ -105,7 +105,7 @@ class Dags:
             answered = time.monotonic()
             at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
             report(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
-            note = of_note(str(state["note"] or ""))
+            note = from_note(str(state["note"] or ""))
             if state["state"] == "success":
                 return note
             if state["state"] == "failed" or time.monotonic() > deadline:

@@ -95,7 +95,7 @@ def _switch_all(context: Context, source: str, *, paused: bool) -> int:
     command = dispatcher.standby if paused else dispatcher.activate
     # A person at a shell can end it at any time.
     how = {"patience_s": 600.0}
-    done = dispatcher.of_source(context, context.dags(), source, command, replications.actor(), **how)
+    done = dispatcher.switch_source(context, context.dags(), source, command, replications.actor(), **how)
     for name in done.switched:
         print(f"{'paused' if paused else 'unpaused'}: {context.config.dag_id('drain', source, name)}")
     for name, error in done.left_alone.items():

@@ -38,7 +38,7 @@ class Switched:
     left_alone: dict[str, SluiceError] = field(default_factory=dict)
 
 
-def of_source(
+def switch_source(
     context: Context, dags: Dags, source: str, command: Command, who: str, *, patience_s: float = PATIENCE_S
 ) -> Switched:
     """Put every slave of a source on standby, or activate it, if that can be: some at the same time.

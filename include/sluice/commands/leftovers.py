@@ -37,9 +37,9 @@ class LeftoverPlace:
 
 def leftovers(context: Context, source: str) -> list[LeftoverPlace]:
     """Every place where something of a source is left, or that was not looked at."""
-    every_place = [_of_source(context, source)]
-    every_place += [_of_slave(context, Pair(source, slave)) for slave in context.config.slaves_of(source)]
-    every_place.append(_of_airflow(context, source))
+    every_place = [_look_at_source(context, source)]
+    every_place += [_look_at_slave(context, Pair(source, slave)) for slave in context.config.slaves_of(source)]
+    every_place.append(_look_at_airflow(context, source))
     seen: set[str] = set()
     places = []
     for place in every_place:
@@ -63,7 +63,7 @@ def as_script(places: Sequence[LeftoverPlace]) -> str:
     return "\n".join(lines)
 
 
-def _of_source(context: Context, source: str) -> LeftoverPlace:
+def _look_at_source(context: Context, source: str) -> LeftoverPlace:
     settings = context.config.source(source)
     name = f"the database of source {source}, as its administrator"
     ask = master(settings.vendor).leftovers
@@ -77,7 +77,7 @@ def _of_source(context: Context, source: str) -> LeftoverPlace:
     return _look(context, source, name, settings.connection, ask_source if ask else None)
 
 
-def _of_slave(context: Context, pair: Pair) -> LeftoverPlace:
+def _look_at_slave(context: Context, pair: Pair) -> LeftoverPlace:
     settings = context.config.slave(pair.slave)
     name = f"the database of slave {pair.slave}, as its administrator"
     ask = vendor(settings.vendor).leftovers
@@ -144,7 +144,7 @@ def _without(config: Config, source: str) -> Config:
     )
 
 
-def _of_airflow(context: Context, source: str) -> LeftoverPlace:
+def _look_at_airflow(context: Context, source: str) -> LeftoverPlace:
     name, api, rest = "Airflow, in a shell", context.airflow_api(), _without(context.config, source)
     if api is None:
         return LeftoverPlace(name, note="not looked at: its REST API is not known here", is_shell=True)

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from sluice.apply.mapping.table_view import BoundView, mapped_and_filtered, view
 from sluice.apply.net.effects import Step
 from sluice.changelog.schema import CHANGES
-from sluice.connections import salt_of
+from sluice.connections import find_salt
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.drain.ddl_policy import expect_kept
@@ -65,7 +65,7 @@ def _steps(context: Context, pair: Pair, chosen: Sequence[KeptChange]) -> Iterat
     changes = pa.Table.from_pylist(rows, CHANGES)
     layouts = {index: kept.change.layout for index, kept in enumerate(chosen, 1) if kept.change.layout}
     if unseen := [index for index in layouts if chosen[index - 1].change.unseen]:
-        mapper, salt = context.mapper(pair), salt_of(context.connections, context.config.slave(pair.slave).salt)
+        mapper, salt = context.mapper(pair), find_salt(context.connections, context.config.slave(pair.slave).salt)
         excluded = [index for index in unseen if mapper.excludes(layouts[index].name)]
         sights = {index: BoundView(view(mapper, layouts[index]), salt) for index in unseen if index not in excluded}
         of_excluded = pc.is_in(changes["layout"], value_set=pa.array(excluded, pa.int64()))

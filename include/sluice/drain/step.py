@@ -15,7 +15,7 @@ from functools import partial
 
 from sluice import extensions, hints
 from sluice.config.mapper import Mapper
-from sluice.connections import salt_of
+from sluice.connections import find_salt
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.drain.ddl_policy import DdlPermission, UndecidedDdl
@@ -121,7 +121,7 @@ def drain_of(
         context.read_snapshot(pair.source),
         answered=partial(statement_results.record_answer, context.store, pair) if settings.statements else None,
         collected=settings.collect_limit,
-        salt=salt_of(context.connections, own.salt),
+        salt=find_salt(context.connections, own.salt),
         rejected=partial(keep, context.store, pair),
         permission=DdlPermission(
             settings.policies,

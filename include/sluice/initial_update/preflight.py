@@ -15,7 +15,7 @@ from sluice.apply.mapping.table_view import BoundView, view
 from sluice.changelog.segment_files import expect_directory
 from sluice.config.mapper import Mapper
 from sluice.config.models import OutgoingFiles
-from sluice.connections import salt_of
+from sluice.connections import find_salt
 from sluice.context import Context
 from sluice.drain import shared_tables
 from sluice.errors import SluiceError, TransientError
@@ -179,7 +179,7 @@ def look(
     wiped = None if some else context.wipe_out(pair)
     columns = {name: known for name, known in master.columns.items() if not mapper.excludes(name)}
     mapper.keep_apart(columns)
-    salt = salt_of(context.connections, context.config.slave(pair.slave).salt)
+    salt = find_salt(context.connections, context.config.slave(pair.slave).salt)
     for layout in (captured for captured in master.without_old if captured.name in columns):
         sight = BoundView(view(mapper, layout), salt, lasting=slave.lasting)
         sight.expect_old("the table has `old_images: key`, so no change says it")

@@ -359,7 +359,7 @@ def openapi(request: Request) -> dict[str, Any]:
 
 def _switch(request: Request, source: str, command: dispatcher.Command, what: str) -> Receipt:
     context, dags = command_ports(request)
-    done = dispatcher.of_source(context, dags, source, command, visitor(request).user)
+    done = dispatcher.switch_source(context, dags, source, command, visitor(request).user)
     left = [f"; left alone: {name} ({error.fact})" for name, error in islice(done.left_alone.items(), _NAMED)]
     if more := len(done.left_alone) - len(left):
         left.append(f"; left alone: {more:,} more")

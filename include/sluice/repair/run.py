@@ -14,7 +14,7 @@ from sluice import shell
 from sluice.apply.mapping.table_view import TableView, shape_lines, view
 from sluice.changelog import points
 from sluice.changelog.points import Point, PointWait
-from sluice.connections import salt_of
+from sluice.connections import find_salt
 from sluice.context import Context
 from sluice.drain.third_databases import hold_together
 from sluice.errors import FencedError, KeyConflict, LogTrimmed, NotByKeys, RowsDiffer, SluiceError, TransientError
@@ -273,7 +273,7 @@ def _round(
     key = expect_keyed(pair, seen, mapper)
     opened = vendor(slave.vendor).repair
     assert opened is not None
-    salt = salt_of(context.connections, slave.salt)
+    salt = find_salt(context.connections, slave.salt)
 
     def expect_allowed() -> None:
         expect_unchanged(context, pair, began)

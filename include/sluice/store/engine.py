@@ -15,7 +15,7 @@ from sqlalchemy.pool import QueuePool
 
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
-from sluice.libpq import connect, parameters, state_of_refusal
+from sluice.libpq import connect, parameters, refusal_sqlstate
 from sluice.paths import FILES, PROJECT
 from sluice.store import json_text
 from sluice.store.tables import identity
@@ -151,7 +151,7 @@ class Store:
             if insecure := trouble(error.orig, "the control store"):
                 return insecure
             reason = "; ".join(filter(None, map(str.strip, str(error.orig).splitlines())))
-            state = state_of_refusal(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
+            state = refusal_sqlstate(error.orig, self._how) if isinstance(error.orig, psycopg.Error) else None
         fact = f"the control store does not answer: {reason}"
         if (state or "").startswith(_REFUSED):
             return SluiceError(31, fact, "fix login, password and database of the control store's Airflow connection")

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from sluice.arrow_rows import rows_of
+from sluice.arrow_rows import row_lists
 
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -44,7 +44,7 @@ def columns_of(buffer: bytes, width: int, places: Sequence[int] | None = None) -
 def rows_of_lines(buffer: bytes, width: int) -> pa.ListArray:
     """The same as rows."""
     columns = columns_of(buffer, width)
-    return rows_of(columns, len(columns[0]))
+    return row_lists(columns, len(columns[0]))
 
 
 def lines_of(columns: Sequence[pa.StringArray]) -> bytes:

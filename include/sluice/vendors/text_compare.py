@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sluice.apply.mapping.table_view import shape_lines
-from sluice.connections import open_sealed, salt_of
+from sluice.connections import find_salt, open_sealed
 from sluice.model.key_choice import KeyChoice
 from sluice.model.key_sample import SEED_BITS
 from sluice.values.copy_text import columns_of
@@ -130,7 +130,7 @@ def added(alike: Difference, read: Difference) -> Difference:
 def _master(job: Comparison) -> Texts:
     connections = open_sealed(job.sealed)
     view = job.view
-    shape = view.shape(salt_of(connections, job.salt)) if view.is_shaped else None
+    shape = view.shape(find_salt(connections, job.salt)) if view.is_shaped else None
     info = connections[job.master.connection]
     with master(job.master.vendor).read(info, job.master.snapshot_id, job.master.trusted) as reading:
         for buffer in reading.table(view.master.name, view.read_columns):

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from sluice import extensions
 from sluice.apply.transform.transform import TransformedRows
-from sluice.arrow_rows import rows_of
+from sluice.arrow_rows import row_lists
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.model.layout import Column, Layout
 from sluice.model.names import TableName
@@ -137,7 +137,7 @@ class PluginTransform:
             raise ValueError(f"{made} rows for {count}, and it is not said what they were made of")
         if len(of) != made or (made and (of[0] < 0 or of[-1] >= count or (np.diff(of) < 0).any())):
             raise ValueError("`of` does not name for each of its rows, in their order, the row that it was made of")
-        return TransformedRows(rows_of(columns, made), of)
+        return TransformedRows(row_lists(columns, made), of)
 
 
 def load_plugin(named: str, layout: Layout) -> PluginTransform:

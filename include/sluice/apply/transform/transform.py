@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from sluice.arrow_rows import rows_of
+from sluice.arrow_rows import row_lists
 from sluice.changelog.schema import ROW
 from sluice.expressions import Condition
 from sluice.model.action import Action
@@ -69,7 +69,7 @@ class ColumnTransform:
     texts: tuple[Texts, ...]
 
     def transform(self, rows: pa.ListArray) -> TransformedRows:
-        return TransformedRows(rows_of([of(rows) for of in self.texts], len(rows)), np.arange(len(rows)))
+        return TransformedRows(row_lists([of(rows) for of in self.texts], len(rows)), np.arange(len(rows)))
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from sluice.apply.mapping.table_view import shape_lines, view
-from sluice.connections import ConnectionInfo, open_sealed, salt_of
+from sluice.connections import ConnectionInfo, find_salt, open_sealed
 from sluice.errors import SluiceError, TransientError
 from sluice.library_errors import name_table
 from sluice.vendors.protocol.load import Reading
@@ -49,7 +49,7 @@ def _load(
             return BlockLoaded(receiver.end(None))
         # A table that was renamed is so on a slave at the point, too.
         within, table_view = replace(within, table=layout.name), view(job.mapper, layout)
-        shape = table_view.shape(salt_of(connections, job.slave.salt)) if table_view.is_shaped else None
+        shape = table_view.shape(find_salt(connections, job.slave.salt)) if table_view.is_shaped else None
         rows, last = reading.block(within, table_view.read_columns, job.rows)
         receiver.begin(within, table_view)
         for buffer in rows:

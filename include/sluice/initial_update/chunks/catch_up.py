@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sluice import shell
 from sluice.config.mapper import Mapper
-from sluice.connections import salt_of
+from sluice.connections import find_salt
 from sluice.context import Context
 from sluice.drain.catch_up import Overlap, changes_of, deliver
 from sluice.errors import SluiceError
@@ -63,7 +63,7 @@ def replay(context: Context, target: LoadTarget, overlap: Overlap) -> None:
     slave, settings = context.slave(pair), context.config.slave(pair.slave)
     try:
         slave.take_over(target.plan.epoch)
-        salt = salt_of(context.connections, settings.salt)
+        salt = find_salt(context.connections, settings.salt)
         manifest = context.manifest(pair.source)
         count = deliver(
             slave, manifest, context.files(), context.read_snapshot(pair.source), overlap, settings.max_batch, salt

@@ -9,7 +9,7 @@ from typing import ParamSpec, TypeVar
 
 from sluice.apply.mapping.table_view import shape_lines
 from sluice.apply.transform.transform import RowTransform
-from sluice.connections import ConnectionInfo, open_sealed, salt_of
+from sluice.connections import ConnectionInfo, find_salt, open_sealed
 from sluice.errors import SluiceError
 from sluice.initial_update.files.reader import open_files
 from sluice.initial_update.files.receiver import FilesReceiver
@@ -117,7 +117,7 @@ class _LoadedSlave:
         """The slave's view of rows of the master as lines of COPY, and the number of rows."""
         view = self.plan.views[table]
         if table not in self._shapes:
-            self._shapes[table] = view.shape(salt_of(self._connections, self.plan.salt))
+            self._shapes[table] = view.shape(find_salt(self._connections, self.plan.salt))
         return shape_lines(view, self._shapes[table], buffer, view.written_columns)
 
     def attempt(self, step: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R | None:

@@ -8,7 +8,7 @@ from psycopg import sql
 from sluice import libpq, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
-from sluice.libpq import PORT, parameters, state_of_refusal
+from sluice.libpq import PORT, parameters, refusal_sqlstate
 from sluice.vendors.postgresql.errors import explained
 from sluice.vendors.postgresql.session import PRINTED, Connection
 
@@ -49,7 +49,7 @@ def connect(info: ConnectionInfo, application: str) -> Connection:
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
             raise insecure from error
-        raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
+        raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
     if others := [f"{name} is {has[name]}, not {value}" for name, value in PINNED.items() if has[name] != value]:
         connection.close()
         raise SluiceError(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from sluice.apply.mapping.table_view import shape_lines
-from sluice.connections import ConnectionInfo, open_sealed, salt_of
+from sluice.connections import ConnectionInfo, find_salt, open_sealed
 from sluice.errors import SluiceError
 from sluice.values.copy_text import columns_of
 from sluice.vendors.parquet.directory import ReplicationDirectory, reachable
@@ -30,7 +30,7 @@ def compare_table(job: Comparison) -> Difference:
     table, replica = _replica(job)
     names = [column.name for column in table.kept]
     connections = open_sealed(job.sealed)
-    salt = salt_of(connections, job.salt)
+    salt = find_salt(connections, job.salt)
     key = job.view.layout.key_names
 
     def master_rows() -> Iterator[Row]:

@@ -14,7 +14,7 @@ from psycopg import sql
 from sluice import libpq, sqlfiles, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, SluiceError, TransientError
-from sluice.libpq import PORT, parameters, state_of_refusal
+from sluice.libpq import PORT, parameters, refusal_sqlstate
 from sluice.vendors.postgresql.errors import explained
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -116,7 +116,7 @@ def connect(
     except psycopg.Error as error:
         if insecure := tls.trouble(error, address):
             raise insecure from error
-        raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
+        raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
     if others := [
         f"{name} is {has.get(name)}, not {value}" for name, value in pinned.items() if has.get(name) != value
     ]:

@@ -13,7 +13,7 @@ from psycopg import errors, sql
 
 from sluice.apply.mapping.table_view import shape_lines
 from sluice.changelog.points import PointWait
-from sluice.connections import ConnectionInfo, open_sealed, salt_of
+from sluice.connections import ConnectionInfo, find_salt, open_sealed
 from sluice.errors import TransientError
 from sluice.model.key_choice import NUMBER
 from sluice.model.key_range import Bound
@@ -300,7 +300,7 @@ def _expected(
 
     So they are sorted as its own are, and values are spelled as its types spell them.
     """
-    shape = job.view.shape(salt_of(connections, job.salt)) if job.view.is_shaped else None
+    shape = job.view.shape(find_salt(connections, job.salt)) if job.view.is_shaped else None
     names = [column.name for column in job.view.layout.columns] if shape else list(job.view.written_columns)
     column_list = listed(names)
     with connect(connections[job.replica.connection], "verify", autocommit=True) as session:

@@ -17,7 +17,7 @@ from psycopg.pq.abc import PGresult
 from sluice import libpq, tls
 from sluice.connections import ConnectionInfo
 from sluice.errors import AGAIN, TransientError
-from sluice.libpq import PORT, parameters, state_of_refusal
+from sluice.libpq import PORT, parameters, refusal_sqlstate
 from sluice.vendors.gaussdb.capture.protocol.frames import Alive, Data, frame, status
 from sluice.vendors.gaussdb.capture.slot.lsn import number
 from sluice.vendors.gaussdb.capture.slot.options import DecodingOptions
@@ -53,7 +53,7 @@ class ReplicationStream:
         except psycopg.Error as error:
             if insecure := tls.trouble(error, address):
                 raise insecure from error
-            raise explained(error, f"connecting to {address}", state_of_refusal(error, how)) from error
+            raise explained(error, f"connecting to {address}", refusal_sqlstate(error, how)) from error
         try:
             self._pgconn = self._connection.pgconn
             self.target = _lsn(self._asked(b"IDENTIFY_SYSTEM", ExecStatus.TUPLES_OK))

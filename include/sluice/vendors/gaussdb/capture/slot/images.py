@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pyarrow as pa
 
-from sluice.arrow_rows import rows_of
+from sluice.arrow_rows import row_lists
 from sluice.changelog.schema import ROW
 from sluice.errors import SluiceError, StrangeSource
 from sluice.model.action import Action
@@ -44,12 +44,12 @@ def images(form: Form, table: Described, new: pa.ListArray, old: pa.ListArray) -
             values[field.name] = before[field.name]
         if missing := [name for name in names if name not in values]:
             raise _altered(table, f"a new row without {', '.join(missing)}")
-        after = rows_of([values[name] for name in names], count) if names else _empty(count)
+        after = row_lists([values[name] for name in names], count) if names else _empty(count)
     if form.action not in (Action.UPDATE, Action.DELETE):
         return after, pa.nulls(count, ROW)
     # What an old image leaves out is NULL.
     nothing = pa.nulls(count, pa.string())
-    return after, rows_of([before.get(name, nothing) for name in names], count)
+    return after, row_lists([before.get(name, nothing) for name in names], count)
 
 
 def _expect_fit(form: Form, table: Described) -> None:

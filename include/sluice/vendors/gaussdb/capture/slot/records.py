@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sluice.arrow_rows import concat, rows_of, take_rows
+from sluice.arrow_rows import concat, row_lists, take_rows
 from sluice.changelog.schema import ROW
 from sluice.errors import SluiceError
 from sluice.model.action import Action
@@ -241,5 +241,5 @@ class Records:
 
 def _images(columns: Sequence[pa.StringArray], count: int) -> pa.ListArray:
     if columns:
-        return rows_of(columns, count)
+        return row_lists(columns, count)
     return pa.ListArray.from_arrays(pa.array(np.zeros(count + 1, np.int32)), pa.array([], pa.string()))
