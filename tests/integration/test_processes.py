@@ -107,8 +107,8 @@ def test_a_stranger_on_the_port_is_not_our_service(started, listener):
 def test_the_record_survives_and_knows_what_runs(layout, started):
     RuntimeState(layout).record(started("x"))
     kept = RuntimeState(layout)
-    assert kept.running("x") is not None
-    assert kept.running("y") is None
+    assert kept.find_running("x") is not None
+    assert kept.find_running("y") is None
     assert layout.state_file.stat().st_mode & 0o777 == 0o600
 
 

@@ -197,7 +197,7 @@ def test_airflow_gets_no_password_by_its_environment_and_no_other_database(layou
         monkeypatch.setenv(name, "of others")
     airflow.make_secrets(layout)
     url = "postgresql+psycopg://airflow@/airflow?host=/x&port=1"
-    env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, url)
+    env = airflow.environment(layout, environment.child_environment(layout, Path("/java")), 8080, url)
     assert airflow.password(layout) not in json.dumps(env)
     assert (layout.airflow / "airflow.cfg").stat().st_mode & 0o777 == 0o600
     assert [name for name in env if name.startswith("PG")] == ["PGSSLROOTCERT"]
@@ -217,7 +217,7 @@ def test_as_many_tasks_may_run_as_the_pools_have_slots(layout, tmp_path, monkeyp
     file = tmp_path / "replication.yaml"
     file.write_text(yaml.safe_dump(settings))
     monkeypatch.setenv(configuration.CONFIG_ENV, str(file))
-    env = airflow.environment(layout, environment.shared(layout, Path("/java")), 8080, "postgresql://")
+    env = airflow.environment(layout, environment.child_environment(layout, Path("/java")), 8080, "postgresql://")
     allowed = int(env["AIRFLOW__CORE__PARALLELISM"])
     assert allowed >= sum(pools.slots(configuration.load()).values())
     assert allowed == 6 or slaves > 2, "each idle worker costs memory"

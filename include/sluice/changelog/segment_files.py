@@ -176,7 +176,7 @@ class PlainDirectory(ParquetSegments):
         """Every file that is there, listed or not; also what is no regular file, and can be removed like one."""
         try:
             with os.scandir(self._directory) as entries:
-                return sorted(one.name.removesuffix(SUFFIX) for one in entries if one.name.endswith(SUFFIX))
+                return sorted(entry.name.removesuffix(SUFFIX) for entry in entries if entry.name.endswith(SUFFIX))
         except FileNotFoundError:
             return []
         except OSError as error:
