@@ -47,10 +47,10 @@ def find_losses(context: Context, pair: Pair, *, partly: bool | None = None) -> 
         columns = source.master.columns(list(context.present(pair.source)))
     finally:
         source.close()
-    return of_columns(context, pair, columns, partly=partly)
+    return find_column_losses(context, pair, columns, partly=partly)
 
 
-def of_columns(
+def find_column_losses(
     context: Context, pair: Pair, columns: Mapping[TableName, Sequence[Column]], *, partly: bool = False
 ) -> list[Loss]:
     """The same, of these columns of the master."""
@@ -59,12 +59,12 @@ def of_columns(
         given = {name: known for name, known in columns.items() if known and not slave.mapper.excludes(name)}
         # Tables are filled as they are then.
         losses = slave.losses(given, None if partly else context.wipe_out(pair))
-        return [loss for name, known in given.items() for loss in _of_table(slave.mapper, name, known, losses)]
+        return [loss for name, known in given.items() for loss in _table_losses(slave.mapper, name, known, losses)]
     finally:
         slave.close()
 
 
-def _of_table(mapper: Mapper, name: TableName, columns: Sequence[Column], losses: Sequence[Loss]) -> Iterator[Loss]:
+def _table_losses(mapper: Mapper, name: TableName, columns: Sequence[Column], losses: Sequence[Loss]) -> Iterator[Loss]:
     entry, names = mapper.entry(name), mapper.columns(name, (column.name for column in columns))
     # What is computed or masked is as the configuration wants it.
     plain = [column for column in columns if column.name in names and column.name not in entry.mask]
@@ -84,7 +84,7 @@ def expect_none(
     Raises:
         SluiceError: SLC-220, it would, or as `find_losses` raises. The report says what.
     """
-    _expect_allowed(context, pair, of_columns(context, pair, columns, partly=partly))
+    _expect_allowed(context, pair, find_column_losses(context, pair, columns, partly=partly))
 
 
 def look(context: Context, pair: Pair) -> None:

@@ -25,7 +25,7 @@ from sluice.initial_update.chunks.resume import Resumption, has_begun
 from sluice.initial_update.chunks.some_tables import HeldPoint, SomeTables
 from sluice.initial_update.files.versions import hand_out, keep
 from sluice.initial_update.options import EXTERNAL, ONLINE, SNAPSHOT, expect_together
-from sluice.initial_update.participants import Leased, acquire_leases, apart, unfit
+from sluice.initial_update.participants import Leased, acquire_leases, find_unfit, split_reachable
 from sluice.initial_update.preflight import UpdateChoices
 from sluice.initial_update.programs.update import ProgramUpdate
 from sluice.initial_update.targets import directories, slave_target
@@ -81,24 +81,26 @@ def dump(
         if older not in ("", context.config.source(source).messages.version):
             failed = hand_out(context, [pair for pair, _ in held], update, older)
             how = UpdateEvent.STORED if len(failed) < len(held) else UpdateEvent.FAIL
-            return ended(how, _Filled(failed))
+            return ended(how, _FillResult(failed))
         asked = _DumpRequest(context, source, update, stages, only, load, mode, store, resume)
         updates.keep_choices(context.store, update, asked.choices)
-        already_loaded, held = start_stream.apart(context, update, held)
+        already_loaded, held = start_stream.split_loaded(context, update, held)
         if not held:
-            return ended(whole, _Filled({}))
-        here, away = ([], held) if store else apart(context, held, update, asked.choices, may_store=asked.storable)
+            return ended(whole, _FillResult({}))
+        here, away = (
+            ([], held) if store else split_reachable(context, held, update, asked.choices, may_store=asked.storable)
+        )
         unreachable = [] if store else [lease[0].slave for lease in held if lease not in here]
         if not here and not away:
-            return ended(whole if already_loaded else UpdateEvent.PUT_OFF, _Filled({}), unreachable=unreachable)
+            return ended(whole if already_loaded else UpdateEvent.PUT_OFF, _FillResult({}), unreachable=unreachable)
         if ranges:
-            failed = unfit(context, here)
+            failed = find_unfit(context, here)
             if fit := [lease for lease in here if lease[0].slave not in failed]:
                 between = [KeyInterval.parse(text) for text in ranges]
                 failed |= replace_keys(context, fit, update, between, resume=resume)
             how = whole if len(failed) < len(here) else UpdateEvent.FAIL
             again = {"mode": mode, "key_ranges": ranges}
-            return ended(how, _Filled(failed, choices=asked.choices), again, unreachable)
+            return ended(how, _FillResult(failed, choices=asked.choices), again, unreachable)
         choices = {"resume": True, **asked.choices}
         filled = _fill(asked, here, away)
     return ended(whole if filled.well or already_loaded else UpdateEvent.FAIL, filled, choices, unreachable)
@@ -145,13 +147,13 @@ class _DumpRequest:
         """Whether what an earlier update, or an earlier try at this one, has brought may stay."""
         return self.resume or has_begun(self.context.store, self.update)
 
-    def every(self, snapshot: DumpSnapshot) -> list[Chunk]:
+    def all_chunks(self, snapshot: DumpSnapshot) -> list[Chunk]:
         """The chunks of a snapshot, for whom nothing stays."""
         return chunks(snapshot.leaves(), self.context.config.bulk_tasks, self.stages)
 
 
 @dataclass(frozen=True)
-class _Filled:
+class _FillResult:
     """The result: rows, and errors by slave.
 
     Attributes:
@@ -175,9 +177,9 @@ def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
     return installed.stages
 
 
-def _fill(asked: _DumpRequest, here: Sequence[Leased], away: Sequence[Leased]) -> _Filled:
+def _fill(asked: _DumpRequest, here: Sequence[Leased], away: Sequence[Leased]) -> _FillResult:
     """Copy what is in one snapshot to the slaves that are here, and into directories for those that are away."""
-    failed = unfit(asked.context, (*here, *away))
+    failed = find_unfit(asked.context, (*here, *away))
     here, away = ([lease for lease in some if lease[0].slave not in failed] for some in (here, away))
     with ExitStack() as stack:
         return _copy_rows(asked, here, away, failed, stack)
@@ -189,7 +191,7 @@ def _copy_rows(
     away: Sequence[Leased],
     failed: dict[str, SluiceError],
     stack: ExitStack,
-) -> _Filled:
+) -> _FillResult:
     context, source, update, load = asked.context, asked.source, asked.update, asked.load
     stages = [[name for name in stage if name in asked.only or not asked.only] for stage in asked.stages]
     settings = context.config.source(source)
@@ -258,10 +260,10 @@ def _copy_rows(
         loaded, lambda target: start_stream.join(context, target, update, before.shown, later, held), wrong
     )
     if asked.storable:
-        keep(context, source, update, dumped, load, lambda: asked.every(snapshot))
+        keep(context, source, update, dumped, load, lambda: asked.all_chunks(snapshot))
     for target in (*targets, *files):
         failed |= {pair.slave: wrong[target.name] for pair in target.pairs if target.name in wrong}
-    return _Filled(failed | unmade, bool(loaded or going_on), rows, count, asked.choices)
+    return _FillResult(failed | unmade, bool(loaded or going_on), rows, count, asked.choices)
 
 
 def _resumption(asked: _DumpRequest, snapshot: DumpSnapshot, dumped: DumpSource, later: BlockPlan | None) -> Resumption:
@@ -283,7 +285,7 @@ def _end(
     update: int,
     held: Mapping[Pair, Lease],
     how: UpdateEvent,
-    filled: _Filled,
+    filled: _FillResult,
     again: Mapping[str, object] = {},
     unreachable: Sequence[str] = (),
 ) -> dict[str, object]:

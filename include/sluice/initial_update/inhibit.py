@@ -68,17 +68,19 @@ def inhibit(
         known = ", ".join(context.config.slaves_of(source))
         raise ConfigError(914, "no slave was named", f"name at least one of them as `slaves`: {known}")
     context.store.migrate()
-    pairs = _not_cancelled(context, pairs)
+    pairs = _drop_cancelled(context, pairs)
     mode = mode or (ONLINE if keys else SNAPSHOT)
-    between = _between(keys, tables, mode)
+    between = _parse_keys(keys, tables, mode)
     if mode == ONLINE and context.config.source(source).blocks.max_active is not None:
         active(context, source)
     present = context.present(source)
-    only = _some(context, source, present, [*tables, *(interval.table for interval in between)], whole=not keys)
+    only = _chosen_tables(
+        context, source, present, [*tables, *(interval.table for interval in between)], whole=not keys
+    )
     older = kept_versions.requested_version(context.config.source(source), version)
     expect_together(mode, some=bool(only), keys=bool(keys), store=store, older=older)
     following = None if cascade.strip() == cascades.NONE else context.config.parse_pair(cascade)
-    number, begun = _current(context, pairs)
+    number, begun = _current_update(context, pairs)
     wanted = [pair for pair in pairs if pair not in begun]
     for pair in wanted:
         if not force:
@@ -151,7 +153,7 @@ def _refuse_impossible(context: Context, pairs: Sequence[Pair], choices: UpdateC
         raise UpdateRefused(refused.why) from None
 
 
-def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[KeyInterval]:
+def _parse_keys(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> list[KeyInterval]:
     """The ranges of keys that are named."""
     try:
         if keys and mode != ONLINE:
@@ -168,7 +170,7 @@ def _between(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> lis
         ) from None
 
 
-def _some(
+def _chosen_tables(
     context: Context, source: str, present: Mapping[TableName, TableName], named: Sequence[TableName], *, whole: bool
 ) -> frozenset[TableName]:
     """The tables that are named, if they are not all of those that exist, or not all of their rows."""
@@ -224,7 +226,7 @@ def _refuse_paused(context: Context, pair: Pair) -> None:
         )
 
 
-def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
+def _drop_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     """The slaves whose update by this run was not cancelled before its retry."""
     gone = updates.cancelled_slaves(context.store)
     left = [pair for pair in pairs if pair.slave not in gone]
@@ -238,7 +240,7 @@ def _not_cancelled(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
     return left
 
 
-def _current(context: Context, pairs: Sequence[Pair]) -> tuple[int | None, list[Pair]]:
+def _current_update(context: Context, pairs: Sequence[Pair]) -> tuple[int | None, list[Pair]]:
     """The update that this run has asked for already, which a retried task finds, and those of these that are in it."""
     known = [replications.get(context.store, pair) for pair in pairs]
     ours = [state for state in known if state.status is Status.INITIAL and updates.is_ours(context.store, state)]

@@ -43,7 +43,7 @@ def acquire_leases(context: Context, source: str, slaves: Sequence[str]) -> tupl
     return next(iter(still.values())), list(leased.items())
 
 
-def apart(
+def split_reachable(
     context: Context, leased: Sequence[Leased], update: int, asked: Mapping[str, object], *, may_store: bool
 ) -> tuple[list[Leased], list[Leased]]:
     """The slaves that can be reached, and those whose data is to wait for them; the update of all others does.
@@ -93,7 +93,7 @@ def _restart(context: Context, pair: Pair, position: Position, update: int) -> b
     return True
 
 
-def unfit(context: Context, leased: Sequence[Leased]) -> dict[str, SluiceError]:
+def find_unfit(context: Context, leased: Sequence[Leased]) -> dict[str, SluiceError]:
     """The slaves that cannot be filled, with the errors, before anything is changed: losses that are not allowed, a
     `wipe_out` of a master, tables that cannot be read, or no tables at all."""
     return {pair.slave: error for pair, _ in leased if (error := _unfit(context, pair))}

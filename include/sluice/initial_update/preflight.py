@@ -183,7 +183,7 @@ def look(
     for layout in (captured for captured in master.without_old if captured.name in columns):
         sight = BoundView(view(mapper, layout), salt, lasting=slave.lasting)
         sight.expect_old("the table has `old_images: key`, so no change says it")
-    warnings += shared_tables.expect_kept(context, pair, some or columns, partial(_had, context))
+    warnings += shared_tables.expect_kept(context, pair, some or columns, partial(_past_tables, context))
     column_losses.expect_none(context, pair, columns, partly=bool(some))
     definitions = [table for table in included_tables(mapper, master.definitions) if not some or table.name in some]
     if not choices.keys:
@@ -247,7 +247,7 @@ def _expect_place(settings: OutgoingFiles) -> None:
     Directory(at_home(settings.location)).expect_writable(settings.max_bytes)
 
 
-def _had(context: Context, source: str) -> set[TableName]:
+def _past_tables(context: Context, source: str) -> set[TableName]:
     """The tables that another source has, or had."""
     tables = set()
     # What is wrong with these is told beside them.

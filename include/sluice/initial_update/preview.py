@@ -201,7 +201,7 @@ def _losses(context: Context, pair: Pair, master: MasterTables) -> list[LostValu
             loss.lost,
             allowed_losses.is_allowed(loss, known),
         )
-        for loss in column_losses.of_columns(context, pair, master.columns)
+        for loss in column_losses.find_column_losses(context, pair, master.columns)
     ]
 
 

@@ -69,10 +69,12 @@ def by_table(chunks: Sequence[Chunk], done: Mapping[int, int], at_once: int) -> 
     chunks_of: dict[TableName, list[Chunk]] = {}
     for chunk in chunks:
         chunks_of.setdefault(chunk.leaf.table, []).append(chunk)
-    return [_of_table(str(table), ours, done, running) for table, ours in chunks_of.items()]
+    return [_table_progress(str(table), ours, done, running) for table, ours in chunks_of.items()]
 
 
-def _of_table(table: str, chunks: Sequence[Chunk], done: Mapping[int, int], running: Container[int]) -> TableProgress:
+def _table_progress(
+    table: str, chunks: Sequence[Chunk], done: Mapping[int, int], running: Container[int]
+) -> TableProgress:
     loaded = [chunk for chunk in chunks if chunk.number in done]
     state = TableState.RUNNING if any(chunk.number in running for chunk in chunks) else TableState.WAITING
     return TableProgress(

@@ -41,10 +41,10 @@ def join(
             statement_results.record_loaded(
                 context.store, pair, context.read_snapshot(pair.source)(shown.snapshot).sees
             )
-        loaded_slaves.note(context.store, update, pair.slave, leases_of[pair], _what(context, pair, begins))
+        loaded_slaves.note(context.store, update, pair.slave, leases_of[pair], _fingerprint(context, pair, begins))
 
 
-def apart(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
+def split_loaded(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
     """The slaves that an earlier try at an update has let join, and those that are to be filled yet.
 
     Who joined has everything, on its disk; nothing came since, as the gate is shut. So it is left alone, if the
@@ -55,12 +55,12 @@ def apart(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[
     for state in known:
         # That it cannot be known what a slave is to see is told for this one alone, later.
         with suppress(ConfigError):
-            wanted[state.pair.slave] = _what(context, state.pair, state.position)
+            wanted[state.pair.slave] = _fingerprint(context, state.pair, state.position)
     loaded = loaded_slaves.keep_current(context.store, update, wanted)
     for slave in sorted(loaded):
         event("filled already", slave=slave, update=update)
     return loaded, [lease for lease in leased if lease[0].slave not in loaded]
 
 
-def _what(context: Context, pair: Pair, begins: Position) -> str:
+def _fingerprint(context: Context, pair: Pair, begins: Position) -> str:
     return f"{begins} {fingerprint(context, pair)}"

@@ -32,7 +32,7 @@ def slave_target(context: Context, pair: Pair, lease: Lease, earlier: int | None
     """
     wanted = context.wipe_out(pair)
     return LoadTarget(
-        (pair,), context.slave(pair).loading(lease.epoch, earlier, wanted), plan_of(context, pair, lease.epoch)
+        (pair,), context.slave(pair).loading(lease.epoch, earlier, wanted), slave_plan(context, pair, lease.epoch)
     )
 
 
@@ -83,7 +83,7 @@ def directories(
         # Who is late finds in a directory that was gone on with that he is.
         made.append(
             LoadTarget(
-                tuple(destination.pair for destination in group), stored, plan_of(context, group[0].pair, 0, stored)
+                tuple(destination.pair for destination in group), stored, slave_plan(context, group[0].pair, 0, stored)
             )
         )
     return made, failed
@@ -146,7 +146,7 @@ def _mergeable_tables(context: Context, pair: Pair, tables: Sequence[TableDefini
         slave.close()
 
 
-def plan_of(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:
+def slave_plan(context: Context, pair: Pair, epoch: int, stored: StoredTables | None = None) -> SlaveLoad:
     """The description of a slave, or of a directory for it, for tasks; its views are added later."""
     slave = context.config.slave(pair.slave)
     return SlaveLoad(

@@ -18,7 +18,7 @@ from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.blocks.estimate import RemainingEstimate
 from sluice.initial_update.blocks.plan import open_ranges
 from sluice.initial_update.blocks.schedule import Schedule
-from sluice.initial_update.targets import plan_of
+from sluice.initial_update.targets import slave_plan
 from sluice.log import event
 from sluice.model.names import Pair
 from sluice.model.progress import LoadProgress
@@ -197,7 +197,7 @@ class _SlaveLoader:
             update=self.update,
             origin=FromMaster(source.vendor, source.connection, point.snapshot_id, tuple(source.trusted_code)),
             sealed=sealed_text(),
-            slave=plan_of(context, self.pair, 0),
+            slave=slave_plan(context, self.pair, 0),
             mapper=context.mapper(self.pair),
             ranges=chosen,
             at=point.position,

@@ -97,13 +97,13 @@ def pour(export: ProgramRun, imports: Sequence[ProgramRun], masked: Callable[[st
         SluiceError: the export failed: SLC-200, SLC-201. No import got the sign that it has everything.
     """
     with ExitStack() as stack:
-        readers = [stack.enter_context(_Running(program, masked, reads=True)) for program in imports]
+        readers = [stack.enter_context(_RunningProgram(program, masked, reads=True)) for program in imports]
         if any(reader.listens for reader in readers):
-            _pour(stack.enter_context(_Running(export, masked)), readers)
+            _pour(stack.enter_context(_RunningProgram(export, masked)), readers)
         return [reader.wait() for reader in readers]
 
 
-def _pour(writer: _Running, readers: Sequence[_Running]) -> None:
+def _pour(writer: _RunningProgram, readers: Sequence[_RunningProgram]) -> None:
     for buffer in _report_progress(writer.read_output()):
         for reader in readers:
             reader.read(buffer)
@@ -126,7 +126,7 @@ def _report_progress(buffers: Iterator[bytes]) -> Iterator[bytes]:
     event("exported", megabytes=count / 1e6)
 
 
-class _Running:
+class _RunningProgram:
     """One program while it runs, and what is run before it; ended at the end of its block with all that it started."""
 
     def __init__(self, task: ProgramRun, masked: Callable[[str], str], *, reads: bool = False) -> None:
@@ -142,7 +142,7 @@ class _Running:
         self._timer = threading.Timer(task.settings.limit_s, self._expire)
         self._timer.daemon = True
 
-    def __enter__(self) -> _Running:
+    def __enter__(self) -> _RunningProgram:
         self._timer.start()
         try:
             if before := self._task.settings.before:
