@@ -49,8 +49,8 @@ class Context:
     patience_s: float | None = field(default=None, kw_only=True)
 
     @classmethod
-    def of_job(cls) -> Context:
-        """From the configuration file and the sealed connections that this process was started with."""
+    def from_environment(cls) -> Context:
+        """The context by the configuration file and the sealed connections of this process."""
         return cls(configuration.load(), process_connections())
 
     @cached_property
@@ -197,7 +197,7 @@ class Context:
         return connection
 
     def watched_tables(self, source: str) -> dict[TableName, Watch]:
-        """The watched tables of a source: those that are named, and those that its wildcards take today."""
+        """The watched tables of a source: by name, and by its wildcards as they match today."""
         entries = self.watch_settings(source).entries
         names = [TableName(*name) for name in self.config.source(source).watched_tables]
         if schemas := {pattern.schema for pattern in entries if pattern.wildcard}:

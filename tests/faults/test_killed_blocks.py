@@ -32,7 +32,7 @@ from sluice.initial_update.blocks.load import load_online
 from pytest import MonkeyPatch
 from support.updating import SOURCE, blocks_here, points_void_soon
 points_void_soon(MonkeyPatch())
-load_online(Context.of_job(), SOURCE, ["zurich"], blocks_here)
+load_online(Context.from_environment(), SOURCE, ["zurich"], blocks_here)
 """
 
 

@@ -28,7 +28,7 @@ def die(*given):
     os.kill(os.getpid(), signal.SIGKILL)
 
 {{place}}
-dump.dump(Context.of_job(), {SOURCE!r}, SLAVES, load_here, store={{store}})
+dump.dump(Context.from_environment(), {SOURCE!r}, SLAVES, load_here, store={{store}})
 """
 # As soon as all have joined.
 ALL = "dump.keep = die"

@@ -26,7 +26,7 @@ DUMP = """
 from sluice.context import Context
 from sluice.initial_update.dump import EXTERNAL, dump
 from support.updating import SOURCE, load_here
-dump(Context.of_job(), SOURCE, ["zurich"], load_here, mode=EXTERNAL)
+dump(Context.from_environment(), SOURCE, ["zurich"], load_here, mode=EXTERNAL)
 """
 BETWEEN = """
 data = sys.stdin.buffer.read()

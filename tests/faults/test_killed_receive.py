@@ -37,7 +37,7 @@ def die(*given):
     os.kill(os.getpid(), signal.SIGKILL)
 
 {{place}}
-receive.receive(Context.of_job(), {SOURCE!r}, "zurich", load_here)
+receive.receive(Context.from_environment(), {SOURCE!r}, "zurich", load_here)
 """
 PLACES = {
     "as soon as it is noted": """

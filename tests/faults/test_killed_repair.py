@@ -31,7 +31,7 @@ from pytest import MonkeyPatch
 from sluice.repair.rule_choice import choose
 from support.updating import SOURCE, compare_here, points_void_soon
 points_void_soon(MonkeyPatch())
-repair(Context.of_job(), RepairRequest({request}), compare_here)
+repair(Context.from_environment(), RepairRequest({request}), compare_here)
 """
 
 

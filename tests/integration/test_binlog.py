@@ -46,7 +46,7 @@ PART = ["BEGIN", "SAVEPOINT S", "INSERT slow SET a = 1", "INSERT heap SET a = 1"
 PUBLISH = """
 from sluice.context import Context
 from sluice.publish.run import publish
-publish(Context.of_job(), "flights", once=True)
+publish(Context.from_environment(), "flights", once=True)
 """
 
 

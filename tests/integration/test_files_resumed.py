@@ -40,7 +40,7 @@ def counted(receiver, chunk, rows):
         os.kill(os.getpid(), signal.SIGKILL)
 
 FilesReceiver.end = counted
-dump(Context.of_job(), {SOURCE!r}, ["zurich", "geneva"], load_chunks, store=True)
+dump(Context.from_environment(), {SOURCE!r}, ["zurich", "geneva"], load_chunks, store=True)
 """
 
 

@@ -31,7 +31,7 @@ DUMP = """
 from sluice.context import Context
 from sluice.initial_update.dump import dump
 from support.updating import SLAVES, SOURCE, load_here
-dump(Context.of_job(), SOURCE, SLAVES, load_here)
+dump(Context.from_environment(), SOURCE, SLAVES, load_here)
 """
 
 

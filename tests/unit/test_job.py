@@ -30,7 +30,7 @@ def ends(monkeypatch):
     """The exit code of a job that does this."""
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("sys.argv", ["job"])
-    monkeypatch.setattr(Context, "of_job", lambda: None)
+    monkeypatch.setattr(Context, "from_environment", lambda: None)
     monkeypatch.setattr(job, "to_stderr", lambda: None)
 
     def code(call):
@@ -175,7 +175,7 @@ def terminated():
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(10)
 {more}
-job.Context = SimpleNamespace(of_job=lambda: None)
+job.Context = SimpleNamespace(from_environment=lambda: None)
 atexit.register(print, "cleaned up")
 job.run(argparse.ArgumentParser(), lambda context, options: terminated())
 """

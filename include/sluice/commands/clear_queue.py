@@ -47,7 +47,7 @@ def clear_queue(context: Context, pair: Pair, who: str | None = None) -> int:
 
 
 def expect_clearable(context: Context, pair: Pair) -> int:
-    """See that something waits for a slave that may be discarded; how many transactions that is, as far as it is known.
+    """Check that transactions wait for a slave and may be discarded; return their number, as far as it is known.
 
     Raises:
         ConfigError: SLC-003; SluiceError: SLC-020.

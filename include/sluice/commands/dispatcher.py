@@ -32,7 +32,7 @@ _OPENS = {
 
 @dataclass(frozen=True)
 class Switched:
-    """The slaves that were switched, and those that were left alone, each with its reason."""
+    """The slaves that were switched, and the slaves that were not, each with its reason."""
 
     switched: list[str] = field(default_factory=list)
     left_alone: dict[str, SluiceError] = field(default_factory=dict)

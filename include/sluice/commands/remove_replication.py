@@ -75,7 +75,7 @@ def remove_replication(
 
 
 def expect_removable(context: Context, pair: Pair, extent: Extent) -> bool:
-    """See that a replication can be removed to this extent; whether it is configured still.
+    """Check that a replication can be removed to this extent; return whether it is still configured.
 
     Raises:
         ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387.

@@ -34,7 +34,7 @@ class Doomed:
 
 
 def expect_source_removable(context: Context, source: str, extent: Extent) -> Doomed:
-    """See that a source can be removed, and find what goes with it. Nothing is paused or ended for that.
+    """Check that a source can be removed, and find what goes with it. Nothing is paused or ended.
 
     Raises:
         SluiceError: SLC-387, one of its replications cannot be removed now; it is being published.

@@ -13,7 +13,7 @@ from sluice.store.tables import audit
 
 
 def expect_allowed(context: Context, requester: Requester, source: str, slaves: Sequence[str], what: str) -> None:
-    """See that a person has one of the roles that `command_roles` names.
+    """Check that a person has one of the roles that `command_roles` names.
 
     Args:
         what: the job.

@@ -35,10 +35,10 @@ class Airflow(Protocol):
         """Known to all workers of the API server alone."""
 
     async def visitor(self, request: Request) -> Visitor | None:
-        """Who asks; None if nobody has logged in."""
+        """The person who asks; None without a login."""
 
     def context(self) -> Context:
         """The configuration in force, with its connections."""
 
     def paused_dags(self, dags: Sequence[str]) -> Mapping[str, str]:
-        """Those of these DAGs that are paused, and by whom (empty if nobody knows)."""
+        """The paused DAGs of these, each with the person who paused it (empty if unknown)."""

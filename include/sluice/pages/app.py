@@ -41,7 +41,7 @@ _NOTHING = "nothing was changed; see openapi.json"
 
 
 async def _receive(request: Request, call_next: Callable[[Request], Awaitable[Response]]) -> Response:
-    """Take the whole of a request before it takes a place: a sender that is slow keeps nobody out."""
+    """Read a whole request before it takes a place: a slow sender keeps no other request out."""
     length = request.headers.get("content-length", "0")
     if "transfer-encoding" in request.headers or not length.isdigit() or int(length) > _MOST_BYTES:
         return _answer(request, 413, 413, f"a request has {_MOST_BYTES:,} bytes at most, and says how many", _NOTHING)

@@ -19,7 +19,7 @@ def health(request: Request) -> Response:
 
 
 def report(request: Request) -> HealthReport:
-    """What is known of everything; a round begins if it is old."""
+    """The last report; a new round begins if it is old."""
     state: Health = request.app.state.health
     state.look(airflow(request).context())
     return state.report()

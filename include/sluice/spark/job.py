@@ -119,7 +119,7 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
     os.environ.setdefault(*_NO_PYDANTIC_PLUGINS)
     signal.signal(signal.SIGTERM, _leave)
     try:
-        context = Context.of_job()
+        context = Context.from_environment()
         for person in requester.from_environment():
             roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
         result = json.dumps(call(context, options))
