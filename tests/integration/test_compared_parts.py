@@ -236,7 +236,7 @@ def test_a_try_that_dies_when_all_is_recorded_leaves_the_parts_to_the_next_one(w
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(Parts, "over", killed)
+        patch.setattr(Parts, "forget", killed)
         every, _ = a_try(world, "run/8")
     world.master.execute("UPDATE heap SET n = n")
     again, found = a_try(world, "run/8")

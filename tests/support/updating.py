@@ -139,7 +139,7 @@ class UpdatingWorld(World):
 def publishers_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is waited for is a slave: a publisher that answers late is no reason to give up."""
     awaited = points._await_answer
-    monkeypatch.setattr(points, "_awaited", lambda store, source, number, _: awaited(store, source, number, 60.0))
+    monkeypatch.setattr(points, "_await_answer", lambda store, source, number, _: awaited(store, source, number, 60.0))
 
 
 @contextmanager
