@@ -6,7 +6,7 @@ from functools import partial
 from sluice.context import Context
 from sluice.drain.run import drain
 from sluice.model.names import Pair
-from sluice.monitor.signals import of_drain
+from sluice.monitor.signals import drain_samples
 from sluice.monitor.status import brief
 from sluice.spark import lineage
 from sluice.spark.job import arguments, run
@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
 def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Deliver, and say in the run's note where the slave stands."""
     pair = Pair(options.source, options.slave)
-    tell = Teller(partial(of_drain, context, pair))
+    tell = Teller(partial(drain_samples, context, pair))
     describe = partial(brief, context, pair)
     done = drain(context, pair, once=options.once, describe=describe, signal=tell, steps=steps(context))
     tell.end()

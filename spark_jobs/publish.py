@@ -4,7 +4,7 @@ import argparse
 from functools import partial
 
 from sluice.context import Context
-from sluice.monitor.signals import of_publisher
+from sluice.monitor.signals import publisher_samples
 from sluice.publish.run import publish
 from sluice.spark.job import arguments, run
 from sluice.spark.signals import Teller
@@ -20,7 +20,7 @@ def parser() -> argparse.ArgumentParser:
 
 def work(context: Context, options: argparse.Namespace) -> dict[str, object]:
     """Publish, and say meanwhile how far the log is."""
-    tell = Teller(partial(of_publisher, context, options.source))
+    tell = Teller(partial(publisher_samples, context, options.source))
     done = publish(context, options.source, once=options.once, signal=tell, steps=steps(context))
     tell.end()
     return done

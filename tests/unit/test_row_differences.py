@@ -87,7 +87,7 @@ def test_rows_in_any_order_are_kept_alike():
     def side(*rows: tuple[bytes, bytes]) -> bucket_compare.Rows:
         return lambda: iter([(key, image, 1) for key, image in rows])
 
-    reader = RowReader(("id", "note"), True, bucket_compare.values_of, Keeping(10, values=True))
+    reader = RowReader(("id", "note"), True, bucket_compare.split_values, Keeping(10, values=True))
     ours = side((b"1", b"1\ta"), (b"2", b"2\t\\N"), (b"4", b"4\tx\\\\y\\tz"))
     theirs = side((b"3", b"3\tc"), (b"2", b"2\t"), (b"1", b"1\ta"))
     assert bucket_compare.compare(ours, theirs, KeySample(), reader).rows == [

@@ -49,7 +49,7 @@ def write(whole: argparse.ArgumentParser) -> int:
 
 
 def outdated_pages(whole: argparse.ArgumentParser, pages: Mapping[str, Page]) -> list[Path]:
-    """Those of these pages that say something else than the code."""
+    """The pages that say something else than the code."""
     return [_DOCS / name for name, page in pages.items() if (_DOCS / name).read_text(encoding="utf-8") != page(whole)]
 
 

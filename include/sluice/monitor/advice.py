@@ -292,7 +292,7 @@ def for_removed(context: Context, source: str) -> str:
 
 
 def _removal_note(context: Context, source: str) -> str:
-    """The same for a source of which that is known."""
+    """A note if the store says that somebody removed the source. Empty otherwise."""
     try:
         gone = removal.find_removed(context.store, source)
     except SluiceError:

@@ -56,7 +56,7 @@ class PartsCompared:
 
     @classmethod
     def from_tables(cls, points: Iterable[Sequence[ComparedPoint]]) -> list[PartsCompared]:
-        """Of some tables."""
+        """The points at which some tables were compared."""
         return [cls(str(point.position), point.parts, point.at or None) for point in compared_points.add_up(points)]
 
 
@@ -131,7 +131,7 @@ class ComparisonReport:
 
     @property
     def different(self) -> int:
-        """Of all tables."""
+        """The rows that differ in all tables."""
         return sum(table.different for table in self.tables)
 
     @property
@@ -211,7 +211,7 @@ def with_rows(
     return summary, _outcome(report_of_table, values=values), _rows(context, report_of_table, after, values=values)
 
 
-def with_kept(context: Context, pair: Pair, report: int) -> tuple[ComparisonReport, dict[str, dict[str, int]]]:
+def with_row_counts(context: Context, pair: Pair, report: int) -> tuple[ComparisonReport, dict[str, dict[str, int]]]:
     """A comparison of a slave, and the numbers of rows of each kind that it keeps, by tables; the report is read once.
 
     Raises:

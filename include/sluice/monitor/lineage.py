@@ -12,7 +12,7 @@ from sluice.store import watched_tables
 from sluice.vendors.registry import vendor
 
 
-def of_slaves(
+def table_pairs(
     context: Context, source: str, slaves: Iterable[str], only: Collection[TableName] = ()
 ) -> list[TablePair]:
     """The pairs of tables of these slaves, as the configuration has them now; no database but the store is asked.
@@ -24,10 +24,12 @@ def of_slaves(
     columns = watched_tables.columns(context.store, source)
     known = watched_tables.known_tables(context.store, source)
     tables = sorted(name for name in known if find_entry(patterns, name) and (not only or name in only))
-    return [table_pair for slave in slaves for table_pair in _of_slave(context, Pair(source, slave), tables, columns)]
+    return [
+        table_pair for slave in slaves for table_pair in _pairs_of_slave(context, Pair(source, slave), tables, columns)
+    ]
 
 
-def _of_slave(
+def _pairs_of_slave(
     context: Context, pair: Pair, tables: Iterable[TableName], columns: Mapping[TableName, Sequence[str]]
 ) -> Iterator[TablePair]:
     master, slave = context.config.source(pair.source), context.config.slave(pair.slave)

@@ -31,8 +31,8 @@ class RunConfiguration:
     newer: str
 
 
-def of_last_runs(context: Context, overview: ReplicationOverview) -> Iterator[RunConfiguration]:
-    """Those of the drain and of the publisher, as far as they are known."""
+def last_runs(context: Context, overview: ReplicationOverview) -> Iterator[RunConfiguration]:
+    """The configurations of the last runs of the drain and of the publisher, as far as they are known."""
     now = context.config.fingerprint
     for dag, lease in (("drain", overview.drain), ("publish", overview.publisher)):
         if lease and (fingerprint := lease.configuration):

@@ -88,7 +88,7 @@ class Sample:
     value: float
 
 
-def of_replication(status: ReplicationStatus, rejected: int, *, looked: bool) -> Iterator[Sample]:
+def replication_samples(status: ReplicationStatus, rejected: int, *, looked: bool) -> Iterator[Sample]:
     """The figures of a replication.
 
     Args:
@@ -115,7 +115,7 @@ def of_replication(status: ReplicationStatus, rejected: int, *, looked: bool) ->
     yield from _samples(labels, figures)
 
 
-def of_source(publisher: PublisherState) -> Iterator[Sample]:
+def source_samples(publisher: PublisherState) -> Iterator[Sample]:
     """The figures of a source."""
     figures = {
         PUBLISHED: publisher.transactions,
@@ -128,7 +128,7 @@ def of_source(publisher: PublisherState) -> Iterator[Sample]:
     yield from _samples({"source": publisher.source}, figures)
 
 
-def of_kept_log(source: str, kept: KeptLog) -> Iterator[Sample]:
+def kept_log_samples(source: str, kept: KeptLog) -> Iterator[Sample]:
     """What the server of a source keeps of its own log."""
     figures = {KEPT_LOG: kept.bytes, LEFT_LOG: kept.left_bytes}
     yield from _samples({"source": source}, figures)
@@ -145,20 +145,22 @@ def gather(context: Context, rows: Iterable[ReplicationStatus], looked: Callable
         looked: whether somebody has looked if a slave answers.
     """
     rows, kept = list(rows), rejected_changes.counts(context.store)
-    samples = [sample for row in rows for sample in of_replication(row, kept.get(row.pair, 0), looked=looked(row.pair))]
+    samples = [
+        sample for row in rows for sample in replication_samples(row, kept.get(row.pair, 0), looked=looked(row.pair))
+    ]
     publishers_by_source = publishers.states(context.store, context.config.sources)
     logs = {row.source: row.kept_log for row in rows if row.kept_log}
-    samples += [sample for source, log in logs.items() for sample in of_kept_log(source, log)]
-    return [*samples, *(sample for publisher in publishers_by_source.values() for sample in of_source(publisher))]
+    samples += [sample for source, log in logs.items() for sample in kept_log_samples(source, log)]
+    return [*samples, *(sample for publisher in publishers_by_source.values() for sample in source_samples(publisher))]
 
 
-def of_drain(context: Context, pair: Pair) -> list[Sample]:
+def drain_samples(context: Context, pair: Pair) -> list[Sample]:
     """The figures of one replication, as a drain knows them: it does not look whether its DAG was paused."""
     (overview,) = overviews(context.store, [pair]).values()
     kept = rejected_changes.counts(context.store, pair)
-    return list(of_replication(brief_status(context, overview, Beside()), kept.get(pair, 0), looked=False))
+    return list(replication_samples(brief_status(context, overview, Beside()), kept.get(pair, 0), looked=False))
 
 
-def of_publisher(context: Context, source: str) -> list[Sample]:
+def publisher_samples(context: Context, source: str) -> list[Sample]:
     """The figures of one source."""
-    return list(of_source(publishers.states(context.store, [source])[source]))
+    return list(source_samples(publishers.states(context.store, [source])[source]))

@@ -66,7 +66,7 @@ class StatementStatusReport:
 
     @property
     def slaves(self) -> Sequence[NodeStatus]:
-        """Those of the slaves; none if the master did not execute it."""
+        """The slaves' parts; none if the master did not execute it."""
         return self.nodes[1:]
 
 

@@ -19,7 +19,7 @@ from sluice.model.names import Pair, TableName
 from sluice.model.progress import LoadProgress
 from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
-from sluice.monitor.run_configuration import RunConfiguration, not_in_force, of_last_runs
+from sluice.monitor.run_configuration import RunConfiguration, last_runs, not_in_force
 from sluice.paths import at_home
 from sluice.state.condition import ReplicationCondition
 from sluice.state.dispatcher import Dispatcher, Hold, gate_text
@@ -196,12 +196,12 @@ def brief(context: Context, pair: Pair) -> str:
 
 
 def as_json(rows: Sequence[ReplicationStatus]) -> str:
-    """The same for programs."""
+    """Replications as JSON, for programs."""
     return json.dumps([asdict(row) for row in rows], indent=2)
 
 
 def as_table(rows: Sequence[ReplicationStatus]) -> str:
-    """The same for people."""
+    """Replications as a table, for people."""
     several = len({row.source for row in rows}) > 1
     head = (
         "SLAVE",
@@ -300,7 +300,7 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
         delivered_at=_iso(replication.delivered_at),
         update=_last(overview),
         batch_s=overview.batch_s,
-        configurations=list(of_last_runs(context, overview)),
+        configurations=list(last_runs(context, overview)),
     )
     return replace(status, condition=next(condition for condition, holds in status.conditions() if holds))
 
@@ -308,7 +308,7 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
 def explain(
     context: Context, overview: ReplicationOverview, beside: Beside, *, resting: bool = False
 ) -> ReplicationStatus:
-    """The same, with why it does not go on, what is safe and what to type.
+    """The status with its reasons: why it does not go on, what is safe and what to type.
 
     Args:
         resting: ask Airflow when the next drain starts.

@@ -115,7 +115,7 @@ class _Buffer(io.RawIOBase):
         return self._size
 
     def take(self) -> bytes:
-        """What was written since the last time."""
+        """The bytes written since the last call."""
         written = b"".join(self._parts)
         self._parts.clear()
         return written

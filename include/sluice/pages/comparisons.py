@@ -67,7 +67,7 @@ def comparisons(request: Request, source: str, listing: Listed, slave: str = "",
 def repair(request: Request, source: str, slave: str, number: Number, table: str = "", row: _Rows = None) -> Response:
     """The form by which an administrator has rows of a comparison repaired, or those of a table that were ticked."""
     context, pair = airflow(request).context(), Pair(source, slave)
-    report, kept = comparison_status.with_kept(context, pair, number)
+    report, kept = comparison_status.with_row_counts(context, pair, number)
     if error := unfit(context, pair):
         raise error
     ticked = comparison_status.count_ticked(context, pair, number, table, RowNumbers.from_numbers(row)) if row else {}

@@ -165,7 +165,7 @@ class BothSides:
 
     def carries(self, table: TableReport) -> bool:
         """Whether rows of the slave's table go to the source's database, as far as the configuration says."""
-        return reverse_replication.of_table(self._context, self.opposites, table.on_slave) is not None
+        return reverse_replication.find_for_table(self._context, self.opposites, table.on_slave) is not None
 
     @property
     def strict(self) -> bool:
@@ -211,7 +211,7 @@ class BothSides:
     def _round(self, planned: RowsPlan, tried: set[Key]) -> Iterator[_Round]:
         """Hold a point of each stream. All repairs take them in one order, so none waits for one that waits for it."""
         context, table = self._context, planned.report
-        back = reverse_replication.of_table(context, self.opposites, table.on_slave)
+        back = reverse_replication.find_for_table(context, self.opposites, table.on_slave)
         if back is None:
             why = f"no source in the slave's database watches {table.on_slave}"
             raise reverse_replication.unlike(self._pair, table.table, why)

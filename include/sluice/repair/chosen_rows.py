@@ -25,7 +25,7 @@ def numbers(text: str) -> RowNumbers:
     try:
         return RowNumbers.parse(text)
     except ValueError as error:
-        raise _not_so(sanitize(f"rows {text[:80]!r} cannot be read: {error}")) from None
+        raise _unreadable(sanitize(f"rows {text[:80]!r} cannot be read: {error}")) from None
 
 
 def expect_alone(rows: RowNumbers | None, report: int | None, kinds: Collection[str]) -> None:
@@ -37,9 +37,9 @@ def expect_alone(rows: RowNumbers | None, report: int | None, kinds: Collection[
     if rows is None:
         return
     if report is None:
-        raise _not_so("rows are chosen, and no report: they are numbers of its rows")
+        raise _unreadable("rows are chosen, and no report: they are numbers of its rows")
     if set(kinds) != set(KINDS):
-        raise _not_so("rows are chosen, and kinds of rows as well")
+        raise _unreadable("rows are chosen, and kinds of rows as well")
 
 
 def one_table(chosen: Sequence[TableReport]) -> TableReport:
@@ -47,7 +47,7 @@ def one_table(chosen: Sequence[TableReport]) -> TableReport:
     if len(chosen) == 1:
         return chosen[0]
     several = ", ".join(str(table.table) for table in chosen)
-    raise _not_so(
+    raise _unreadable(
         f"rows are chosen by numbers, which are those of one table, and rows differ of {several}"
         if chosen
         else "rows are chosen, and no row of this table differs"
@@ -88,6 +88,6 @@ def still_differing(
     return None if any(table.more for table in tables) else False
 
 
-def _not_so(why: str) -> SluiceError:
+def _unreadable(why: str) -> SluiceError:
     like = shell.sluice("repair", "SOURCE", "SLAVE", "--from", 4711, "--table", "public.legs", "--rows", "3,5,10-20")
     return SluiceError(466, why, f"nothing was changed; name a report, one table and numbers of its rows: {like}")

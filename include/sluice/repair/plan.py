@@ -205,7 +205,7 @@ def expect_no_others(context: Context, pair: Pair, table: TableName) -> None:
 
 
 def expect_alone_in_table(context: Context, pair: Pair, planned: RowsPlan) -> RowsPlan:
-    """The same, if the rows of its table come from this master alone. Raises SluiceError SLC-467, SLC-603."""
+    """The plan itself. Raises SluiceError SLC-467, SLC-603: others bring rows into its table, too."""
     expect_no_others(context, pair, planned.report.table)
     expect_arriving(context, pair, planned.report.on_slave)
     return planned

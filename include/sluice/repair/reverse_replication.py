@@ -26,7 +26,7 @@ def reverse_pairs(context: Context, pair: Pair) -> list[Pair]:
     ]
 
 
-def expect_known(context: Context, pair: Pair) -> None:
+def expect_connections(context: Context, pair: Pair) -> None:
     """See that this job can tell which replications go back, or bring rows that do not travel on: a pair whose way back
     is not seen would be repaired in one direction, and rows that are on their way would be lost.
 
@@ -61,7 +61,7 @@ def _tells_versions(config: Config, pair: Pair) -> bool:
     return bool(known.version and there.repair_versions)
 
 
-def of_table(context: Context, replications: list[Pair], on_slave: TableName) -> Pair | None:
+def find_for_table(context: Context, replications: list[Pair], on_slave: TableName) -> Pair | None:
     """The replication whose source watches a table of the slave; None if none does."""
     return next(
         (pair for pair in replications if find_entry(context.config.source(pair.source).patterns, on_slave)), None

@@ -44,7 +44,7 @@ class RuleChoice:
         return self.name != Winner.SOURCE
 
     def rule(self, view: TableView, kinds: Collection[str]) -> Rule:
-        """It for the rows of some kinds of one table, in the slave's view of it.
+        """The rule for rows of some kinds of one table, in the slave's view of it.
 
         Raises:
             SluiceError: SLC-627, it cannot be used for the table.

@@ -36,7 +36,7 @@ class Conflict:
 
     @property
     def kind(self) -> Kind:
-        """As a comparison calls it."""
+        """The kind of difference, as a comparison calls it."""
         if self.ours is None:
             return "extra"
         return "missing" if self.theirs is None else "changed"

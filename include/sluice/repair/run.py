@@ -176,7 +176,7 @@ def _one_way(
 
 def _both(context: Context, request: RepairRequest, patience_s: float) -> BothSides | None:
     """A repair in both directions, if there are two, or if the rule needs both."""
-    reverse_replication.expect_known(context, request.pair)
+    reverse_replication.expect_connections(context, request.pair)
     opposites = reverse_replication.reverse_pairs(context, request.pair)
     strict = request.rule.needs_both
     if not strict and (not opposites or reverse_replication.unfit_both_ways(context, request.pair, opposites)):

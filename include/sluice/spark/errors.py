@@ -22,7 +22,7 @@ def as_text(error: SluiceError) -> str:
 
 
 def failure(error: Exception) -> str:
-    """The same of any error. Raises it, if nothing foresees it."""
+    """The text for any error. Raises the error itself if nothing foresees it."""
     known = library_errors.classify(error)
     if known is None:
         raise error

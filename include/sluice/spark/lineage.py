@@ -24,7 +24,7 @@ def tell(context: Context, source: str, slaves: Sequence[str], only: Collection[
     if not (slaves and os.environ.get(LINEAGE_ENV)):
         return
     try:
-        pairs = lineage.of_slaves(context, source, slaves, only)
+        pairs = lineage.table_pairs(context, source, slaves, only)
     except SluiceError as error:
         event("WARNING no lineage", source=source, why=error.fact)
         return

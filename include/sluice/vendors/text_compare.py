@@ -20,7 +20,7 @@ from sluice.values.copy_text import columns_of
 from sluice.vendors.protocol.compare import Comparison, key_choice, not_by_given_keys
 from sluice.vendors.protocol.digests import Digested, DigestSide, Summed, Texts
 from sluice.vendors.registry import master
-from sluice.verify.bucket_compare import Row, compare, values_of
+from sluice.verify.bucket_compare import Row, compare, split_values
 from sluice.verify.difference import Difference, RowReader
 
 # Bytes of the answer for a bucket, about.
@@ -42,7 +42,7 @@ def compare_texts(
         replica: the slave's rows; it may be called again.
         digests: the slave's table, if its server can compute digests.
     """
-    reader = RowReader(tuple(names), bool(key), values_of, job.keeping)
+    reader = RowReader(tuple(names), bool(key), split_values, job.keeping)
     places = [names.index(one) for one in key]
     with master_digests(job) if digests else nullcontext() as ours:
         if ours and digests and (how := agreed(job, places, ours, digests)):

@@ -68,7 +68,7 @@ def _digest(key: bytes, image: bytes) -> int:
     return int.from_bytes(digest.digest(), "big")
 
 
-def values_of(tokens: bytes) -> list[str | None]:
+def split_values(tokens: bytes) -> list[str | None]:
     """The values of a key or an image that is written as a line of COPY."""
     return [None if token == b"\\N" else unescape(token).decode(errors="replace") for token in tokens.split(b"\t")]
 

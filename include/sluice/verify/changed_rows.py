@@ -120,6 +120,6 @@ class ChangedRows:
         return f" (those changed since {self.since} alone: {extent.keys:,} keys{whole})"
 
     def result(self, slave: str) -> dict[str, object]:
-        """The same for programs."""
+        """The rows of a slave that were compared, for programs."""
         extent = self._slaves.get(slave, _Extent())
         return {"since": str(self.since), "keys": extent.keys, "whole": extent.whole}

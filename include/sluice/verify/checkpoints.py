@@ -82,14 +82,14 @@ class Parts:
         cut_jobs: dict[str, list[Comparison]] = {}
         for job in cut([job for job in tables if _table(job) not in planned]):
             cut_jobs.setdefault(_table(job), []).append(job)
-        parts = [part for job in tables for part in self._parts_of(job, planned, cut_jobs, shapes[_table(job)])]
+        parts = [part for job in tables for part in self._cut_parts(job, planned, cut_jobs, shapes[_table(job)])]
         self._parts += parts
         taken = sum(part.outcome is not None for _, part in parts)
         if taken:
             event("goes on", slave=slave, done=taken, of=len(parts))
         return [job for job, part in parts if part.outcome is None]
 
-    def _parts_of(
+    def _cut_parts(
         self, job: Comparison, planned: Mapping[str, TablePlan], cut_jobs: Mapping[str, list[Comparison]], shape: str
     ) -> list[tuple[Comparison, _PartState]]:
         name = _table(job)

@@ -120,7 +120,7 @@ class Difference:
         return min(1.0, self.moved / self.size) if self.size else 0.0
 
     def with_rows_of_its_own(self) -> Difference:
-        """The same of a table that may have more rows than the master's."""
+        """The difference without rows that the slave alone has; they are its own."""
         sample = [entry for entry in self.sample if entry[0] != "extra"]
         rows = [row for row in self.rows if row.kind != "extra"]
         difference = replace(self, extra=0, own=self.own + self.extra, sample=sample, rows=rows)

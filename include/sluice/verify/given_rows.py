@@ -42,5 +42,5 @@ class GivenRows:
         return f" (of {sum(map(len, self._keys.values())):,} keys alone)"
 
     def result(self, slave: str) -> dict[str, object]:
-        """The same for programs."""
+        """The rows that were compared, for programs."""
         return {"keys": sum(map(len, self._keys.values()))}

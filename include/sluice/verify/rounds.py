@@ -40,7 +40,7 @@ class Pace:
 
     @classmethod
     def from_settings(cls, context: Context, source: str) -> Pace:
-        """As the settings of a source have it. Raises SluiceError SLC-236, its role may not know who is active."""
+        """The pace that a source's settings allow. Raises SluiceError SLC-236, its role may not know who is active."""
         settings = context.config.source(source).verification
         if settings.max_active is None and settings.rows_per_s is None:
             return cls()

@@ -19,7 +19,7 @@ from sluice.vendors.parquet.write.data_files import TableFiles
 from sluice.vendors.parquet.write.mode import MODES
 from sluice.vendors.protocol.compare import Comparison
 from sluice.vendors.registry import master
-from sluice.verify.bucket_compare import Row, compare, values_of
+from sluice.verify.bucket_compare import Row, compare, split_values
 from sluice.verify.difference import Difference, RowReader
 
 Rows = Iterator[tuple[pa.Table, int]]
@@ -36,7 +36,7 @@ def compare_table(job: Comparison) -> Difference:
     def master_rows() -> Iterator[Row]:
         return _tokens(_master(connections[job.master.connection], job, salt, table), key, names)
 
-    reader = RowReader(tuple(names), bool(key), values_of, job.keeping)
+    reader = RowReader(tuple(names), bool(key), split_values, job.keeping)
     return compare(master_rows, lambda: _tokens(replica(), key, names), job.sample, reader)
 
 
