@@ -1,4 +1,4 @@
-"""All DAGs of a configuration, for a file in Airflow's DAG folder:
+"""All DAGs of a configuration, for a file in Airflow's DAG folder.
 
 from sluice_airflow_dags import sluice_dags
 sluice_dags("/etc/sluice/replication.yaml")

@@ -103,7 +103,8 @@ def _extra_error(error: ImportError, extra: str) -> SluiceError:
 
 def unforeseen(error: BaseException) -> SluiceError:
     """What an error means to people; of one that nothing foresees its kind and place, since its text may have values of
-    anybody."""
+    anybody.
+    """
     return classify(error) or SluiceError(
         362,
         f"it could not be done: {_place(error)}",

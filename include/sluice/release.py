@@ -25,7 +25,8 @@ _DIGITS = 12
 @cache
 def build() -> str:
     """The version of this process's product, and a digest of its code and SQL; the same in a checkout, a wheel and an
-    archive."""
+    archive.
+    """
     lines = "".join(f"{name} {checksum}\n" for name, checksum in sorted(_checksums()))
     return f"{VERSION} (build {hashlib.sha256(lines.encode()).hexdigest()[:_DIGITS]})"
 

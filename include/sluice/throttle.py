@@ -37,7 +37,8 @@ class Throttle:
 
     def why_not(self) -> str:
         """Why not; empty if it may. Of a master that cannot be asked, or takes no more sessions, nothing is read
-        either."""
+        either.
+        """
         if self._most is None:
             return ""
         if time.monotonic() < self._until:

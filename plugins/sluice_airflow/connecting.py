@@ -1,4 +1,4 @@
-"""Stores Airflow connections in its database. `python -m sluice_airflow.connecting`
+"""Stores Airflow connections in its database. Run as `python -m sluice_airflow.connecting`.
 
 Reads [{"conn_id": ..., "conn_type": ..., "password": ..., ...}] from standard input, so that no password is ever in a
 command line or a file.

@@ -51,7 +51,8 @@ ASKING_SETTINGS: dict[str, Any] = {**DAG_SETTINGS, "max_active_runs": MANY}
 
 def beside(config: Config) -> dict[str, Any]:
     """The settings of a DAG whose runs are for slaves: these do not wait for each other, and who is to be refused, or
-    takes another's place, does not wait either."""
+    takes another's place, does not wait either.
+    """
     return {**DAG_SETTINGS, "max_active_runs": len(config.replications) + 1}
 
 

@@ -1,4 +1,6 @@
-"""Makes Airflow ready for Sluice: its database, our connections and pools. `python -m sluice_airflow.prepare`
+"""Makes Airflow ready for Sluice: its database, our connections and pools.
+
+Run as `python -m sluice_airflow.prepare`.
 
 Reads {"connections": [{"conn_id": ..., "conn_type": ..., "password": ..., ...}]} from standard input, so that no
 password is ever in a command line or a file. No scheduler may be running: what one left behind is given up.

@@ -23,7 +23,8 @@ _PAGE = 100
 
 class Redirected(OSError):
     """Airflow's address answers that another one is to be asked. The login, or a person's token, goes to none but the
-    address that people wrote."""
+    address that people wrote.
+    """
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):

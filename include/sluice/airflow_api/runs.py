@@ -34,7 +34,8 @@ class Runs:
 
     def ask_for(self, dag: str, run: str, conf: Mapping[str, object]) -> str | None:
         """Ask for a run, once, however often this is called; its id. None if Airflow does not answer, to try again
-        later."""
+        later.
+        """
         if self._api is None:
             return None
         try:

@@ -53,7 +53,8 @@ class TransactionGroup:
 
 def groups(changes: pa.Table, collected: int) -> Iterator[TransactionGroup]:
     """Whole transactions in order: each by itself, or together until they have `collected` changes. Columns as in
-    `CHANGES`; marks are left out."""
+    `CHANGES`; marks are left out.
+    """
     changes = changes.filter(pc.not_equal(changes["action"], Action.COMMIT))
     ordinals, layouts = changes["ordinal"].to_numpy(), changes["layout"].to_numpy()
     commands = are_commands(changes["action"]).to_numpy()

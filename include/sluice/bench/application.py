@@ -79,7 +79,8 @@ def prepare(
 
 class Transactions:
     """One run of pgbench: transactions a second. `cpu_us` keeps the CPU of the server that each took a transaction,
-    which other work on the machine bends less than the rate."""
+    which other work on the machine bends less than the rate.
+    """
 
     def __init__(self, server: BenchServer, info: ConnectionInfo, run_s: int, durable: bool, protocol: str) -> None:
         self._server = server
@@ -101,7 +102,8 @@ class Transactions:
 
 class Bulk:
     """One UPDATE of many rows: seconds until it is committed. On a `running` master the queue has the room of what was
-    purged; else its file grows."""
+    purged; else its file grows.
+    """
 
     def __init__(self, server: BenchServer, info: ConnectionInfo, rows: int, *, running: bool = False) -> None:
         self._server = server
@@ -124,7 +126,8 @@ def _ended_sessions_s(server: BenchServer) -> float:
 
 def quiet(server: BenchServer, info: ConnectionInfo, *, running: bool = False, published: bool = True) -> None:
     """Both sides begin alike: what was captured is gone, as if `published`, and the disk has nothing left to do. The
-    queue's file is empty, or as long as it was, as the publisher leaves it."""
+    queue's file is empty, or as long as it was, as the publisher leaves it.
+    """
     with server.connect(info) as session:
         if published and session.execute("SELECT to_regclass('repl.repl_queue') IS NOT NULL").fetchone() == (True,):
             if running:

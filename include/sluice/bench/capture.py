@@ -19,7 +19,8 @@ def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchR
 
 def _by_triggers(scale: float, progress: Progress) -> BenchReport:
     """TPC-B-like transactions by pgbench, and an UPDATE of 50,000 rows, with and without capture; durable transactions
-    also with row triggers that do nothing, the UPDATE also with old images by key alone."""
+    also with row triggers that do nothing, the UPDATE also with old images by key alone.
+    """
     run_s, rows, branches = sizes(scale)
     with private_server(progress) as server:
         infos = {side: prepare(server, side, rows, branches, progress) for side in (*SIDES, BY_KEY, IDLE)}

@@ -1,5 +1,6 @@
 """`bench initial-update`: the dump as Spark tasks, over the wire and by files, against `psql COPY` piped into another,
-a table of ten times the rows, and a whole database against what others fill one with."""
+a table of ten times the rows, and a whole database against what others fill one with.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ _BLOCKS = "SELECT pg_relation_size('readings') / current_setting('block_size')::
 
 def measure(scale: float, progress: Progress) -> BenchReport:
     """2 million rows: by raw pipes, into a table that is there, and into one that is made; then a whole database, with
-    300,000 rows of 30 columns and 200 small tables besides; then 20 million rows. Spark is warm before."""
+    300,000 rows of 30 columns and 200 small tables besides; then 20 million rows. Spark is warm before.
+    """
     rows, mixed, small = (
         max(1_000, round(2_000_000 * scale)),
         max(300, round(300_000 * scale)),
@@ -184,7 +186,8 @@ def _pipe(server: BenchServer, master: ConnectionInfo, raw: ConnectionInfo, pipe
 
 def _measure(server: BenchServer, context: Context, load: spark.Load, progress: Progress) -> list[tuple[float, float]]:
     """Seconds of a dump into a table that is there, and the most memory that the job's processes took, in MB: of the
-    table, and of the one that is ten times as large."""
+    table, and of the one that is ten times as large.
+    """
     peaks: dict[str, float] = {}
 
     def measure_peak(table: str) -> float:

@@ -1,5 +1,6 @@
 """`bench mariadb`: a slave on MariaDB filled by one task, against other ways to bring the same rows; then a backlog of
-mixed changes drained into it."""
+mixed changes drained into it.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """`bench publish`: from ITEMS to a durable segment and a purged queue, out of short queues, a long one, and a large
-transaction."""
+transaction.
+"""
 
 from __future__ import annotations
 

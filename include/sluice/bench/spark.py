@@ -53,7 +53,8 @@ class Peak:
 @contextmanager
 def peak() -> Iterator[Peak]:
     """The memory of this process and all below it, Spark's workers and the virtual machine among them, during the
-    block."""
+    block.
+    """
     for pid in _own_stages():
         # See proc(5): 5 makes VmHWM begin anew.
         with suppress(OSError):

@@ -1,5 +1,6 @@
 """`bench verify`: a table compared with its copy, by checksums of ranges and by rows, beside reladiff if that is there;
-then with some rows that differ, which are to be found exactly."""
+then with some rows that differ, which are to be found exactly.
+"""
 
 from __future__ import annotations
 

@@ -116,7 +116,8 @@ def _notice(text: str) -> None:
 
 def heal(context: Context, source: str, database: Source) -> list[TableName]:
     """Watch tables that were added to the registry, and recreate triggers that were dropped or disabled; changes
-    without them are unknown (R9)."""
+    without them are unknown (R9).
+    """
     database.capture.take_up()
     silenced = database.capture.silenced()
     if silenced:
@@ -164,7 +165,8 @@ def lose_rows(context: Context, source: str, tables: Mapping[TableName, str | No
 
 def make_inconsistent(context: Context, source: str, why: str, among: Collection[Status]) -> None:
     """Set slaves in one of these states INCONSISTENT, because changes of the source are lost; no initial update can be
-    resumed, and no version that was kept can be filled from."""
+    resumed, and no version that was kept can be filled from.
+    """
     for slave in context.config.slaves_of(source):
         pair = Pair(source, slave)
         if replications.get(context.store, pair).status in among:

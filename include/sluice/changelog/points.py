@@ -177,14 +177,16 @@ def let_pass(store: Store, number: int, slave: str) -> None:
 
 def close(store: Store, number: int) -> None:
     """End a comparison, so that the publisher may end the snapshot and every drain goes on. Delete the row: publishers
-    and drains read all points each time."""
+    and drains read all points each time.
+    """
     with store.begin() as connection:
         connection.execute(point.delete().where(point.c.id == number))
 
 
 def list_requests(store: Store, source: str) -> list[int]:
     """List the requests without an answer. If the store's clock was set back, bring their deadlines nearer: a verifier
-    that is alive puts its own off in time, and the barriers of one that died soon stop no drain."""
+    that is alive puts its own off in time, and the barriers of one that died soon stop no drain.
+    """
     far = point.update().where(point.c.source == source, point.c.deadline > _later())
     wanted = select(point.c.id).where(point.c.source == source, point.c.snapshot_id.is_(None), _alive())
     with store.begin() as connection:

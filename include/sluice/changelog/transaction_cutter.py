@@ -49,7 +49,8 @@ class Cut:
 
     def piece(self, size: int | None, most_bytes: int | None = None) -> Iterator[pa.RecordBatch]:
         """The next one, to be taken whole: up to the end of the transaction that brings it to `size` rows, or that is
-        the last one of the record that brings it to `most_bytes`."""
+        the last one of the record that brings it to `most_bytes`.
+        """
         self.rows = weight = 0
         full = False
         while self._within() if full else self.more:

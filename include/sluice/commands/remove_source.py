@@ -98,7 +98,8 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
 
 def _pairs(context: Context, source: str, extent: Extent) -> list[Pair]:
     """Its replications: those that the store knows, and those whose slaves may have something of them all the same,
-    since a removal ended half-way."""
+    since a removal ended half-way.
+    """
     known = removal.list_pairs(context.store, source)
     configured = [Pair(source, slave) for slave in context.config.slaves_of(source)]
     rest = [pair for pair in configured if pair not in known and extent is not Extent.STORE]
@@ -123,7 +124,8 @@ def _remove_replication(context: Context, pair: Pair, extent: Extent) -> list[st
 
 def _directories(context: Context, source: str) -> list[Directory]:
     """The directories of initial data that the store lists, or that dumps which broke off have left, as far as this
-    machine sees them."""
+    machine sees them.
+    """
     settings = context.config.source(source).initial_files
     own = Directory(at_home(settings.location))
     wanted = select(transfer.c.url, transfer.c.name).where(transfer.c.source == source).distinct()

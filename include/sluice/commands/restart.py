@@ -17,7 +17,8 @@ from sluice.store import replications, updates
 
 def last_choices(context: Context, pair: Pair) -> dict[str, object]:
     """The choices of the last initial update of a slave; none for one that was never filled, or whose queue was
-    cleared since. What follows it is remembered apart; see `sluice.store.cascades`."""
+    cleared since. What follows it is remembered apart; see `sluice.store.cascades`.
+    """
     choices = updates.choices(context.store, replications.get(context.store, pair).update_id)
     return {name: choice for name, choice in choices.items() if name != "resume"}
 

@@ -1,5 +1,6 @@
 """Whether the people who triggered a command's DAG, or answered its question, may have it carried out; refusals are in
-the audit trail."""
+the audit trail.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ def faults(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper, *, styled: 
 
 def replicated_patterns(patterns: Mapping[Pattern, WatchedTable], mapper: Mapper) -> Iterator[Pattern]:
     """What a source captures, with what of it never reaches the slave as excluded; where wildcards do not tell, it
-    does."""
+    does.
+    """
     for pattern, entry in patterns.items():
         declined = not pattern.wildcard and mapper.excludes(TableName(pattern.schema, pattern.table))
         yield replace(pattern, excluded=pattern.excluded or declined or entry.actions == "none")

@@ -1,5 +1,6 @@
 """`./sluice build`: the package as a wheel, with the project's other folders in it (pyproject.toml says which); and its
-source as an archive."""
+source as an archive.
+"""
 
 from __future__ import annotations
 

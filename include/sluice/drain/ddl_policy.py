@@ -1,5 +1,6 @@
 """Applies a slave's policies for commands: some are skipped, and some wait for a decision. No step removes rows of
-other masters in the same table, unless that was approved."""
+other masters in the same table, unless that was approved.
+"""
 
 from __future__ import annotations
 

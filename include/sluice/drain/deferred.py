@@ -45,7 +45,8 @@ class Deferred:
         self, changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl | None = None, *, last: bool
     ) -> Iterator[Step]:
         """The steps of a batch, or of a part of one, without deferred changes. The last part, and one with a command,
-        have the changes that were deferred before. Columns as in `CHANGES`."""
+        have the changes that were deferred before. Columns as in `CHANGES`.
+        """
         if last and not (self._deferred or self._gathered or self._all_wait):
             yield from steps(changes, layouts, ddl)
             return

@@ -1,5 +1,6 @@
 """Delivers the log to one slave: decides how large batches are, and what is tried when one fails. The steps of a batch
-are in `pipeline.py`."""
+are in `pipeline.py`.
+"""
 
 from __future__ import annotations
 
@@ -191,7 +192,8 @@ class Drain:
 
     def _again(self, segments: list[Segment], error: SluiceError) -> Delivered:
         """Apply the next transaction as one piece, with what it needs: a key is freed soon, a late ALTER may be further
-        away."""
+        away.
+        """
         far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
         return self._widen(segments, self._full_size if far else 1)
 

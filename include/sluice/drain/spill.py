@@ -1,5 +1,6 @@
 """Changes stored under labels: few in memory, the others in an unnamed temporary file, which no other process can open
-and which a killed job does not leave behind."""
+and which a killed job does not leave behind.
+"""
 
 from __future__ import annotations
 

@@ -116,7 +116,8 @@ def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s:
 
 def _in_order(origins: Sequence[ThirdDatabase]) -> list[list[Pair]]:
     """The replications of each source, which stand at one point. If two sources are one database, the master's point
-    comes later: it has all that the slave has."""
+    comes later: it has all that the slave has.
+    """
     held: dict[str, set[Pair]] = {}
     for pair in (*(origin.to_slave for origin in origins), *(origin.to_master for origin in origins)):
         held.setdefault(pair.source, set()).add(pair)

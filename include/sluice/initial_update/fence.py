@@ -13,7 +13,8 @@ from sluice.store.leases import Lease
 
 def fence_out(context: Context, pair: Pair, lease: Lease) -> None:
     """Raise a slave's fence. One that is not reached stays as it is: its gate is shut all the same, and the stream does
-    not begin with what is written there (R8)."""
+    not begin with what is written there (R8).
+    """
     try:
         with closing(context.slave(pair)) as slave:
             slave.take_over(lease.epoch)

@@ -1,5 +1,6 @@
 """An update that was refused for what columns of a slave would lose: people are asked, and if they allow it, it runs
-again by itself."""
+again by itself.
+"""
 
 from __future__ import annotations
 

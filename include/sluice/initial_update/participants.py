@@ -95,7 +95,8 @@ def _restart(context: Context, pair: Pair, position: Position, update: int) -> b
 
 def find_unfit(context: Context, leased: Sequence[Leased]) -> dict[str, SluiceError]:
     """The slaves that cannot be filled, with the errors, before anything is changed: losses that are not allowed, a
-    `wipe_out` of a master, tables that cannot be read, or no tables at all."""
+    `wipe_out` of a master, tables that cannot be read, or no tables at all.
+    """
     return {pair.slave: error for pair, _ in leased if (error := _unfit(context, pair))}
 
 

@@ -1,5 +1,6 @@
 """DROPs that a slave has not carried out yet when it is filled: the dump replaces the stream up to there, and says
-nothing of tables that are gone. So they are carried out before the tables are filled, as `drops` has it."""
+nothing of tables that are gone. So they are carried out before the tables are filled, as `drops` has it.
+"""
 
 from __future__ import annotations
 

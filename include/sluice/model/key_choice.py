@@ -94,7 +94,8 @@ class KeyChoice:
 
     def takes(self, key: Sequence[str | None]) -> bool:
         """Whether a row belongs to a range, by the texts of its key. One that has no such key is in each: it is to be
-        seen, since the other side cannot have it."""
+        seen, since the other side cannot have it.
+        """
         try:
             values = self._read([str(text) for text in key[: len(self.kinds)]])
         except ValueError:

@@ -156,7 +156,8 @@ class TransactionRef:
 
 def compare(master: Answer, slave: Answer) -> NodeOutcome:
     """Compare a slave's answer with the master's. The order of rows does not count, except that it decides
-    which rows of a long answer were kept."""
+    which rows of a long answer were kept.
+    """
     if slave.count != master.count:
         return NodeOutcome(False, f"{slave.count} rows changed, {master.count} on the master", slave)
     if slave.columns != master.columns:

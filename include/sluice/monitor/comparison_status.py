@@ -227,7 +227,8 @@ def with_row_counts(context: Context, pair: Pair, report: int) -> tuple[Comparis
 
 def count_ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNumbers) -> dict[str, int]:
     """How many rows of each kind these are. Raises UnknownName SLC-003; SluiceError SLC-466, it keeps no such
-    rows."""
+    rows.
+    """
     table_report = expect_tables(context, pair, report, [table])[table]
     return dict(Counter(row.kind for _, row in chosen_rows.read(context.store, pair, table_report, numbers)))
 

@@ -1,5 +1,6 @@
 """Signals for those who watch over many systems: the figures of the status model by name, for Prometheus and for
-Airflow's own metrics."""
+Airflow's own metrics.
+"""
 
 from __future__ import annotations
 

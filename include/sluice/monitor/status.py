@@ -364,7 +364,8 @@ def _by_table(odd: Tolerated) -> dict[str, dict[str, int]]:
 
 def _load(overview: ReplicationOverview) -> tuple[str, LoadProgress | None]:
     """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
-    programs."""
+    programs.
+    """
     if overview.update is None or not (overview.update.progress.chunks or overview.update.progress.bytes_planned):
         return "", None
     progress, status, awaited = overview.update.progress, overview.known.status, overview.carried

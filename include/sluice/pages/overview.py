@@ -89,7 +89,8 @@ def _names(row: ReplicationStatus, names: Mapping[str, str]) -> str:
 
 class LastHour:
     """How each replication was in the last hour, as lines. They are read with the status, now and then: a minute is
-    their smallest step."""
+    their smallest step.
+    """
 
     def __init__(self) -> None:
         self._read = float("-inf")

@@ -73,7 +73,8 @@ class SlaveOutcome(BaseModel):
 
 class Receipt(BaseModel):
     """The result of a command; `run` is the DAG run that does it, as `dag/run`, if there is one; `runs` are all of them
-    where there may be several. `slaves` are those of a command for all slaves of a source."""
+    where there may be several. `slaves` are those of a command for all slaves of a source.
+    """
 
     done: str
     run: str | None = None

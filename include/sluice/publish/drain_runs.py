@@ -120,7 +120,8 @@ class Holdback:
 
 def find_holdbacks(store: Store, source: str) -> dict[Pair, Holdback]:
     """Find the slaves of a source that need a drain run, while none is at work: they lack changes, or their update
-    waits until they answer."""
+    waits until they answer.
+    """
     with store.begin() as connection:
         end = _end(connection, source)
         pair = (replication.c.source, replication.c.slave)

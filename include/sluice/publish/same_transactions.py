@@ -1,5 +1,6 @@
 """Tells whether a server has transactions of the change log, by their changes. A server that took the place of another
-reuses xids and keys of transactions that it lost."""
+reuses xids and keys of transactions that it lost.
+"""
 
 from __future__ import annotations
 

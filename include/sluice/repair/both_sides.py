@@ -289,7 +289,8 @@ class _Round:
 
     def batch(self, keys: Sequence[Key]) -> set[Key]:
         """Decide on rows and write them. Returns the keys that need no other look: both sides have them alike, or the
-        rule leaves them."""
+        rule leaves them.
+        """
         sides = {side.winner: side.rows(keys) for side in (self.first, self.second)}
         now = self._now(keys)
         then, nothing = sides[self.first.winner], (None, "")

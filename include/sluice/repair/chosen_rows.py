@@ -80,7 +80,8 @@ def still_differing(
     context: Context, later: Collection[TableReport], keys: Mapping[TableName, Collection[Key]]
 ) -> bool | None:
     """Whether one of these keys is among the rows that differ in a later report; None if it does not keep all rows, and
-    may leave out chosen ones."""
+    may leave out chosen ones.
+    """
     tables = [table for table in later if table.table in keys]
     rows = ((table.table, row) for table in tables for _, row in comparisons.rows_of(context.store, table.id))
     if any(tuple(map(str, row.key)) in keys[table] for table, row in rows):

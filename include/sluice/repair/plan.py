@@ -53,7 +53,8 @@ class RowsPlan:
     @property
     def keys(self) -> list[Key]:
         """The keys of these rows, those of extra rows first: a row that is to come may have a value of theirs that is
-        unique."""
+        unique.
+        """
         keys = (tuple(str(value) for value in row.key) for kind in KINDS for row in self.rows if row.kind == kind)
         return list(dict.fromkeys(keys))
 

@@ -93,7 +93,8 @@ def warm_up(layout: RuntimePaths, service: Service, port: int, env: Mapping[str,
 
 def client_environment(layout: RuntimePaths, port: int) -> dict[str, str]:
     """A client's environment, by which it reaches the server. PySpark sends a token without TLS to the name localhost
-    only."""
+    only.
+    """
     return {REMOTE_ENV: f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
 
 

@@ -30,7 +30,8 @@ def spark() -> SparkSession:
 
 def _connect(remote: str) -> SparkSession:
     """A new session of a Connect server; its executors are sent the Python files that they lack, as spark-submit does
-    by itself."""
+    by itself.
+    """
     from pyspark.sql import SparkSession
     from pyspark.sql.connect.client.retries import DefaultPolicy
 

@@ -1,6 +1,7 @@
 """The activity of each table of a source: rows that changed, counted when a segment is listed.
 
-A row of the store counts ten minutes; those of more than a day ago are one row."""
+A row of the store counts ten minutes; those of more than a day ago are one row.
+"""
 
 from __future__ import annotations
 

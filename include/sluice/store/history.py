@@ -1,5 +1,6 @@
 """The history of replications: a row a minute, written by the publisher of their source, rolled up to hours after a
-day, and trimmed after 30 days."""
+day, and trimmed after 30 days.
+"""
 
 from __future__ import annotations
 

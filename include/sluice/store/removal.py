@@ -50,7 +50,8 @@ def is_known(store: Store, pair: Pair) -> bool:
 
 def forget(store: Store, pair: Pair, detail: str, who: str | None = None) -> None:
     """Delete the rows of a replication, and what is filled next after others no longer. Its lease stays: epochs only
-    grow (R6)."""
+    grow (R6).
+    """
     leads_here = and_(cascade.c.next_source == pair.source, cascade.c.next_slave == pair.slave)
     points = select(point.c.id).where(point.c.source == pair.source)
     statements = select(statement.c.id).where(statement.c.source == pair.source)

@@ -1,6 +1,7 @@
 """The one text that a value has in the log, by its kind; see "Logical types" in types.md. It is what PostgreSQL prints
 under the settings that its sessions pin, so nothing is converted there; another vendor prints its values so, and
-reads them."""
+reads them.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Refuses stylesheets that call functions without a repeatable result: a row is transformed more than once, by the
-stream, an initial update, a comparison, or the retry of a batch (R3, R8)."""
+stream, an initial update, a comparison, or the retry of a batch (R3, R8).
+"""
 
 from __future__ import annotations
 

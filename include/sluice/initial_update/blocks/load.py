@@ -216,7 +216,8 @@ class _SlaveLoader:
 
     def _find_reason_to_wait(self) -> str:
         """Why no block is to be begun; empty if it can be reached, its drain is at work, and near enough, and the
-        master has time."""
+        master has time.
+        """
         store = self._context.store
         if self.unreachable:
             self._refresh()

@@ -191,7 +191,8 @@ class BlockPlan:
 
 def fingerprint(context: Context, pair: Pair, keys: Sequence[KeyInterval] = ()) -> str:
     """The fingerprint of a load. It changes with the keys, with the tables of the configuration, and with the rows that
-    a slave is to have. Statements that change tables do not change it: the stream brings them."""
+    a slave is to have. Statements that change tables do not change it: the stream brings them.
+    """
     config, mapper = context.config, context.mapper(pair)
     source = config.source(pair.source).model_dump(include={"tables", "messages"})
     slave = config.slave(pair.slave).model_dump(

@@ -1,5 +1,6 @@
 """Catches up tables with rows of several snapshots: tells for which the log is complete, and replays it to the last
-snapshot (R5)."""
+snapshot (R5).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The copy of a dump from any origin to any targets: creates tables, distributes chunks to tasks, and adds keys after
-the data. A target that fails is left out, and the others go on (R8)."""
+the data. A target that fails is left out, and the others go on (R8).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The Spark task of a dump: copies chunks from the snapshot or its files to every target that lacks them: slaves of any
-vendor, or files."""
+vendor, or files.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """The journal of a dump into files, by which another dump resumes it with the complete files. It is deleted once
-everything is stored."""
+everything is stored.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Files of a dump that went on where another one had broken off: their rows, of several snapshots, become those of the
-last one on a slave, as they do over the wire (R5)."""
+last one on a slave, as they do over the wire (R5).
+"""
 
 from __future__ import annotations
 

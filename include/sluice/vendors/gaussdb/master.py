@@ -83,7 +83,8 @@ class GaussMaster:
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
         """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched
-        there."""
+        there.
+        """
         with translated("reading the catalog"), closing(connect(self._session.info, "check")) as session:
             session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             read_as_of(session, snapshot_id)

@@ -148,7 +148,8 @@ class _Replaced(_OverwriteFiles):
 
 def _followed(found: IcebergTable, version: Version, table: Table, schemas: Sequence[pa.Schema]) -> Transaction | None:
     """A transaction that gives a table exactly the columns of these schemas, by the alterations since its last commit;
-    None if they do not lead there."""
+    None if they do not lead there.
+    """
     since = _property(found.current_snapshot(), _POSITION)
     altered = [one for one in table.altered if one.moment[1] > since]
     if MODES[version.keeps].lasting or not altered:

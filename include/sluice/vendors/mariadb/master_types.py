@@ -101,7 +101,8 @@ class MasterColumn:
     @property
     def selected(self) -> str:
         """The expression that reads it. Bytes are read as they are: HEX() gives NULL where its text would be longer
-        than `max_allowed_packet`."""
+        than `max_allowed_packet`.
+        """
         name = quoted(self.name)
         if self.kind == "float":
             # The text of a FLOAT has six digits.

@@ -86,7 +86,8 @@ class Server:
     @property
     def pinned(self) -> tuple[tuple[str, str], ...]:
         """The settings of its sessions, as it shows them. Values are taken as they are, or refused (R7). The texts of
-        times do not depend on a zone."""
+        times do not depend on a zone.
+        """
         checks = (("check_constraint_checks", "1"),) if self.pauses_checks else ()
         idle = tuple((name, "0") for name in _IDLE) if self.ends_idle else ()
         return (

@@ -1,5 +1,6 @@
 """Sessions on a MariaDB server: settings that are pinned and read back, names that are quoted, numbered locks by which
-a later job finds the sessions of an earlier one (R6, R7)."""
+a later job finds the sessions of an earlier one (R6, R7).
+"""
 
 from __future__ import annotations
 

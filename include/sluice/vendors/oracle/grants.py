@@ -1,5 +1,6 @@
 """The rights of the user of a source, or of a slave: scripts that give them and no more, which a DBA runs; and
-those that are missing."""
+those that are missing.
+"""
 
 from __future__ import annotations
 

@@ -172,6 +172,7 @@ def parts_of(resources: OracleResources) -> dict[str, str]:
 
 def composed(name: str, /, **parts: str) -> str:
     """The statement of that name with its placeholders filled; a part is a piece of SQL. A block of PL/SQL keeps its
-    last semicolon, which a statement of SQL has not."""
+    last semicolon, which a statement of SQL has not.
+    """
     text = _COMMENT.sub("", sqlfiles.statement("oracle", name))
     return text.format(**parts).strip()

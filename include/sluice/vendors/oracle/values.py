@@ -24,7 +24,8 @@ _SECONDS_A_DAY = 86_400
 
 def canonical(how: Captured) -> Callable[[str], str]:
     """What makes the canonical text of a column's values; NULL is none of them. It raises ValueError for what is no
-    value, and nothing else."""
+    value, and nothing else.
+    """
     return _FORMS[how.form](how)
 
 

@@ -211,7 +211,8 @@ class ParquetSlave(AtPosition):
 
     def admit(self, table: Table, beside: TableName | None) -> None:
         """Look whether a table can be kept under these columns, beside the rows that the current version has under
-        that name. Files can have any."""
+        that name. Files can have any.
+        """
 
     def begin_update(self, position: Position, snapshot: Snapshot, filled: Iterable[Table]) -> None:
         """Commit an initial update as the current version. Raises FencedError SLC-050 if another job took over."""

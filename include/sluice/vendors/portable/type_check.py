@@ -195,7 +195,8 @@ class _TypeCheck:
 
     def _exactly(self, value: Value, *others: Value) -> Value:
         """A value that is compared with others. To look 2.25 up in an index of whole numbers, MariaDB rounds it, and
-        finds 2. So a column with fewer digits behind the point is computed with, which no index serves."""
+        finds 2. So a column with fewer digits behind the point is computed with, which no index serves.
+        """
         if not isinstance(value, Name) or self._kind(value).kind not in _NUMBERS:
             return value
         behind = max(self._size(one).scale for one in others)

@@ -83,7 +83,8 @@ def fenced(pair: Pair, epoch: int) -> FencedError:
 
 class Sessions:
     """Sessions that write to a slave under the fence of an epoch, each transaction by itself: one that is kept for step
-    after step, and more beside it."""
+    after step, and more beside it.
+    """
 
     def __init__(
         self, pair: Pair, position: sql.Composable, epoch: int, connected: Callable[[str], Connection]

@@ -93,7 +93,8 @@ class PostgresMaster:
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
         """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched
-        there."""
+        there.
+        """
         return shape(self.info, self.parts, snapshot_id, name)
 
     def close(self) -> None:

@@ -94,7 +94,8 @@ def existing(connection: Connection, schema: str, names: Collection[str]) -> lis
 
 def keep_to_ourselves(connection: Connection, schema: str, names: Collection[str], known: Collection[str]) -> None:
     """Take rights back that default privileges gave others on what was just made: all of them. Of what was there before
-    the right to make triggers alone, which would run with our rights."""
+    the right to make triggers alone, which would run with our rights.
+    """
     for (statement,) in connection.execute(
         composed("ownership/granted", schema_name=sql.Literal(schema)), {"names": list(names), "known": list(known)}
     ).fetchall():

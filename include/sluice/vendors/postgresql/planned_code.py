@@ -1,5 +1,6 @@
 """Code of others that runs with our rights when a query of a table is planned: which it is, and that nothing is read
-before (see `sql/postgresql/catalog/planned_code.sql`)."""
+before (see `sql/postgresql/catalog/planned_code.sql`).
+"""
 
 from __future__ import annotations
 

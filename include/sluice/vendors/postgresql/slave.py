@@ -362,8 +362,7 @@ class PostgresSlave(AtPosition):
         parser.mapped(statement.sql, self.mapper, statement.schema)
 
     def make_durable(self) -> None:
-        """Wait until everything committed here so far is on the disk; the log may be trimmed below it then (R3). If the
-        session that committed it is lost, that may be lost as well: no other one is asked."""
+        """Wait until all that this session committed is on the disk: the log may be trimmed below it then (R3)."""
         session = self._session or self._open()
         with translated("flushing the slave"), session.transaction():
             session.execute("SET LOCAL synchronous_commit = on")

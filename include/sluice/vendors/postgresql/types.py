@@ -15,7 +15,8 @@ _SIZED = re.compile(r"(character varying|numeric|bit varying)\((\d+)(?:,(\d+))?\
 
 def holds(master: str, slave: str) -> bool:
     """Whether a column of type `slave` keeps every value of type `master` exactly; as the catalog writes them, which
-    is how the log names types."""
+    is how the log names types.
+    """
     return master == slave or logical_type(slave).holds(logical_type(master))
 
 

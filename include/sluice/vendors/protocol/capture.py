@@ -96,14 +96,16 @@ class Capture(Protocol):
 
     def poll_ddl(self) -> None:
         """Send what changed as commands, where DDL is not seen as it happens or could not be recorded. Watch tables
-        that are wanted and not watched yet; one that cannot be watched now is tried again later, and stops nobody."""
+        that are wanted and not watched yet; one that cannot be watched now is tried again later, and stops nobody.
+        """
 
     def silenced(self) -> list[TableName]:
         """Watched tables whose triggers were dropped or disabled by somebody, so that changes are not known."""
 
     def locked(self) -> list[str]:
         """Watched tables that others lock even against readers, and who, in sentences, where that keeps us from seeing
-        how they are altered."""
+        how they are altered.
+        """
 
     def take_up(self) -> None:
         """Watch tables that somebody added to the registry; those that cannot be now are tried again later."""
@@ -141,7 +143,8 @@ class Capture(Protocol):
 
     def state(self) -> SourceState | None:
         """The record that the source keeps of its publisher; None where nothing is installed, or where the vendor knows
-        no successors (`SourceState.succeeds`)."""
+        no successors (`SourceState.succeeds`).
+        """
 
     def queued(self) -> bool:
         """Whether ITEMS holds anything."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class Side:
     """One side: where, and in which exported snapshot; of a master also the roles whose functions may run with our
-    rights, and of a slave the tables that may belong to others."""
+    rights, and of a slave the tables that may belong to others.
+    """
 
     vendor: str
     connection: str

@@ -57,7 +57,8 @@ def failed(error: UnclassifiedError) -> SluiceError:
 
 def not_the_one(old: TableName, new: TableName) -> SluiceError:
     """A rename that seems to be done. An owner who renames a table on the master could write into any table of the
-    slave, if that were believed."""
+    slave, if that were believed.
+    """
     return SluiceError(
         371,
         f"the master renamed {old} to {new}: the slave has no {old}, and a {new} already, and nothing tells whether "

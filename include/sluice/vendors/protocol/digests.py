@@ -79,7 +79,8 @@ class Summed(Protocol):
     @property
     def plain(self) -> Sequence[bool] | None:
         """For each column whether its texts are never empty, and have no comma; None if the server cannot write some
-        value as its canonical text."""
+        value as its canonical text.
+        """
 
     def sums(self, how: Digested) -> tuple[Mapping[str, BucketSum], int]:
         """Each bucket that has rows; and about how many bytes all rows have, or 0."""

@@ -136,7 +136,7 @@ class CopyStream(Protocol):
     rows: int
 
     def __iter__(self) -> Iterator[bytes]:
-        """The buffers. In the format `TEXT` each row is a line: values between tabs, escaped, NULL as ``\\N``."""
+        r"""The buffers. In the format `TEXT` each row is a line: values between tabs, escaped, NULL as ``\N``."""
 
 
 class Chunks(Protocol):
@@ -265,7 +265,8 @@ class SlaveTables(Protocol):
 
     def imported(self, tables: Sequence[TableDefinition]) -> set[TableName]:
         """A program has brought its rows: make primary keys, before what else comes after the data. Which of the
-        tables have rows, as the master calls them."""
+        tables have rows, as the master calls them.
+        """
 
     def follow(self, sequences: Sequence[SequenceValue]) -> None:
         """Let the sequences give out nothing that the master's have given out."""

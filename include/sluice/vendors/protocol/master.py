@@ -65,7 +65,8 @@ class MasterDatabase(Protocol):
 
     def shape(self, snapshot_id: str, name: TableName) -> Layout | None:
         """The columns of a table and its primary key, as an exported snapshot shows them; None if it is not watched
-        there."""
+        there.
+        """
 
     def close(self) -> None:
         """End the sessions."""

@@ -94,7 +94,8 @@ class SlaveDatabase(Protocol):
 
     def table_files(self, tables: Sequence[TableName]) -> Mapping[TableName, str]:
         """For each of these tables of the master that is there, a text that changes if somebody empties it at once,
-        rewrites it or puts another one in its place. Empty where the vendor cannot tell."""
+        rewrites it or puts another one in its place. Empty where the vendor cannot tell.
+        """
 
     def loosen(self, tables: Collection[TableName]) -> None:
         """These tables get no changes for a time, so rows of others may lack those that they refer to."""
@@ -102,7 +103,8 @@ class SlaveDatabase(Protocol):
     def take_over(self, epoch: int, *, blocks: bool = True) -> tuple[Position, Snapshot | None]:
         """Raise the fence to `epoch`; returns how far the slave is, and the snapshot its data began with.
 
-        Sessions that hold the fence are ended; those that put in a block (R10) only if `blocks`."""
+        Sessions that hold the fence are ended; those that put in a block (R10) only if `blocks`.
+        """
 
     def part_way(self) -> PartWay | None:
         """The place behind its position up to which the slave has all changes, in front of a command that it began.

@@ -23,7 +23,8 @@ class SourceState:
 
     def succeeds(self, incarnation: str) -> bool:
         """Whether this is the same source as that one, which other servers go on with since: a standby was promoted, or
-        a backup restored. Never where a vendor cannot tell."""
+        a backup restored. Never where a vendor cannot tell.
+        """
         return False
 
     def is_succeeded_by(self, incarnation: str) -> bool:

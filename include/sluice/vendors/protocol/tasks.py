@@ -70,7 +70,8 @@ class SlaveLoad:
     """One slave of a dump: its kind, its connection's id, its fence, what it sees of the tables, the id of the
     connection with its salt, the masters in its database that are not to hear of what is loaded, the directory that
     its rows are stored in instead, if they are, the tables whose rows may be there already, those among whose rows
-    are the slave's own, and those of the slave's that may belong to others."""
+    are the slave's own, and those of the slave's that may belong to others.
+    """
 
     slave: str
     vendor: str

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 class Visibility(Protocol):
     """The transactions that a snapshot shows, read from its text. Transactions are as the log has them, in
-    `trans_key`."""
+    `trans_key`.
+    """
 
     @property
     def age(self) -> tuple[int, ...]:

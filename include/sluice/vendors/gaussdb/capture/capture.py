@@ -1,5 +1,6 @@
 """Capture of a GaussDB by its log: a slot that the server decodes, and a trigger of each table that tells when it is
-emptied."""
+emptied.
+"""
 
 from __future__ import annotations
 
@@ -190,7 +191,8 @@ class SlotCapture(NoStatements, NoSuccessors):
 
     def count_queued(self, most: int) -> int:
         """How many changes waited in the slot at the last look, counted up to about a thousand: it cannot be read while
-        a sweep reads it."""
+        a sweep reads it.
+        """
         if self._counted is None:
             with translated("counting what waits in the slot"):
                 session = self._session.open()

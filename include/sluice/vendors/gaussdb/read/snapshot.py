@@ -140,7 +140,8 @@ class GaussSnapshot(WholeTables):
 
 def exported(session: Connection) -> tuple[str, str]:
     """Export a session's snapshot: its id for others, and what is visible in it, as a text. A server that was restarted
-    gives its ids out again, so that ours say what they show, behind a blank."""
+    gives its ids out again, so that ours say what they show, behind a blank.
+    """
     known, text = session.execute(composed("read/export")).fetchone() or ("", "")
     return f"{known} {text}", str(text)
 

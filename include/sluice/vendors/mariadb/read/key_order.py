@@ -152,7 +152,8 @@ class KeyOrder:
 
 def key_order(session: Connection, name: TableName) -> KeyOrder | None:
     """The order of a table's rows; None if it has no primary key, or one by which the server sorts in another way than
-    it compares, or by parts of values."""
+    it compares, or by parts of values.
+    """
     rows = execute(session, composed("catalog/key_order"), {"schema": name.schema, "table": name.table})
     if not rows or any(kind not in _KINDS or part is not None for _, kind, _, _, part in rows):
         return None

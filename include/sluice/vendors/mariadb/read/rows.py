@@ -190,7 +190,8 @@ class MariaReading:
 
     def shape(self, within: KeyRange) -> Layout | None:
         """The columns of a range's table and its key; None if it was dropped, or has another name by now: then the log
-        has, or gets, its end. From here on nobody alters it, until its block is read."""
+        has, or gets, its end. From here on nobody alters it, until its block is read.
+        """
         name = within.table
         with translated(f"reading {name}"):
             # Behind a block that was read nothing is held any more.
@@ -210,7 +211,8 @@ class MariaReading:
 
     def block(self, within: KeyRange, columns: Sequence[str], rows: int) -> tuple[MariaRows, Key | None]:
         """The next so many rows of a range, in the text format; with the key of the last, None if no more follow. Its
-        end is a key of the session's snapshot, which is as good as one of the place."""
+        end is a key of the session's snapshot, which is as good as one of the place.
+        """
         name = within.table
         with translated(f"reading {name}"):
             order = key_order(self._session, name)

@@ -78,7 +78,8 @@ def begun_apart(info: ConnectionInfo, session: Connection, name: TableName, pati
 
 def held(session: Connection, name: TableName) -> bool:
     """Keep a table as it is until the transaction ends; whether there is one. The catalog alone does not tell: it shows
-    nothing to who may not read the table, and leaves out what somebody is altering."""
+    nothing to who may not read the table, and leaves out what somebody is altering.
+    """
     try:
         # A slave may stand at a point meanwhile: nobody is waited for long.
         execute(session, f"SET SESSION lock_wait_timeout = {_HELD_S}")

@@ -62,7 +62,8 @@ class MariaSnapshot(Unheld):
 
     def leaves(self) -> list[Leaf]:
         """The tables, each cut at its keys if they are whole numbers. Another dump has another place, so none goes on
-        with this one's."""
+        with this one's.
+        """
         with translated("reading the catalog"):
             return [self._leaf(name) for name in self._tables]
 

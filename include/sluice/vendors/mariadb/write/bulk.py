@@ -60,7 +60,8 @@ class BulkInsert:
 
     def inserting(self, into: Sql, table: TableName, columns: Sequence[Stored], lines: bytes) -> Callable[[], None]:
         """The same for whole lines of COPY, in two steps: all is made here that the session is not needed for, and
-        another thread may call the result."""
+        another thread may call the result.
+        """
         count = lines.count(b"\n")
         if self._loads and count >= _FEW and read_alike(table, columns, lines):
             return partial(self._load, into, columns, count, lines)

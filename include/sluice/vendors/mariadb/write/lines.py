@@ -1,6 +1,6 @@
-"""Lines of COPY that `LOAD DATA` reads as COPY means them, so that nobody has to write them anew.
+r"""Lines of COPY that `LOAD DATA` reads as COPY means them, so that nobody has to write them anew.
 
-Both have a tab between values, a newline behind each row, a backslash before what is escaped, and `\\N` for NULL. They
+Both have a tab between values, a newline behind each row, a backslash before what is escaped, and `\N` for NULL. They
 differ in some escapes, and in how values of some types are written.
 
 Source: PostgreSQL manual, "COPY", "Text Format"; MariaDB Knowledge Base, "LOAD DATA INFILE".

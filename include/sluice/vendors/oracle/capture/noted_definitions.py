@@ -23,7 +23,8 @@ from sluice.vendors.oracle.session import changed, execute, transaction
 
 def record_noted(session: oracledb.Connection, parts: Mapping[str, str], source: str) -> None:
     """Record the columns behind each ALTER that waits in ITEMS and changed some. A table is LOST if its rows are not
-    known behind one."""
+    known behind one.
+    """
     rows = execute(session, composed("capture/queue/definitions", **parts))
     known = registry.layouts(session, parts) if rows else {}
     for key, relation, content, statement in rows:

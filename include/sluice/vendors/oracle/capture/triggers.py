@@ -1,5 +1,6 @@
 """The triggers of a source: one for each watched table, with a function that makes images of its rows, and two for the
-DDL of each schema that has watched tables. They are made from the templates in `sql/oracle/capture/trigger`."""
+DDL of each schema that has watched tables. They are made from the templates in `sql/oracle/capture/trigger`.
+"""
 
 from __future__ import annotations
 

@@ -152,7 +152,8 @@ class KeyOrder:
 
 def key_order(table: CapturedTable) -> KeyOrder | None:
     """The order of a table's rows; None if it has no primary key that is checked at once and whose values the server
-    compares as it sorts them, and gives back exactly."""
+    compares as it sorts them, and gives back exactly.
+    """
     layout = layout_of(table)
     if not layout.key or table.deferrable:
         return None

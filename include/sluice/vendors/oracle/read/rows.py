@@ -183,7 +183,8 @@ class OracleReading:
 
     def shape(self, within: KeyRange) -> Layout | None:
         """The columns of a range's table and its key; None if the table that it belongs to does not bear its name any
-        more. That is asked of the catalog of the whole database, which hides nothing."""
+        more. That is asked of the catalog of the whole database, which hides nothing.
+        """
         name = within.table
         with translated(f"reading {name}"):
             called = execute(self._session, composed("read/called"), {"relation": relation_of(within.order)})

@@ -111,7 +111,8 @@ class OracleSnapshot(Unheld):
 
     def cuts(self, within: KeyRange, parts: int) -> list[Key]:
         """The keys at which a range is cut into parts, by a sample of blocks; none if its table is small, or lies in an
-        index."""
+        index.
+        """
         name, order = within.table, self._order(within.table)
         with translated("planning the blocks"):
             blocks, in_index = self._size(name)

@@ -101,7 +101,8 @@ class LakeTables:
 
     def begin(self) -> Sequence[Expected]:
         """Fence out earlier jobs. Files of an earlier load of another snapshot are discarded, since rows cannot be
-        merged into them. Files of the same snapshot stay, except in a history, whose rows have the epoch."""
+        merged into them. Files of the same snapshot stay, except in a history, whose rows have the epoch.
+        """
         self._slave.take_over(self._epoch)
         if self._earlier is not None and not self._slave.kind.lasting:
             with reachable("looking at the load"), suppress(FileNotFoundError):

@@ -151,7 +151,8 @@ def drop_unused(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Co
 
 def _dropped(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
     """Drop a slot that the source does not use, if there is one. False where it uses one: another bootstrap has changed
-    it over since ours looked."""
+    it over since ours looked.
+    """
     connection = at.master()
     install_lock.bootstrap(connection, resources)
     state = recorded_state(connection, parts)
@@ -250,7 +251,8 @@ def abandon(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Compos
 
 def _drop(at: SlotServer, resources: Resources, parts: Mapping[str, sql.Composable]) -> None:
     """Drop the slot that is read. Another publisher may have done so, and the source be captured by its log again, from
-    a slot of the same name."""
+    a slot of the same name.
+    """
     connection = at.master()
     # If somebody looks at it at this moment, it is dropped another time.
     with suppress(psycopg.errors.ObjectInUse, psycopg.errors.UndefinedObject), connection.transaction():

@@ -1,5 +1,6 @@
 """Finds DDL that no event trigger recorded, by comparing the catalog with the last records; and new entries of the
-registry."""
+registry.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +163,8 @@ def _is_looked_at_between(connection: Connection, parts: Mapping[str, sql.Compos
 
 def _in_order(unseen: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Sort renames so that a table follows the one that had its new name before; renames in a circle have no such
-    order."""
+    order.
+    """
     left = list(unseen)
     borne = {row[3:] for row in left}
     while left:
@@ -230,7 +232,8 @@ class NewTables:
 
 def take_up(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
     """Create the triggers of tables that are CREATING in the registry; a locked table is tried again at the next
-    look and does not stop the others."""
+    look and does not stop the others.
+    """
     for relation, schema, table in connection.execute(composed("capture/ddl/registered", **parts)).fetchall():
         name = TableName(schema, table)
         try:
@@ -254,7 +257,8 @@ def see_again(connection: Connection, resources: Resources, parts: Mapping[str, 
 
 def pin(connection: Connection, parts: Mapping[str, sql.Composable]) -> bool:
     """Without event triggers for new columns, make trigger functions print all types under fixed settings. False if
-    columns changed before that: their images may be printed under other settings, and the sweep refuses them."""
+    columns changed before that: their images may be printed under other settings, and the sweep refuses them.
+    """
     unpinned = connection.execute(composed("capture/ddl/unpinned", **parts)).fetchall()
     if not unpinned:
         return True
@@ -275,7 +279,8 @@ class MissedDdl:
 
     def look(self, connection: Connection, parts: Mapping[str, sql.Composable], *, noted: bool = False) -> None:
         """Compare the catalog with what is recorded: once a minute, or at once if an event trigger has `noted` that it
-        failed. Not while somebody alters a table that is to be looked at."""
+        failed. Not while somebody alters a table that is to be looked at.
+        """
         now = time.monotonic()
         if not noted and now < self._next:
             return
@@ -315,7 +320,8 @@ class MissedDdl:
 
 def _poll_printed(connection: Connection, parts: Mapping[str, sql.Composable]) -> None:
     """Nothing is sent once columns changed or partitions came: those images may be printed as their sessions liked, and
-    the sweep refuses them (SLC-043)."""
+    the sweep refuses them (SLC-043).
+    """
     if not _is_misread(connection, parts):
         poll(connection, parts, CatalogStamp("printed"))
 

@@ -64,7 +64,8 @@ def may_watch_ddl(connection: Connection) -> bool:
 
 def sees_ddl(connection: Connection, resources: Resources, parts: Mapping[str, sql.Composable]) -> bool:
     """Whether DDL is seen as it happens: by event triggers that the role may make, or that a superuser made for it as
-    this version makes them."""
+    this version makes them.
+    """
     if may_watch_ddl(connection):
         return True
     made = _made(connection, resources)

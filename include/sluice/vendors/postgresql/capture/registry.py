@@ -1,5 +1,6 @@
 """The registry TABLES: what is wanted of each table, what was made of it, in which order they are loaded; and tables
-that are to be watched once they are made."""
+that are to be watched once they are made.
+"""
 
 from __future__ import annotations
 

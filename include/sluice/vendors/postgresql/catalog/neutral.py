@@ -11,7 +11,8 @@ from sluice.vendors.protocol.load import TableDefinition
 
 def as_ours(tables: Iterable[TableDefinition]) -> list[PostgresTable]:
     """The definitions as PostgreSQL has them. One of another vendor has its columns, with the log's names of types,
-    which of them may be NULL, and its primary key; its defaults, checks and indexes are in a language of its own."""
+    which of them may be NULL, and its primary key; its defaults, checks and indexes are in a language of its own.
+    """
     return [one if isinstance(one, PostgresTable) else _made(one.layout) for one in tables]
 
 

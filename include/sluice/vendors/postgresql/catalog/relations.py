@@ -28,7 +28,8 @@ class Operator:
 
     def between(self, one: sql.Composable, other: sql.Composable) -> sql.Composed:
         """The condition. Outside `pg_catalog` both sides are cast: a stranger may have made an operator of that name
-        which fits the domain of a column better."""
+        which fits the domain of a column better.
+        """
         cast = sql.SQL("" if self.schema == "pg_catalog" else f"::{self.input}")
         operator = sql.SQL("OPERATOR({}.{})").format(sql.Identifier(self.schema), sql.SQL(self.name))
         return sql.SQL("{}{} {} {}{}").format(one, cast, operator, other, cast)

@@ -71,7 +71,8 @@ def lacking(
     connection: Connection, types: Iterable[UserType], names: SlaveNames
 ) -> Iterator[tuple[TableName, UserType]]:
     """The types that the slave lacks and that can be created, by the slave's names; nothing is changed. Raises as
-    `provide`."""
+    `provide`.
+    """
     for one in types:
         name = names.slave_name(one.name)
         existing = _existing(connection, name)

@@ -136,7 +136,8 @@ class _Defining:
 
     def create(self, table: DefinedTable, existing: Existing) -> None:
         """Make it with all its keys; its rows follow. If they do not, it is left to an initial update, since half a
-        table is worse than none."""
+        table is worse than none.
+        """
         if table.unfilled:
             event("left to an initial update", table=table.name)
             return
@@ -211,7 +212,8 @@ class _Defining:
 
     def _lacking(self, name: TableName, before: DefinedTable, after: DefinedTable) -> set[tuple[str, str]]:
         """Checks and exclusions that stay, and that the slave's table has not: perhaps somebody has rejected them. Not
-        even a model has them, since to make it runs what they call with constants."""
+        even a model has them, since to make it runs what they call with constants.
+        """
         stay = {one for one in set(before.constraints) & set(after.constraints) if one[1].startswith(_EVALUATED)}
         existing = {key for key, _ in definition.read(self._connection, name).constraints} if stay else set()
         return {one for one in stay if one[0] not in existing}

@@ -41,6 +41,7 @@ def expect_trusted_owners(connection: Connection, names: Iterable[TableName], ad
 
 def expect_trusted_now(info: ConnectionInfo, names: Iterable[TableName], adopted: Collection[Pattern]) -> None:
     """The same in a new session, and so in the current catalog: others may have put something in the place of a table
-    since it was filled."""
+    since it was filled.
+    """
     with translated("looking at owners of tables"), connect(info, "check", autocommit=True) as session:
         expect_trusted_owners(session, names, adopted)

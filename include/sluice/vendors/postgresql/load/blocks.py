@@ -81,7 +81,8 @@ class PostgresRanges:
 
     def expect(self, epoch: int, update: int, ranges: Sequence[KeyRange]) -> None:
         """Write down what an update is to load, in place of all that was to be loaded. Until it is in, rows come before
-        others that they refer to."""
+        others that they refer to.
+        """
         with translated("planning the blocks"), self._open().transaction():
             fence.lock_fence(self._open(), self._parts["position"], self._pair, epoch)
             if not side_effects.is_silent(self._open()):

@@ -33,7 +33,8 @@ def large(chunks: Iterable[Chunk]) -> set[TableName]:
 
 class HintBits:
     """The pages that a table, or each of its partitions, grows by while one chunk comes; those of others who write
-    there among them."""
+    there among them.
+    """
 
     def __init__(self, session: Connection, table: TableName) -> None:
         self._session = session

@@ -176,7 +176,8 @@ def expect_empty(session: Connection, name: TableName) -> None:
 
 def expect_unfilled(session: Connection, mapper: Mapper, table: TableName) -> None:
     """See that no rows which are to stay are in a table that an update made and did not end. Raises SluiceError
-    SLC-210."""
+    SLC-210.
+    """
     name = mapper.table(table)
     if mapper.existing_rows(table) is FilledRows.MERGE and relations.filled(session, {name: name}):
         raise SluiceError(

@@ -170,7 +170,8 @@ def sampled(sample: KeySample) -> Mapping[str, sql.Literal]:
 
 def ranged_column(job: Comparison, master: ChecksumSide, replica: ChecksumSide) -> int | None:
     """The column by which both sides can be compared in ranges: the first one of the key; None if they sort it
-    otherwise, or nobody knows how."""
+    otherwise, or nobody knows how.
+    """
     if not job.checksums or job.view.is_shaped or not job.view.layout.key:
         return None
     column = job.view.layout.key[0]

@@ -1,5 +1,6 @@
 """Reading a snapshot gives way to a statement that waits for one of its locks: an ALTER TABLE, say, behind which every
-other statement on that table waits, too."""
+other statement on that table waits, too.
+"""
 
 from __future__ import annotations
 

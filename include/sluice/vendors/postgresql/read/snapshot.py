@@ -109,7 +109,8 @@ class PostgresSnapshot:
 
     def expect_complete(self) -> None:
         """See that it shows no watched table but those it was taken for: what happened to another up to here would be
-        taken for loaded. Raises TransientError SLC-095."""
+        taken for loaded. Raises TransientError SLC-095.
+        """
         with self._reading("looking at the registry") as session:
             watched = {TableName(*row) for row in session.execute(composed("capture/ddl/watched", **self._parts))}
         if others := watched - set(self._tables):
@@ -131,7 +132,8 @@ class PostgresSnapshot:
 
     def published(self) -> bool:
         """Whether nothing that the snapshot shows is queued any more, nor in the slot; what was purged is in the change
-        log."""
+        log.
+        """
         showing = composed("capture/queue/showing", **self._parts)
         with translated("looking what is published"), connect(self._info, "dump", autocommit=True) as session:
             if session.execute(showing, {"snapshot": self.snapshot.text}).fetchone() != (False,):

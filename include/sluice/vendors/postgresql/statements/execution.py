@@ -208,7 +208,8 @@ def _answer(result: PGresult, max_rows: int, *, reads: bool) -> Answer:
 
 def _lock_tables(connection: Connection, parsed: parser.ParsedStatement) -> None:
     """Hold what a statement names against writers: one that has begun keeps a key below the statement's, and so comes
-    first on the slaves, though the statement has not seen its rows here (R1)."""
+    first on the slaves, though the statement has not seen its rows here (R1).
+    """
     limit_lock_waits(connection, _PATIENCE)
     for schema, table in sorted(parsed.tables, key=lambda name: (name[0] or "", name[1])):
         name = sql.Identifier(schema, table) if schema else sql.Identifier(table)

@@ -35,7 +35,8 @@ def beside(info: ConnectionInfo) -> Connection:
 
 def flush(beside: Connection) -> None:
     """Flush the WAL of all sessions. A crash of the server before the commit could otherwise reuse an xid that was not
-    on disk, and the commit of another transaction would be taken for ours."""
+    on disk, and the commit of another transaction would be taken for ours.
+    """
     beside.execute("SET synchronous_commit = on")
     beside.execute(composed("session/make_durable"))
 

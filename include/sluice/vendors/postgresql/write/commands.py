@@ -49,7 +49,8 @@ def _answer(
     connection: Connection, text: str, mapper: Mapper, loop_filter: LoopFilter, answered: Answered, *, silent: bool
 ) -> bool:
     """Execute a broadcast statement and record its answer before this transaction ends; after a rollback that is
-    repeated."""
+    repeated.
+    """
     # A parser takes long to import, and hardly a drain needs it.
     from sluice.vendors.postgresql.statements import execution
 

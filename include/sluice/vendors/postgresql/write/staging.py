@@ -206,7 +206,8 @@ def missing(fact: str) -> SluiceError:
 
 def _columns(columns: Sequence[TargetColumn], written: Sequence[int], key: Sequence[int]) -> dict[str, sql.Composable]:
     """Lists of columns for the statements. Columns of the stage are named by index: a user's column may have any name,
-    and its domain may forbid NULL, which is the value of columns that are not needed."""
+    and its domain may forbid NULL, which is the value of columns that are not needed.
+    """
     staged = {index: sql.Identifier(f"c{index}") for index in written}
     # A key stays as it is where it is matched by itself.
     beside = [index for index in written if index not in key]

@@ -1,5 +1,6 @@
 """BEGIN, COMMIT and logical messages as lines of text, in formats `t` and `j`: serial and parallel decoding word them
-differently, and so do versions."""
+differently, and so do versions.
+"""
 
 from __future__ import annotations
 

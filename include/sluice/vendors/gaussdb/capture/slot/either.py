@@ -1,5 +1,6 @@
 """Statements one by one as a SQL function or serial decoding gives them: which of both formats of text is seen by the
-statement itself."""
+statement itself.
+"""
 
 from __future__ import annotations
 

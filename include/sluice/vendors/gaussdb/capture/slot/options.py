@@ -76,7 +76,8 @@ class DecodingOptions:
 
     def start_replication(self, slot: str, lsn: int) -> str:
         """The command that starts the stream of a slot at an LSN; 0 is where it stands. The protocol binds nothing, so
-        all that fills it is quoted."""
+        all that fills it is quoted.
+        """
         pairs = ", ".join(f"{_identifier(name)} {_literal(_text(value))}" for name, value in self._sent())
         command = sqlfiles.statement("gaussdb", "capture/slot/start_replication").strip()
         return command.format(

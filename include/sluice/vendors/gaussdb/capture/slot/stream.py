@@ -64,7 +64,8 @@ class Known:
 @dataclass(frozen=True)
 class Place:
     """A place in the stream: all that committed before `lsn` is published, and the transactions `ahead`, which
-    committed later."""
+    committed later.
+    """
 
     lsn: int
     ahead: frozenset[int] = frozenset()
@@ -193,7 +194,8 @@ class Stream:
 
     def _rows(self, piece: Decoded) -> pa.RecordBatch:
         """All changes with the columns of `SWEPT` but for `last` and `trans_key`; a `layout` below zero is of none that
-        is wanted."""
+        is wanted.
+        """
         changes = piece.changes
         count = len(changes)
         forms = changes["form"].to_numpy()

@@ -263,7 +263,8 @@ class BinlogCapture(NoSuccessors):
 
     def heal(self, epoch: int, purge: Purge, changes: Iterable[Mapping[str, Sequence[object]]]) -> bool:
         """Record what a publisher that died between listing and recording published; not if the log has other
-        transactions by now."""
+        transactions by now.
+        """
         listed = {int(str(one)) for some in changes for one in some["transactions"]}
         with translated("recording what is in the change log"):
             session = self._session.open()

@@ -37,7 +37,8 @@ def expect_kept(before: Column, said: SaidColumn) -> None:
 
 def expect_no_moments(before: Column) -> None:
     """A TIMESTAMP that may be NULL no more gets the time of now, with no error, where the table is copied. Raises
-    NotUnderstood."""
+    NotUnderstood.
+    """
     if not before.not_null and logical_type(before.type).kind is Kind.TIMESTAMP_WITH_ZONE:
         raise NotUnderstood(f"NULL in {before.name} may have become the time of the ALTER")
 

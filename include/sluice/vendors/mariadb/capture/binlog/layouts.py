@@ -153,7 +153,8 @@ class Layouts:
 
     def expect_gone(self, name: TableName, statement: str) -> None:
         """See that a RENAME was of this table, and not of a session's own that bore its name: the log has both, and
-        does not tell them apart. Raises SluiceError SLC-446 if the table is there."""
+        does not tell them apart. Raises SluiceError SLC-446 if the table is there.
+        """
         if self._catalog(name) is not None:
             raise unclear(name, f"it was renamed, and is there; or a temporary table was renamed: {statement}", "")
 

@@ -313,7 +313,8 @@ class QueueCapture(NoSuccessors):
 
     def forget_layouts(self) -> None:
         """Forget the columns of tables that are watched no more, once nothing of them is queued; and old lines of those
-        that are debugged."""
+        that are debugged.
+        """
         with translated("looking for tables that are gone"):
             session = self._session.open()
             for name in ("capture/registry/forget_layouts", "capture/registry/trim_debug"):

@@ -177,7 +177,8 @@ class Changes:
 
     def _wider(self, item: Item, at: RecordedTable, table: RecordedTable, row: list[Cell]) -> list[Cell] | None:
         """The row with the columns that were added in front of a change, which its trigger did not know yet; None if
-        there are none, or the row is not there any more."""
+        there are none, or the row is not there any more.
+        """
         added = [name for name in _names(at) if name not in _names(table)]
         if at.number > item.key or not added or not set(_names(table)) < set(_names(at)):
             return None

@@ -305,14 +305,16 @@ def advance(at: SlotServer, name: str, lsn: int) -> None:
 
 class Beginning:
     """Where decoding begins. Each look at the slot reads the log from there on. By itself the server notes a place for
-    it every fifteen seconds: with much to publish, much of the log is read thirty times."""
+    it every fifteen seconds: with much to publish, much of the log is read thirty times.
+    """
 
     def __init__(self) -> None:
         self._at, self._apart = -1, _APART_BYTES
 
     def look(self, at: SlotServer, name: str) -> None:
         """Let the server note where it is, if much is read again; less often while that helps nothing, since an old
-        transaction is open."""
+        transaction is open.
+        """
         row = at.open().execute(composed("capture/log/restarts", slot=sql.Literal(name))).fetchone()
         if row is None:
             return
@@ -366,7 +368,8 @@ def newest(connection: Connection, parts: Mapping[str, sql.Composable]) -> list[
 
 def name_of(at: SlotServer, resources: Resources) -> str:
     """Slots of all databases have names of one kind: lower case letters, digits and underscores. One on a standby says
-    so: what is recorded on the master is its name alone."""
+    so: what is recorded on the master is its name alone.
+    """
     (number,) = at.master().execute(composed("capture/log/database")).fetchone() or (0,)
     digest = hashlib.sha256(f"{resources.schema}.{resources.folded}".encode()).hexdigest()[:8]
     tail = f"_{number}_{digest}{_ON_STANDBY if at.is_standby else ''}"

@@ -316,7 +316,8 @@ class Stream:
 
 def places_of(changes: Iterable[Mapping[str, Sequence[Any]]]) -> dict[str, int | None]:
     """The `transactions` of changes that one reading gave, in its order, each with a place of the log where it has one
-    of them; None where their `keys` do not tell, see `Stream._put`."""
+    of them; None where their `keys` do not tell, see `Stream._put`.
+    """
     places: dict[str, int | None] = {}
     before = -1
     for some in changes:

@@ -316,7 +316,8 @@ class QueueCapture:
 
     def forget_layouts(self) -> None:
         """Forget the columns of relations that are gone, once nothing of them is queued; and old lines of those that
-        are debugged. Not within a sweep."""
+        are debugged. Not within a sweep.
+        """
         with translated("looking for relations that are gone"):
             for name in (
                 "capture/ddl/forget_layouts",

@@ -31,7 +31,8 @@ _AGAINST_WRITERS: LiteralString = "SHARE ROW EXCLUSIVE"
 
 def made(resources: Resources) -> str:
     """The prefix of a trigger's name; the relation's number follows. A partition that was watched by itself could not
-    be attached if its trigger and that of its new parent had the same name."""
+    be attached if its trigger and that of its new parent had the same name.
+    """
     return f"{_AFTER_CHECKS}{resources.name('capture_')}"
 
 
@@ -97,7 +98,8 @@ def stand(found: Mapping[str, str], trigger: str, actions: str, *, by_log: bool 
 
 def surplus(found: Iterable[str], trigger: str, actions: str, *, by_log: bool = False) -> list[str]:
     """Our triggers of a table that are not needed: left from other settings, or renamed. By the log, the names of the
-    row triggers that they would stand beside."""
+    row triggers that they would stand beside.
+    """
     kept = _needed(trigger, actions, by_log) | ({_last(trigger)} if actions and not by_log else set())
     return [name.removesuffix("_t") if by_log else name for name in found if name not in kept]
 
@@ -179,7 +181,8 @@ def _needed(trigger: str, actions: str, by_log: bool) -> set[str]:
 
 def _last(trigger: str) -> str:
     """The name of the trigger that draws a transaction's last key: it sorts behind checks of unique values,
-    `Unique_ConstraintTrigger_...`, which may wait for other transactions (R1)."""
+    `Unique_ConstraintTrigger_...`, which may wait for other transactions (R1).
+    """
     return f"W_{trigger}"
 
 
