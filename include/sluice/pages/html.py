@@ -64,7 +64,7 @@ def _environment() -> Environment:
     }
     environment.globals |= {"Span": Span, "Right": Right, "Sort": Sort, "Status": Status, "under_way": UNDER_WAY}
     environment.globals |= {"delivering": DELIVERING}
-    environment.globals |= {"ReplicationCondition": ReplicationCondition}
+    environment.globals |= {"Condition": ReplicationCondition}
     environment.globals |= {"TableState": TableState, "Column": ListColumn, "Choice": FormChoice}
     return environment
 
