@@ -44,12 +44,12 @@ class ConnectionInfo:
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     def with_timeouts(self) -> ConnectionInfo:
-        """That of a PostgreSQL server whose network is not waited for long, unless it says itself how long."""
+        """Add the timeouts of a network to a PostgreSQL server's connection, unless it has its own."""
         return replace(self, extra={**_HURRIED, **self.extra})
 
 
 def key_file() -> Path:
-    """Where this process's sealing key is."""
+    """The file of this process's sealing key."""
     return Path(os.environ.get(KEY_FILE_ENV) or paths.home() / "seal.key")
 
 

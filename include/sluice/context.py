@@ -99,12 +99,12 @@ class Context:
         return replace(self, config=self.config.model_copy(update={"sources": sources, "slaves": read}))
 
     def capture_way(self, source: str) -> CaptureWay:
-        """How the changes of a source are captured, without asking it."""
+        """The way in which the changes of a source are captured, without asking it."""
         settings = self.config.source(source)
         return master(settings.vendor).capture(settings.capture)
 
     def read_snapshot(self, source: str) -> ReadSnapshot:
-        """How snapshots of a source are read."""
+        """The function that reads snapshots of a source."""
         return master(self.config.source(source).vendor).read_snapshot
 
     def slave(self, pair: Pair, mapper: Mapper | None = None) -> SlaveDatabase:

@@ -183,7 +183,7 @@ class UnknownName(ConfigError):
 
 
 class StrangeSource(ConfigError):
-    """The DbResources of a source are not those that this control store has published up to now."""
+    """The DbResources of a source are not the ones that this control store has published up to now."""
 
 
 def names(fact: str, table: object) -> bool:

@@ -48,7 +48,7 @@ def for_drain(
 
 
 def by_repair(pairs: Sequence[Pair]) -> str:
-    """What to type for rows that differ: the smallest remedy, which every message names."""
+    """The command for rows that differ: the smallest remedy, which every message names."""
     repairs = [trigger("repair", source=pair.source, slave=pair.slave) for pair in pairs]
     anew = update(pairs[0].source, [pair.slave for pair in pairs])
     return (

@@ -102,8 +102,9 @@ def _extra_error(error: ImportError, extra: str) -> SluiceError:
 
 
 def unforeseen(error: BaseException) -> SluiceError:
-    """What an error means to people; of one that nothing foresees its kind and place, since its text may have values of
-    anybody.
+    """Say what an error means to people. An error that nothing foresees gives its kind and place alone.
+
+    Its text may hold values of rows.
     """
     return classify(error) or SluiceError(
         362,

@@ -33,7 +33,7 @@ def home() -> Path:
 
 
 def airflow_home() -> Path:
-    """Where Airflow keeps its settings."""
+    """The directory of Airflow's settings."""
     return Path(os.environ.get("AIRFLOW_HOME") or "~/airflow").expanduser()
 
 

@@ -22,7 +22,7 @@ class ProcessGroup:
     """A child that leads a session, and so a process group, of its own.
 
     If the thread that started it is killed without a chance to end it, the kernel sends it a signal (Linux). Until
-    `reap`, its number is that of its group and of no other, and no signal is sent after that.
+    `reap`, its number belongs to its group and to no other, and no signal is sent after that.
     Any thread may end it, and so may a handler of signals.
 
     Args:

@@ -9,7 +9,7 @@ from sluice.store.engine import Store
 
 
 def send(store: Store, runs: Runs, pair: Pair) -> set[str]:
-    """Ask for the pending runs of a replication; the ids of those that Airflow has now."""
+    """Ask for the pending runs of a replication. Return the ids of the ones that Airflow has now."""
     done = set()
     for wanted in pending_runs.unsent_runs(store, pair):
         if runs.ask_for(wanted.dag, wanted.run, wanted.conf):

@@ -51,7 +51,7 @@ class PauseSwitch:
         return self.find_pause() is None and self._answered
 
     def find_pause(self) -> Pause | None:
-        """Who paused the DAG; None if it is not paused."""
+        """The person who paused the DAG; None if it is not paused."""
         if self._api and time.monotonic() - self._looked >= SECONDS_BETWEEN_LOOKS:
             self._answered = False
             with suppress(OSError, KeyError, ValueError):
@@ -66,7 +66,7 @@ class PauseSwitch:
         return self._seen
 
     def unpaused_by(self) -> str:
-        """Who unpaused the DAG; empty if the event log does not have it."""
+        """The person who unpaused the DAG; empty if the event log does not have it."""
         return self._who(paused=False) if self._api else ""
 
     def pause(self) -> None:

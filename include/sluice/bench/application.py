@@ -1,4 +1,4 @@
-"""What an application does while benches look what capturing its changes costs: transactions, and a large statement."""
+"""The work of an application while benches measure what capture costs it: transactions, and a large statement."""
 
 from __future__ import annotations
 

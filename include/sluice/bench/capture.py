@@ -13,7 +13,7 @@ from sluice.runtime.terminal import Progress
 
 
 def measure(scale: float, progress: Progress, capture: str = TRIGGERS) -> BenchReport:
-    """What capturing costs by triggers, or by the server's log."""
+    """Measure the cost of capture by triggers, or by the server's log."""
     return capture_by_log.measure(scale, progress) if capture == LOG else _by_triggers(scale, progress)
 
 

@@ -130,7 +130,7 @@ class _Writer:
 
 
 class _Lags:
-    """How far the slowest slave is behind the log's end, now and then, in seconds."""
+    """The delay of the slowest slave behind the log's end, sampled, in seconds."""
 
     def __init__(self, context: Context, slaves: Sequence[str]) -> None:
         self._context = context

@@ -210,7 +210,7 @@ def _time_dump(server: BenchServer, context: Context, slave: str, load: spark.Lo
 
 
 def _by_files(server: BenchServer, context: Context, load: spark.Load) -> float:
-    """Storing and loading; nobody carries anything, since the slave looks where the master stores."""
+    """Store and load; the slave looks where the master stores."""
     slave = "existing"
     _begin(server, context, slave, "TRUNCATE readings")
     took = seconds(lambda: dump(context, SOURCE, [slave], load, store=True))

@@ -78,7 +78,7 @@ def measure_in_turn(
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long it takes."""
+    """The time that it takes."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

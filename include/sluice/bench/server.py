@@ -78,13 +78,13 @@ class BenchServer:
         return len(contents) == 1
 
     def conninfo(self, info: ConnectionInfo) -> str:
-        """How a server finds a database of this one."""
+        """The address of a database, for another server."""
         return make_conninfo(
             host=info.host, port=info.port, dbname=info.database, user=info.login, password=info.password
         )
 
     def environment(self, info: ConnectionInfo) -> dict[str, str]:
-        """How libpq's programs find a database, without a password on their command line."""
+        """The environment in which libpq's programs find a database, without a password on their command line."""
         return {
             "PGHOST": info.host,
             "PGPORT": str(info.port),

@@ -49,11 +49,11 @@ class Standalone:
     page: str
 
     def cpu_s(self) -> float:
-        """Processor seconds of Spark's virtual machines and Python workers, those that ended among them."""
+        """Processor seconds of Spark's virtual machines and Python workers, also of ended ones."""
         return cpu_s(processes.family(self.services))
 
     def tasks(self) -> int:
-        """How many slots are held now."""
+        """The number of slots that are held now."""
         (application,) = self._ask("applications")
         executors = self._ask(f"applications/{application['id']}/executors")
         return sum(int(executor["activeTasks"]) for executor in executors)

@@ -90,7 +90,7 @@ def measure(scale: float, progress: Progress) -> BenchReport:
 
 
 def _compare(server: BenchServer, context: Context, *, checksums: bool) -> Difference:
-    """What a comparison finds, planned and done as by the job `verify`, but for the point of the stream."""
+    """The findings of a comparison, planned and done as by the job `verify`, but for the point of the stream."""
     from sluice.spark.compare_tasks import compare_all
 
     database = context.source(SOURCE)

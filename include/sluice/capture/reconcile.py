@@ -33,7 +33,7 @@ def bootstrap(
     """Install or reconcile the DbResources and the registry; create the replications in the store.
 
     Args:
-        recreate_triggers: make every trigger again, also those that are as they should be.
+        recreate_triggers: make every trigger again, also where nothing is wrong with it.
         rebase: accept the source as it is now, after a restore or a failover, or if another control store had it; its
             slaves become INCONSISTENT.
     """

@@ -1,4 +1,4 @@
-"""The connections of a command at a shell: those of the embedded runtime, or those that Airflow hands out to a job."""
+"""The connections of a command at a shell, from the embedded runtime or from Airflow, as a job gets them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def from_airflow(settings: Config) -> Context:
 
 
 def airflow_environment() -> dict[str, str]:
-    """The environment of a process that asks Airflow itself: that of the embedded runtime, else that of this shell.
+    """The environment of a process that asks Airflow itself: the embedded runtime's, else this shell's.
 
     Raises:
         SluiceError: SLC-912, neither leads to an Airflow.

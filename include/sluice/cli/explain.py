@@ -13,7 +13,7 @@ _WIDTH = 100
 
 
 def explain(word: str) -> str:
-    """What to know of a code, which may be written as `SLC-041`, `slc-41` or `41`.
+    """Explain a code, which may be written as `SLC-041`, `slc-41` or `41`.
 
     Raises:
         SluiceError: SLC-003, there is no error of that code.

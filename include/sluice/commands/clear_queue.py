@@ -68,7 +68,7 @@ def expect_clearable(context: Context, pair: Pair) -> int:
 
 
 def _take_position(context: Context, pair: Pair, lease: Lease) -> Position:
-    """How far the slave is; as the store knows it, if the slave cannot be asked: then nothing delivers to it either."""
+    """The slave's position; if the slave cannot be asked, the store's record: nothing delivers to it then."""
     try:
         with closing(context.slave(pair)) as slave:
             return slave.take_over(lease.epoch)[0]

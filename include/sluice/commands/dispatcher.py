@@ -45,7 +45,7 @@ def switch_source(
 
     Args:
         command: `standby` or `activate`.
-        patience_s: after so many seconds those that are not switched yet are left alone.
+        patience_s: after so many seconds slaves that are not switched yet are left alone.
 
     Raises:
         ConfigError: SLC-003, there is no such source.

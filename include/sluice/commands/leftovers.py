@@ -1,6 +1,6 @@
-"""What stays of a source in databases and in Airflow when it is removed, with the statements that end it.
+"""Leftovers of a source in databases and in Airflow when it is removed, with the statements that end them.
 
-It is asked of the databases, as they are now. What is not there, or cannot be looked at, is not listed.
+The databases are asked, as they are now. A thing that is not there, or cannot be looked at, is not listed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sluice.vendors.registry import master, vendor
 
 @dataclass(frozen=True)
 class LeftoverPlace:
-    """Where something may be left.
+    """A place that may have leftovers.
 
     Attributes:
         name: the place, and who may end what is there.
@@ -108,7 +108,7 @@ def _look(
 
 
 def _tables(context: Context, source: str) -> set[TableName]:
-    """The watched tables, as far as they are known: those of the store, and those that the source has today."""
+    """The watched tables that are known: the store's, and the ones that the source has today."""
     tables = {TableName(*name) for name in context.config.source(source).watched_tables}
     tables |= watched_tables.known_tables(context.store, source)
     try:
@@ -118,7 +118,7 @@ def _tables(context: Context, source: str) -> set[TableName]:
 
 
 def _others(context: Context, source: str, connection: str) -> list[str]:
-    """What stays in the configuration, and logs in to the same server by the same name."""
+    """The connections of the configuration that stay and log in to the same server by the same name."""
     info, rest = context.connection(connection), _without(context.config, source)
     used = [(f"source {name}", conn_id) for name, side in rest.sources.items() for conn_id in side.connections]
     used += [(f"slave {name}", side.connection) for name, side in rest.slaves.items()]

@@ -19,8 +19,8 @@ from sluice.vendors.registry import vendor
 
 
 class Extent(StrEnum):
-    """What a replication is taken out of. STORE: of the control store alone, where the slave is gone, or configured no
-    more. POSITION: also its position out of the slave. TABLES: the slave's tables, too, which the last comparison of
+    """The extent of a removal. STORE: out of the control store alone, where the slave is gone, or no longer configured.
+    POSITION: also its position out of the slave. TABLES: the slave's tables, too, which the last comparison of
     all rows found equal to their master's.
     """
 
@@ -78,7 +78,7 @@ def expect_removable(context: Context, pair: Pair, extent: Extent) -> bool:
     """Check that a replication can be removed to this extent; return whether it is still configured.
 
     Raises:
-        ConfigError: SLC-003, nobody knows it; SluiceError: SLC-387.
+        ConfigError: SLC-003, it is unknown; SluiceError: SLC-387.
     """
     try:
         context.config.replication(pair.source, pair.slave)

@@ -25,7 +25,7 @@ from sluice.store.tables import transfer
 
 @dataclass(frozen=True)
 class Doomed:
-    """What goes with a source: replications, segments with their bytes, directories of initial data."""
+    """All that goes with a source: replications, segments with their bytes, directories of initial data."""
 
     replications: Sequence[Pair]
     segments: int
@@ -97,8 +97,8 @@ def remove_source(context: Context, source: str, extent: Extent = Extent.POSITIO
 
 
 def _pairs(context: Context, source: str, extent: Extent) -> list[Pair]:
-    """Its replications: those that the store knows, and those whose slaves may have something of them all the same,
-    since a removal ended half-way.
+    """Its replications: the ones that the store knows, and ones whose slaves may still have something of them, since a
+    removal ended half-way.
     """
     known = removal.list_pairs(context.store, source)
     configured = [Pair(source, slave) for slave in context.config.slaves_of(source)]

@@ -17,7 +17,7 @@ from sluice.store import blocked, ddl_questions, known_differences, leases, reje
 
 
 def remove_first(context: Context, pair: Pair, ordinal: int, who: str | None = None) -> int:
-    """Move a slave past the transaction that it stands in front of; its changes are kept with those that were rejected.
+    """Move a slave past the transaction that it stands in front of. Its changes are kept with the rejected ones.
 
     Args:
         who: if not this run, or the person at the shell.

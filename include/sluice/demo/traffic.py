@@ -42,7 +42,7 @@ class Desk:
         return self.dice.choice(self.fresh if self.fresh and self.dice.random() < 0.3 else self.known)
 
     def new_number(self) -> int:
-        """A flight number nobody has."""
+        """A flight number that is free."""
         return 100_000 * (self.number + 1) + next(self.serial)
 
 

@@ -41,7 +41,7 @@ not unpause: its task `release` does it, unless a person paused the DAG.
 
 
 def write(whole: argparse.ArgumentParser) -> int:
-    """Write each page; the parser is that of the command line."""
+    """Write each page; the parser is the command line's."""
     for name, page in {**PAGES, **DAG_PAGES}.items():
         (_DOCS / name).write_text(page(whole), encoding="utf-8")
         print(f"wrote {_DOCS / name}")

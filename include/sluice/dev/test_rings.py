@@ -178,7 +178,7 @@ def _lint() -> Count:
 
 @contextmanager
 def _output(title: Sequence[str], *, later: bool) -> Iterator[IO[bytes] | None]:
-    """Where a step writes to: here at once, or a file that is printed at its end, whole."""
+    """The output of a step: here at once, or a file that is printed whole at its end."""
     heading = f"===== {' '.join(title)}"
     if not later:
         print(heading, flush=True)
@@ -191,7 +191,7 @@ def _output(title: Sequence[str], *, later: bool) -> Iterator[IO[bytes] | None]:
 
 
 def workers() -> int:
-    """How many processes test side by side: what cores and memory suffice for."""
+    """The number of processes that test side by side: as many as cores and memory suffice for."""
     cores = os.cpu_count() or 1
     return max(1, min(cores + _WAITING if cores > 1 else 1, _memory() // _PROCESS_BYTES))
 

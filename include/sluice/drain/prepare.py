@@ -45,9 +45,7 @@ class BatchPreparation:
         self._coming: Generator[PreparedSteps] | None = None
 
     def next(self, within: int, read: Callable[[], Iterator[Batch]]) -> BatchInProgress:
-        """The next batch, if it was prepared and ends within that ordinal; else the first one of those that are found
-        now.
-        """
+        """The next batch, if it was prepared and ends within that ordinal; else the first one that is read now."""
         coming = self._coming
         first = next(coming, None) if coming else None
         if not coming or not first or first.end.ordinal > within:

@@ -25,10 +25,10 @@ class Cancelled:
     """The results of a cancellation, by slave.
 
     Attributes:
-        cancelled: slaves whose updates ended by it; `next` is what fills them all the same.
+        cancelled: slaves whose updates ended by it; `next` fills them all the same.
         idle: slaves that no update is under way for, and their statuses.
         ended: runs that were at work, as `dag/run`.
-        not_ended: those that Airflow did not end, and why. What they are at ends by itself.
+        not_ended: runs that Airflow did not end, and why. Their work ends by itself.
     """
 
     cancelled: list[str] = field(default_factory=list)

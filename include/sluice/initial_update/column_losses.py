@@ -1,7 +1,7 @@
 """Column losses of slaves: found before anything is changed, reported, and allowed by people (R7).
 
-What is allowed is a cast like those that the configuration may have, for the initial update, the stream and comparisons
-alike. It is forgotten as soon as nothing would be lost any more, or something else.
+A person allows a cast, as the configuration can, for the initial update, the stream and comparisons alike. It is
+forgotten as soon as nothing would be lost any more, or something else would.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def expect_none(
 def look(context: Context, pair: Pair) -> None:
     """The same before a slave is filled; what was allowed and is out of date is forgotten.
 
-    A slave that cannot be asked is let pass: the load looks again, and holds nobody up (R8).
+    A slave that cannot be asked is let pass: the load looks again, and other slaves go on (R8).
     """
     try:
         losses = find_losses(context, pair)

@@ -54,8 +54,8 @@ def dump(
 ) -> dict[str, object]:
     """Copy every watched table to every slave that is in INITIAL, or into directories for them.
 
-    A slave that fails becomes INCONSISTENT and holds nobody up; the others go on (R8). So they do if one cannot be
-    reached: what it is to get waits in the change log, or its update for it, as it is configured.
+    A slave that fails becomes INCONSISTENT, and the others go on (R8). They go on, too, if one cannot be reached: its
+    rows wait in the change log, or its update waits for it, as it is configured.
 
     Args:
         load: copies chunks.
@@ -157,9 +157,9 @@ class _FillResult:
     """The result: rows, and errors by slave.
 
     Attributes:
-        failed: what went wrong with slaves.
-        well: whether anybody has everything.
-        choices: what was chosen, for those that were refused.
+        failed: the errors of slaves.
+        well: whether any slave has everything.
+        choices: the choices of the update, for slaves that were refused.
     """
 
     failed: dict[str, SluiceError]
@@ -178,7 +178,7 @@ def _stages(context: Context, source: str) -> Sequence[Sequence[TableName]]:
 
 
 def _fill(asked: _DumpRequest, here: Sequence[Leased], away: Sequence[Leased]) -> _FillResult:
-    """Copy what is in one snapshot to the slaves that are here, and into directories for those that are away."""
+    """Copy one snapshot to the slaves that can be reached, and into directories for the others."""
     failed = find_unfit(asked.context, (*here, *away))
     here, away = ([lease for lease in some if lease[0].slave not in failed] for some in (here, away))
     with ExitStack() as stack:
@@ -289,10 +289,10 @@ def _end(
     again: Mapping[str, object] = {},
     unreachable: Sequence[str] = (),
 ) -> dict[str, object]:
-    """Give up those that failed, and say how the update ended; the result.
+    """Give up slaves that failed, record how the update ended, and return the result.
 
     Args:
-        again: what is to be chosen for those that failed, in the form.
+        again: the choices in the form for slaves that failed.
 
     Raises:
         SluiceError: SLC-080, it is over for all of them.

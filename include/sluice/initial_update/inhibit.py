@@ -42,10 +42,10 @@ def inhibit(
 ) -> dict[str, object]:
     """Ask for an initial update of these slaves: INITIAL, STANDBY, and the running drain fenced out.
 
-    An update that nobody is at work on any more is given up for it.
+    An update whose run is gone is given up for it.
 
     Args:
-        tables: those that are to be filled; all if none is named. The others keep their rows then.
+        tables: the ones to be filled; all if none is named. The others keep their rows then.
         keys: ranges of keys, as `sluice.model.key_range` reads them; all other rows stay.
         mode: how rows are to come; as they may, if it is not given.
         store, version: the data is to be carried by hand, or is not the newest; see `sluice.initial_update.dump`.
@@ -173,7 +173,7 @@ def _parse_keys(keys: Sequence[str], tables: Sequence[TableName], mode: str) -> 
 def _chosen_tables(
     context: Context, source: str, present: Mapping[TableName, TableName], named: Sequence[TableName], *, whole: bool
 ) -> frozenset[TableName]:
-    """The tables that are named, if they are not all of those that exist, or not all of their rows."""
+    """The named tables, if they are not all that exist, or not all of their rows."""
     if strange := sorted(set(named) - present.keys()):
         expect_present(context, source, present, strange)
         raise SluiceError(

@@ -78,5 +78,5 @@ def _partly(context: Context, update: int) -> bool | None:
 
 
 def _run(pair: Pair, update: int) -> str:
-    """The id of the run is that of the update, so that it is asked for once."""
+    """The id of the run is the update's, so that it is asked for once."""
     return f"{pair.source}__{pair.slave}__{update}"

@@ -28,7 +28,7 @@ def carry_out(context: Context, target: LoadTarget, queued: Sequence[str], dumpe
     to carry them out, or asks first, or if it has rows of others.
 
     Args:
-        queued: those that waited in ITEMS when the snapshot was taken.
+        queued: DROPs that waited in ITEMS when the snapshot was taken.
         dumped: the tables that the dump has, which were made again since, if they were dropped.
     """
     (pair,) = target.pairs

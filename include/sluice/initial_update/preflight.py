@@ -44,7 +44,7 @@ class UpdateChoices:
     """The choices of an initial update; see `sluice.initial_update.inhibit`.
 
     Attributes:
-        tables: those that are filled, if these are not all.
+        tables: the ones that are filled, if these are not all.
         version: an older one; empty for the newest.
     """
 

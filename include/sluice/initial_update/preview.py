@@ -206,7 +206,7 @@ def _losses(context: Context, pair: Pair, master: MasterTables) -> list[LostValu
 
 
 def _sizes(context: Context, kind: str, connection: str, names: Sequence[TableName]) -> Mapping[TableName, TableSize]:
-    """Those that the server can tell; all, without sizes, where it cannot."""
+    """The sizes that the server can tell; without it, every table with no size."""
     ask = vendor(kind).sizes
     return ask(context.connection(connection), names) if ask else dict.fromkeys(names, TableSize())
 

@@ -62,7 +62,7 @@ def by_table(chunks: Sequence[Chunk], done: Mapping[int, int], at_once: int) -> 
 
     Args:
         chunks: all of them, in the order in which tasks take them.
-        done: rows of those that are in, by number.
+        done: rows of the chunks that are in, by number.
         at_once: so many are loaded at the same time: the first ones that are not in yet.
     """
     running = set(islice((chunk.number for chunk in chunks if chunk.number not in done), at_once))

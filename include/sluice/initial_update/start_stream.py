@@ -27,7 +27,7 @@ def join(
     later: BlockPlan | None,
     leases_of: Mapping[Pair, Lease],
 ) -> None:
-    """Let those that a target is for begin their stream, or wait for what is on its way, if their update goes on."""
+    """Let the slaves of a target begin their stream, or wait for what is on its way, if their update goes on."""
     files = target.tables if isinstance(target.tables, StoredTables) else None
     begins = files.log_start(shown.position) if files else shown.position
     going_on = restart(context, target.pairs, begins, update)
@@ -45,10 +45,10 @@ def join(
 
 
 def split_loaded(context: Context, update: int, leased: Sequence[Leased]) -> tuple[set[str], list[Leased]]:
-    """The slaves that an earlier try at an update has let join, and those that are to be filled yet.
+    """Split slaves: an earlier try at the update has let some join, the others are to be filled yet.
 
-    Who joined has everything, on its disk; nothing came since, as the gate is shut. So it is left alone, if the
-    configuration is as it was, and the log has been kept for it all along.
+    A slave that joined has everything, on its disk. Nothing came since, as the gate is shut. So it is left alone, if
+    the configuration is as it was, and the log has been kept for it all along.
     """
     known = [replications.get(context.store, pair) for pair, _ in leased]
     wanted: dict[str, str] = {}

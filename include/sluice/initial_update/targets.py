@@ -46,15 +46,15 @@ def directories(
     *,
     resume: bool = False,
 ) -> tuple[list[LoadTarget], dict[str, SluiceError]]:
-    """Directories for what these slaves are to get: slaves that get the same rows share one.
+    """Make directories for the data of these slaves: slaves that get the same rows share one.
 
     Args:
-        log: where they are made in the change log, as nobody carries them; else they are where it is configured.
-        label: what their names begin with, if slaves may come later, and are not asked now.
-        resume: go on with those that a dump for these slaves has left; else they are removed.
+        log: they are made in the change log, as they are not carried; else in the configured place.
+        label: the beginning of their names, if slaves may come later, and are not asked now.
+        resume: go on with directories that a dump for these slaves has left; else remove them.
 
     Returns:
-        the directories, and what is wrong with slaves that have none.
+        the directories, and the errors of slaves that have none.
     """
     failed: dict[str, SluiceError] = {}
     shared: list[list[Destination]] = []
@@ -92,7 +92,7 @@ def directories(
 def _interrupted_dumps(
     settings: OutgoingFiles, pairs: Sequence[Pair], shared: Sequence[Sequence[Destination]], *, resume: bool
 ) -> dict[str, InterruptedDump]:
-    """Interrupted dumps for these slaves, by their first slave; those that are not resumed are removed."""
+    """Interrupted dumps for these slaves, by their first slave. The ones that are not resumed are removed."""
     interrupted: dict[str, InterruptedDump] = {}
     firsts, packing = {group[0].pair.slave for group in shared}, outgoing_packing(settings)
     try:

@@ -65,7 +65,7 @@ class Describing:
         """The descriptions and rows of changes in their order, columns as in `changelog.schema.LOGGED`.
 
         A transaction begins a message, unless it is collected; a command is one of its own. Only the initial content of
-        new tables is spread over several. Marks are nobody's message.
+        new tables is spread over several. Marks are in no message.
         """
         for batch in batches:
             for begin in range(0, len(batch), _AT_ONCE):

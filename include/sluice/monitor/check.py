@@ -313,7 +313,7 @@ def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> st
 
 
 def _kept_log(context: Context, name: str) -> str | Finding:
-    """What the server keeps of its own log for the capture."""
+    """The part of its own log that the server keeps for the capture."""
     with closing(context.source(name)) as source:
         installed = source.capture.is_installed()
         kept = source.capture.kept_log() if installed else None

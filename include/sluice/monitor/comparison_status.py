@@ -44,7 +44,7 @@ class ComparisonPage:
 
 @dataclass(frozen=True)
 class PartsCompared:
-    """How many parts, tables or ranges of their keys, were compared at a position.
+    """The parts, tables or ranges of their keys, that were compared at a position.
 
     Attributes:
         at: when, if an earlier try of the run did it.
@@ -62,7 +62,7 @@ class PartsCompared:
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """What a comparison found of a table.
+    """The findings of a comparison in a table.
 
     Attributes:
         more: rows that differ and were not kept.
@@ -226,7 +226,7 @@ def with_row_counts(context: Context, pair: Pair, report: int) -> tuple[Comparis
 
 
 def count_ticked(context: Context, pair: Pair, report: int, table: str, numbers: RowNumbers) -> dict[str, int]:
-    """How many rows of each kind these are. Raises UnknownName SLC-003; SluiceError SLC-466, it keeps no such
+    """Count these rows by kind. Raises UnknownName SLC-003; SluiceError SLC-466, it keeps no such
     rows.
     """
     table_report = expect_tables(context, pair, report, [table])[table]

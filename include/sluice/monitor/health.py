@@ -1,4 +1,4 @@
-"""What `./sluice check` finds, for pages: it is looked for in the background, some things at a time, and kept.
+"""The findings of `./sluice check`, for pages: it looks in the background, at some things at a time, and keeps them.
 
 A look that takes long gives its place to the next one after some seconds; its finding comes when it comes.
 """
@@ -31,7 +31,7 @@ _AT_ONCE = 4
 
 
 class HealthState(StrEnum):
-    """How something is, in the order in which it matters."""
+    """The state of a thing, the most important first."""
 
     WRONG = "wrong"
     SLOW = "no answer yet"
@@ -77,7 +77,7 @@ class HealthReport:
 
     @property
     def counts(self) -> Mapping[HealthState, int]:
-        """How many things are in each state."""
+        """Count the things in each state."""
         return Counter(subject.state for subject in self.looked)
 
 
@@ -126,7 +126,7 @@ class Health:
             return True
 
     def report(self) -> HealthReport:
-        """What is known now."""
+        """The findings so far."""
         with self._lock:
             under_way = self._round is not None and self._round.is_alive()
             looked = [self._subject(key) for key in self._keys]

@@ -58,7 +58,7 @@ class Reach:
         return pair in self._absent
 
     def absent(self, pair: Pair) -> TransientError | None:
-        """Why a slave does not answer; None if it does, or nobody has looked."""
+        """The reason why a slave does not answer; None if it does, or was not asked yet."""
         return self._absent.get(pair)
 
     def source(self, name: str) -> SourceNotes:

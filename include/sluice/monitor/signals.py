@@ -130,7 +130,7 @@ def source_samples(publisher: PublisherState) -> Iterator[Sample]:
 
 
 def kept_log_samples(source: str, kept: KeptLog) -> Iterator[Sample]:
-    """What the server of a source keeps of its own log."""
+    """The part of its own log that a source's server keeps."""
     figures = {KEPT_LOG: kept.bytes, LEFT_LOG: kept.left_bytes}
     yield from _samples({"source": source}, figures)
 

@@ -72,9 +72,9 @@ class ReplicationStatus:
     """One replication. `holdback` counts transactions in the log that the slave lacks.
 
     Attributes:
-        lag_s: how far the slave is behind its master: the age of the oldest transaction that it lacks in the log, or
+        lag_s: the slave's delay behind its master: the age of the oldest transaction that it lacks in the log, or
             `unpublished_s` if that is more. 0 if it has everything, also where nothing happens.
-        unpublished_s: for so long nobody has seen that everything its master had queued is in the log; 0 if that is so,
+        unpublished_s: the time since everything that its master had queued was last seen in the log; 0 if that is so,
             or the next look is not due.
         why: why it does not go on, what is safe and what to type, a line each; empty if all is well.
         publishing: the same of its source.

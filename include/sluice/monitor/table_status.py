@@ -61,7 +61,7 @@ class TableStatus:
 
 
 def tables(context: Context, source: str) -> list[TableStatus]:
-    """The tables that are watched, and those that were and changed.
+    """The tables that are watched, and the ones that were and changed.
 
     Raises:
         ConfigError: SLC-003, there is no such source.

@@ -69,7 +69,7 @@ class WaitingChanges:
 
 
 def read_waiting(context: Context, pair: Pair, *, values: bool) -> WaitingChanges:
-    """What waits for a slave. Raises UnknownName SLC-003; what reading the change log raises.
+    """Read the changes that wait for a slave. Raises UnknownName SLC-003; what reading the change log raises.
 
     Args:
         values: whether they may be seen.

@@ -1,6 +1,6 @@
 """Charts of a replication, as lines of an SVG: their places are computed here, and nothing is drawn by the browser.
 
-A line ends where nothing was written down: no publisher was at work then, and nobody knows.
+A line ends where nothing was recorded: no publisher was at work then.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Chart:
         seconds: its values are time spans.
         top: the upper end of the scale.
         most, last: of its values; None if there is none.
-        gaps: left ends and widths of the spans of which nobody knows anything.
+        gaps: left ends and widths of the spans without a record.
     """
 
     title: str

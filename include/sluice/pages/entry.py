@@ -65,7 +65,7 @@ def airflow(request: Request) -> Airflow:
 
 
 def visitor(request: Request) -> Visitor:
-    """Who asks."""
+    """The person who asks."""
     who: Visitor = request.state.visitor
     return who
 

@@ -88,7 +88,7 @@ def _names(row: ReplicationStatus, names: Mapping[str, str]) -> str:
 
 
 class LastHour:
-    """How each replication was in the last hour, as lines. They are read with the status, now and then: a minute is
+    """The last hour of each replication, as lines. They are read with the status, now and then: a minute is
     their smallest step.
     """
 

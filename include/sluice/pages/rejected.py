@@ -38,7 +38,7 @@ class RejectedAction(BaseModel):
 def read_kept(
     request: Request, source: str, slave: str, after: Annotated[int, Query(ge=0, lt=2**31, description="pass over")] = 0
 ) -> KeptRows:
-    """What is kept, as the visitor may see it."""
+    """The kept changes, as the visitor may see them."""
     values = entry.sees_values(request)
     return rejected_status.read_kept(airflow(request).context(), Pair(source, slave), after, values=values)
 

@@ -17,7 +17,7 @@ router = APIRouter()
 
 
 def first(request: Request, source: str, slave: str) -> WaitingChanges:
-    """What waits for a slave, as the visitor may see it."""
+    """The changes that wait for a slave, as the visitor may see them."""
     return read_waiting(airflow(request).context(), Pair(source, slave), values=entry.sees_values(request))
 
 

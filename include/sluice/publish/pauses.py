@@ -13,7 +13,7 @@ from sluice.store import replications
 class Pauses:
     """The pause switches of a source's publisher and of its drains, as the publisher sees them.
 
-    A hold in the store keeps what was seen; that of the publisher has no slave. The hold of a drain that was unpaused
+    A hold in the store keeps what was seen; the publisher's has no slave. The hold of a drain that was unpaused
     is lifted by its next run.
     """
 

@@ -45,7 +45,7 @@ class Clients:
 
     @property
     def known_count(self) -> int:
-        """How many clients have a queue, connected or not."""
+        """The number of clients that have a queue, connected or not."""
         return len(self._states)
 
     def connect(self, name: str, may_read: Callable[[TableName], bool]) -> ClientQueue:

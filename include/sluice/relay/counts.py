@@ -1,4 +1,4 @@
-"""What the relay counts of its own work."""
+"""The relay's counts of its own work."""
 
 from __future__ import annotations
 

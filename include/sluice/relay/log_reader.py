@@ -144,7 +144,7 @@ class LogReader:
         return cursor_at(self._manifest.end().segment + 1)
 
     def read(self, begin: int, wants: TableFilter) -> LogSlice:
-        """What follows a cursor in the segments that are listed, up to a bounded amount.
+        """Read what follows a cursor in the listed segments, up to a bounded amount.
 
         Raises:
             SluiceError: as `SegmentFiles.read` and the store do.

@@ -68,7 +68,7 @@ class ClientQueue:
 
     @property
     def size(self) -> int:
-        """How many events wait in memory."""
+        """The number of events that wait in memory."""
         return self._size
 
     @property
@@ -133,7 +133,7 @@ class ClientQueue:
         return None
 
     def position(self, source: str) -> int:
-        """Where reading has to begin if all of this is lost: before the first event that is not received."""
+        """The place where reading begins if all of this is lost: before the first event that is not received."""
         if (first := self._unconfirmed) and first.source == source and first.event:
             return first.event.position - 1
         if self._source_counts[source]:

@@ -1,4 +1,4 @@
-"""Who may connect to the relay, and what they may read."""
+"""The clients that may connect to the relay, and what each may read."""
 
 from __future__ import annotations
 

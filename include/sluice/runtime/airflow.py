@@ -78,12 +78,12 @@ def environment(layout: RuntimePaths, shared: Mapping[str, str], port: int, meta
 
 
 def workers(settings: configuration.Config) -> int:
-    """How many tasks may run at once: as many as the pools have slots, or lingering drains would starve publishing."""
+    """The number of tasks that may run at once: the slots of all pools, or lingering drains would starve publishing."""
     return max(_WORKERS, len(settings.sources) + len(settings.replications) + _BULK_WORKERS + _RESERVED_WORKERS)
 
 
 def address(port: int) -> str:
-    """Where the UI and the REST API are."""
+    """The address of the UI and the REST API."""
     return f"http://{ports.LOOPBACK}:{port}"
 
 

@@ -1,4 +1,4 @@
-"""Programs that we execute may be replaced by nobody else: neither they, nor a directory on the way to them."""
+"""Refuse to execute a program that another user could replace, or a directory on the way to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the embedded runtime keeps what: the paths in SLUICE_HOME."""
+"""The paths of the embedded runtime in SLUICE_HOME."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RuntimePaths:
         return self.logs / f"{service}.log"
 
     def make(self) -> None:
-        """Make the directories, whatever the umask says. Those that are there become private.
+        """Make the directories, whatever the umask says. Existing ones become private.
 
         The home itself can be passed through, since root's PostgreSQL runs as another user; all that is in it is
         private by its own mode.

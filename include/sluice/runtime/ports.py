@@ -1,4 +1,4 @@
-"""Free ports on the loopback: the usual one if nobody has it, else one nearby."""
+"""Free ports on the loopback: the usual one if it is free, else one nearby."""
 
 from __future__ import annotations
 

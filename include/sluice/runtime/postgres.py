@@ -69,7 +69,7 @@ class Cluster:
 
     @property
     def bin(self) -> Path:
-        """Where psql, pgbench and the others are."""
+        """The directory of psql, pgbench and the others."""
         return self._directories.binaries
 
     @property

@@ -1,4 +1,4 @@
-"""Where the embedded PostgreSQL's files are, and whose they are.
+"""The directories of the embedded PostgreSQL, and their owner.
 
 The server refuses to run as root, so for root it runs as `nobody`; a checkout in root's own directory is closed to that
 user, and then binaries and data live under /var/tmp.
@@ -38,7 +38,7 @@ class ServerDirectories:
 
     @classmethod
     def for_user(cls, directory: Path, owner: pwd.struct_passwd | None) -> ServerDirectories:
-        """Where a server for `directory` has its files."""
+        """The place of the files of a server for `directory`."""
         directory = directory.resolve()
         name = f"sluice-{os.geteuid()}-{hashlib.sha256(os.fsencode(directory)).hexdigest()[:12]}"
         outside = Path("/var/tmp") / name

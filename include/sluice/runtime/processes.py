@@ -155,7 +155,7 @@ def end(processes: Sequence[psutil.Process], number: signal.Signals, grace_s: fl
 
 
 def alive_after(seconds: float, processes: Sequence[psutil.Process]) -> list[psutil.Process]:
-    """Wait until they have ended, but no longer; those that have not.
+    """Wait until they have ended, but no longer. Return the ones that have not.
 
     Zombies have: in a container whose first process reaps no orphans they stay for ever.
     """

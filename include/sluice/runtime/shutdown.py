@@ -1,4 +1,4 @@
-"""How the services end: Airflow at once, jobs with time to release what they hold, then Spark.
+"""End the services: Airflow at once, jobs with time to release what they hold, then Spark.
 
 Airflow's processes are killed, not asked: a scheduler that is asked waits for its tasks, and a task that is asked
 reports a failure, which would pause a drain. A task of which nothing is heard any more is simply run again.

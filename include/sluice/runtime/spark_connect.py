@@ -27,7 +27,7 @@ SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
 
 def jars() -> Path:
-    """Where what Java runs is installed, found without importing it."""
+    """The directory of the jars, found without importing the package."""
     package = importlib.util.find_spec("pyspark")
     assert package
     assert package.origin

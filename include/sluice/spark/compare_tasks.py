@@ -47,7 +47,7 @@ def compare_all(jobs: list[Comparison]) -> Iterator[Difference | SluiceError]:
 
 
 def _begin(jobs: list[Comparison]) -> SimpleQueue[list[Difference | SluiceError] | BaseException]:
-    """The outcomes of a batch, once they are there. Nobody waits for its thread if the job has to end."""
+    """The outcomes of a batch, once they are there. Its thread is not waited for if the job has to end."""
     answer: SimpleQueue[list[Difference | SluiceError] | BaseException] = SimpleQueue()
 
     def work() -> None:

@@ -19,7 +19,7 @@ _EVERY_S = 15.0
 
 class Teller:
     """Says how things stand: each time it is called, but not more often than is of use, and at the end. It says nothing
-    if nobody listens.
+    without a listener.
 
     Args:
         gather: the figures of this moment.

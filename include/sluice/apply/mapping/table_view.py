@@ -59,7 +59,7 @@ class TableView:
 
     @property
     def read_columns(self) -> tuple[str, ...]:
-        """The columns to read on the master: those that are copied, or all of them for a transform."""
+        """The columns to read on the master: the copied ones, or all for a transform."""
         if self.is_shaped:
             return tuple(column.name for column in self.master.columns)
         return tuple(column.name for column in self.ours.columns if not column.generated)

@@ -40,7 +40,7 @@ def stylesheet(wanted: Stylesheets, pair: Pair, prefix: str, version: str) -> St
 
 
 def _names(wanted: Stylesheets, slave: str, prefix: str, version: str) -> Iterator[str]:
-    """The names of files, the closest first: for the session, for those that it belongs to, for all."""
+    """The names of files, the closest first: for the session, for the groups that it belongs to, for all."""
     versions = "_".join([prefix.removesuffix("_"), version, wanted.version or version])
     parts = (wanted.session or slave).split("/")
     for several in (parts, parts[:-1]):

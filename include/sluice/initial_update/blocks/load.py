@@ -38,16 +38,16 @@ _LOOK_S = 1.0
 def load_online(context: Context, source: str, slaves: Sequence[str], load: LoadBlocks) -> dict[str, dict[str, int]]:
     """Load what slaves lack of the tables that they get in blocks, until they have all of it.
 
-    Rounds go to the slaves in turn. One that fails becomes INCONSISTENT and holds nobody up; nor does one that cannot
-    be reached (R8).
+    Rounds go to the slaves in turn. A slave that fails becomes INCONSISTENT. Neither it nor a slave that cannot be
+    reached holds up the others (R8).
 
     Returns:
         `rows`: how many each slave has by blocks; `filled`: the update of each slave that has all rows of it now.
 
     Raises:
-        SluiceError: every slave failed; what the last of them failed on.
-        TransientError: SLC-094, no publisher runs, or none of those that are left can be reached. What is in stays, and
-            the next run goes on.
+        SluiceError: every slave failed; the error of the last one.
+        TransientError: SLC-094, no publisher runs, or no remaining slave can be reached. What is in stays, and the next
+            run goes on.
     """
     with ExitStack() as stack:
         throttle = Throttle(context, source, context.config.source(source).blocks.max_active)
@@ -137,7 +137,7 @@ class _SlaveLoader:
 
     @property
     def progress(self) -> LoadProgress:
-        """The progress; the rate is that of this run."""
+        """The progress; the rate is this run's."""
         return self._estimate.progress(self.ranges, self._waits or None)
 
     def round(self) -> bool:

@@ -32,7 +32,7 @@ class BlockPlan:
     """The key ranges that slaves get in blocks while their stream goes on.
 
     Attributes:
-        tables: those that are watched, and not to be copied out of one snapshot; or those of the ranges of keys.
+        tables: the watched ones that are not copied out of one snapshot; or the tables of the ranges of keys.
 
     Args:
         keys: ranges of keys whose rows are replaced, if not all rows of tables are to come.

@@ -14,7 +14,7 @@ _LONGEST_REST_S = 30.0
 
 
 class Schedule:
-    """Ranges in their order; those that were put off rest, and then go behind the others."""
+    """Ranges in their order. A range that was put off rests, and then goes behind the others."""
 
     def __init__(self) -> None:
         self._rests: dict[int, tuple[float, float]] = {}

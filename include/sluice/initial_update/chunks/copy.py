@@ -128,7 +128,7 @@ def copy(
     strategy: ResumeStrategy,
     unread: Unread = lambda _: None,
 ) -> tuple[list[LoadTarget], dict[str, SluiceError]]:
-    """Copy everything to every target; those that have all of it, and what went wrong with the others, by name.
+    """Copy everything to every target. Return the targets that have all of it, and the errors of the others, by name.
 
     Args:
         unread: called every few seconds with the tables that have rows to be read; at the end with none.
@@ -186,7 +186,7 @@ def copy(
 
 
 def included_tables(mapper: Mapper, tables: Sequence[TableDefinition]) -> list[TableDefinition]:
-    """The tables without those that the slave excludes."""
+    """The tables without the ones that the slave excludes."""
     return [definition for definition in tables if not mapper.excludes(definition.name)]
 
 

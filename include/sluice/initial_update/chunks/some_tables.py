@@ -24,10 +24,10 @@ from sluice.vendors.protocol.read import Chunk
 
 
 class HeldPoint:
-    """A point that slaves are held at until they have all come.
+    """A point at which slaves are held until they have all come.
 
     Args:
-        stack: ends it in the end, if nobody did before.
+        stack: ends it at the latest.
     """
 
     def __init__(self, context: Context, pairs: Sequence[Pair], stack: ExitStack) -> None:

@@ -27,7 +27,7 @@ class DumpPlan(BaseModel):
     """The plan of one try of a dump.
 
     Attributes:
-        slaves: those that it is for. A process with the leases of all of them is alone with it; none: nobody goes on.
+        slaves: it is for these. A process with the leases of all of them is alone with it; if empty, no try goes on.
         parts: what each chunk holds; None if that is of no use to a later try.
         nothing: the chunks of which nothing is to come.
         kept: what earlier tries have stored and stays: the note of each chunk, and what it holds.

@@ -56,16 +56,16 @@ class StoredChunk(_ManifestPart):
 
     @property
     def bytes(self) -> int:
-        """How large its files are."""
+        """The size of its files."""
         return sum(file.bytes for file in self.files)
 
 
 class StoredOverlap(_ManifestPart):
-    """Tables with chunks of several snapshots: the first snapshot is stored here, the last one is that of the dump.
+    """Tables with chunks of several snapshots: the first snapshot is stored here, the last one is the dump's.
 
     Attributes:
-        segment, ordinal: where the log ended before it.
-        last_segment, last_ordinal: where the log says all that the last one shows.
+        segment, ordinal: the end of the log before it.
+        last_segment, last_ordinal: from here on the log has all that the last one shows.
     """
 
     tables: tuple[TableName, ...]
@@ -179,8 +179,8 @@ def read_manifest(
         read_snapshot: reads snapshots of the master.
 
     Raises:
-        SluiceError: SLC-183, it is not there; it is not as it was written; it is that of another
-            dump; SLC-192, nobody signed it who is to have; it was encrypted with another key.
+        SluiceError: SLC-183, it is not there; it is not as it was written; it belongs to another
+            dump; SLC-192, it lacks a signature that is required; it was encrypted with another key.
     """
     if MANIFEST not in (files := directory.files()):
         raise incomplete_error(directory, [MANIFEST], awaited)

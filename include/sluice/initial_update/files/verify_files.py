@@ -18,7 +18,7 @@ def check(directory: Directory, stored: StoredDump, awaited: Transfer, tasks: in
     """Look at every file, several at the same time.
 
     Raises:
-        SluiceError: SLC-183, some are missing; some are there that nobody stored; some are altered.
+        SluiceError: SLC-183, some are missing, altered, or not of this dump.
     """
     files = directory.files()
     wanted = {file.name: file for file in stored.files}

@@ -61,7 +61,7 @@ def keep(
 
 
 def hand_out(context: Context, pairs: Sequence[Pair], update: int, version: str) -> dict[str, SluiceError]:
-    """Let slaves wait for what is kept of a version, with all changes since. What is wrong with those that cannot."""
+    """Let slaves wait for the kept data of a version, with all changes since. Return the errors of the others."""
     failed: dict[str, SluiceError] = {}
     for pair in pairs:
         try:

@@ -1,7 +1,7 @@
 """An initial update whose rows programs bring, such as the database's own for export and import (R5).
 
-An export with the argument `{snapshot}` reads that of the dump, so the slave's stream begins there as ever. Another one
-reads at times of its own, between two snapshots of ours: then the log brings what it read to the second one.
+An export with the argument `{snapshot}` reads the dump's snapshot, so the slave's stream begins there as ever. Another
+one reads at times of its own, between two snapshots of ours: then the log brings what it read to the second one.
 """
 
 from __future__ import annotations
