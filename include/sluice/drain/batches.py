@@ -32,7 +32,7 @@ class Batch:
     """Whole transactions, in order (R4).
 
     Attributes:
-        last: False for a part of a large transaction if more parts follow.
+        last: False for a part if more parts of the same transactions follow.
         ddl: the parsed commands of the batch.
     """
 
@@ -75,8 +75,8 @@ def read_batches(
 
     Args:
         most_bytes: the limit of a batch's size in bytes.
-        in_parts: only transactions with more than `size` or `PART` changes come in parts; else every batch with more
-            than `PART` changes does.
+        in_parts: True splits only single transactions with more than `size` or `PART` changes; False splits every batch
+            with more than `PART` changes.
         whole: transactions with up to this many changes are not split, unless they exceed `most_bytes`.
         until: the ordinal of the last transaction; by default the last one of the last segment.
     """

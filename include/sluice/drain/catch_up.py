@@ -55,10 +55,10 @@ def deliver(
     size: int,
     salt: bytes = b"",
 ) -> int:
-    """Apply, in order, the changes that the last snapshot shows and the first one does not; returns their number.
+    """Apply, in order, the changes that the last snapshot shows and the first one does not. Return their number.
 
-    The slave's position advances, so that the fence holds; a retry begins again, which is harmless. Other tables have
-    these changes already.
+    The slave's position advances, so that an older process is refused. A retry begins again, which is harmless. Other
+    tables have these changes already.
 
     Raises:
         SluiceError: SLC-079, a command of that time may have changed rows, and says nothing of them; SLC-042, the log

@@ -80,7 +80,7 @@ class DdlPermission:
             return policy, ()
 
     def spare_others(self, changes: pa.Table, layouts: Mapping[int, Layout]) -> tuple[pa.Table, dict[int, Layout]]:
-        """The changes, and their layouts without those of tables that a TRUNCATE would empty of rows of others."""
+        """The changes, and the layouts without tables that a TRUNCATE would empty of rows of others."""
         emptied = pc.unique(filter_rows(changes, pc.equal(changes["action"], Action.TRUNCATE))["layout"]).to_pylist()
         taking = {number for number in emptied if self.others(layouts[number].name)}
         return changes, {number: layout for number, layout in layouts.items() if number not in taking}

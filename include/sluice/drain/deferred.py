@@ -44,8 +44,9 @@ class Deferred:
     def steps(
         self, changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl | None = None, *, last: bool
     ) -> Iterator[Step]:
-        """The steps of a batch, or of a part of one, without deferred changes. The last part, and one with a command,
-        have the changes that were deferred before. Columns as in `CHANGES`.
+        """The steps that can be taken now, with columns as in `CHANGES`.
+
+        Deferred changes come with the last part, or before a command.
         """
         if last and not (self._deferred or self._gathered or self._all_wait):
             yield from steps(changes, layouts, ddl)

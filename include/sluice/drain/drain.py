@@ -59,7 +59,7 @@ class Drain:
     Args:
         read_snapshot: reads snapshots of the master.
         answered: called with the result of each statement; without it the slave skips statements.
-        collected: replay each transaction as one of the slave's, or together until they have so many changes; without
+        collected: replay transactions in their order, several together until they have so many changes; without
             it batches are applied by their net effect.
         salt: what hashes are made with.
         rejected: called with the changes that the slave did not carry out, before the commit.
@@ -98,7 +98,9 @@ class Drain:
         self._seen: Visibility | None = None
 
     def begin(self, epoch: int, *, after_crash: bool = False) -> None:
-        """Take over from an earlier drain and read the slave's position. Block loaders keep running.
+        """Take over from an earlier drain and read the slave's position.
+
+        Sessions of an initial update in blocks are not ended.
 
         Args:
             after_crash: the earlier drain died: begin with a small batch, and double it with each that is delivered.
@@ -191,8 +193,9 @@ class Drain:
             return self._again(segments, error)
 
     def _again(self, segments: list[Segment], error: SluiceError) -> Delivered:
-        """Apply the next transaction as one piece, with what it needs: a key is freed soon, a late ALTER may be further
-        away.
+        """Apply the next transaction in one piece together with later ones that it may need.
+
+        They are many if it may need a late ALTER, and few if it needs a key that is freed soon.
         """
         far = isinstance(error, Unready) and not isinstance(error, KeyConflict)
         return self._widen(segments, self._full_size if far else 1)
@@ -212,7 +215,7 @@ class Drain:
         raise result.error
 
     def remove(self, ordinal: int) -> Delivered:
-        """Move the slave past a transaction without it. Earlier transactions that it lacks are applied.
+        """Move the slave past a transaction without applying it. Earlier ones that it lacks are applied.
 
         Raises:
             SluiceError: SLC-172, the slave has it, or the log has none of that number; or what the slave refuses.

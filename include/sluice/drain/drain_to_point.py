@@ -38,7 +38,7 @@ def reach(
                 waiting = PointWait(pair, point, patience_s)
                 tolerated += delivered.tolerated
             else:
-                # Somebody else compares it on its way.
+                # Another comparison holds the slave at an earlier point.
                 time.sleep(_LOOK_S)
         replications.record_delivery(context.store, pair, drain.make_durable(), tolerated)
     finally:

@@ -1,4 +1,4 @@
-"""The gate of one slave: open only if its DAG is unpaused and the store holds no reason against it."""
+"""The gate of one slave: open only if its DAG is unpaused, its status allows delivery, and no hold is set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sluice.store.engine import Store
 
 
 class Gate:
-    """The gate of one slave; it is checked before each batch."""
+    """The gate of one slave, as a run of its drain sees it."""
 
     def __init__(self, store: Store, pair: Pair, switch: PauseSwitch) -> None:
         self._store = store
@@ -19,7 +19,7 @@ class Gate:
         self._switch = switch
 
     def begin(self) -> str:
-        """Check the gate at the start of a run; returns why it is shut, or "" if it is open.
+        """Check the gate at the start of a run. Return why it is shut, or "" if it is open.
 
         A run that starts shows that its DAG is not paused: this lifts the hold ADMIN, and the hold EXCEPTION, whose DAG
         was paused with it and has been unpaused since.

@@ -31,14 +31,15 @@ class FailingTransaction:
 
 
 def narrow(ordinals: Sequence[int], apply: Callable[[int], T]) -> T | FailingTransaction:
-    """Apply a prefix of transactions that fail as a whole. Narrow the rest again.
+    """Apply the longest of the halved prefixes that succeeds. The caller calls again for the rest.
 
     Args:
         ordinals: the transactions, in their order; one at least.
         apply: applies them up to one of them, whole or not at all.
 
     Returns:
-        the result of `apply` for the first prefix that succeeded; or the transaction that fails alone and with others.
+        the result of `apply` for the first prefix that succeeded; or the transaction that fails
+        alone, and together with later ones.
 
     Raises:
         TransientError: what `apply` met.

@@ -1,4 +1,7 @@
-"""Leave out transactions that a slave has already: its first load saw them (R5), or it took them before a command."""
+"""Leave out transactions that a slave has already.
+
+Its first load saw them (R5); or, where DDL commits, it took them before a command on which it stopped.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +16,14 @@ from sluice.vendors.protocol.visibility import Visibility
 
 
 def without_obsolete(batch: Batch, seen: Visibility | None) -> Batch:
-    """The batch without transactions that a snapshot shows; it ends where it did."""
+    """The batch without transactions that a snapshot shows. Its end stays."""
     if seen is None:
         return batch
     return replace(batch, changes=filter_rows(batch.changes, seen.are_newer(batch.changes["trans_key"])))
 
 
 def without_part(batch: Batch, place: PartWay | None) -> Batch:
-    """The batch without changes that come before a place; it ends where it did."""
+    """The batch without changes that come before a place. Its end stays."""
     if place is None:
         return batch
     ordinals, keys = batch.changes["ordinal"], batch.changes["repl_key"]

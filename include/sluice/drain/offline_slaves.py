@@ -15,7 +15,7 @@ from sluice.store import replications, transfers, updates
 
 
 def absent(context: Context, pairs: Sequence[Pair]) -> list[Pair]:
-    """The slaves that cannot be reached now."""
+    """Log and return the slaves that cannot be reached now."""
     errors = find_unreachable(context, pairs)
     for pair, error in errors.items():
         event("off-line", slave=pair.slave, why=error.fact)
@@ -33,6 +33,7 @@ def why_unreachable(context: Context, pair: Pair) -> TransientError | None:
     """Why a slave does not answer; None if it answers. A refusal is an answer: the update itself reports it."""
     try:
         with closing(context.slave(pair)) as slave:
+            # Any request shows whether the server answers.
             slave.fit({})
     except TransientError as error:
         return error

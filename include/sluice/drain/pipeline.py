@@ -1,8 +1,8 @@
-"""The steps of a batch from the change log to a slave, in their order. Each step has a module of its own.
+"""The steps of a batch from the change log to a slave, in their order.
 
     read           read_batches             whole transactions of the log, about as many changes as are wanted (R4)
     skip           without_obsolete         without what the slave's first load has seen (R5)
-                   without_part             those that a slave whose DDL commits has beyond its position (R3)
+                   without_part             without what a slave whose DDL commits took before it stopped (R3)
     parse DDL      parsed_ddl               what commands say of their tables
     exclude        without_excluded_tables  tables that the slave does not get, or not for a time
     place DDL      with_alters_in_time      an ALTER that was found late, before the first row that needs it (R7)

@@ -23,7 +23,7 @@ Shape = tuple[tuple[Column, ...], tuple[int, ...], bool]
 
 
 def steps(changes: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl | None = None) -> Iterator[Step]:
-    """For each run, the net effect on each table, and the changes that its places point into; commands as they come.
+    """For each run, the net effect on each table, with the rows that its indices refer to; commands as they come.
 
     A table that was altered between two changes begins a new run; partitions count as the table they belong to.
     """
@@ -49,7 +49,7 @@ def _command(change: pa.Table, layouts: Mapping[int, Layout], ddl: ParsedDdl) ->
 
 
 def cuts(numbers: Numbers, layouts: Mapping[int, Layout], shapes: dict[TableName, Shape]) -> list[int]:
-    """Cut where a table is another than it was before: a new run begins there.
+    """Cut where the columns or the key of a table change: a new run begins there.
 
     Args:
         numbers: layouts of changes, in their order.

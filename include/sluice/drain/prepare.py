@@ -56,7 +56,7 @@ class BatchPreparation:
         return BatchInProgress(first, coming)
 
     def together(self, parts: Iterator[Batch], ordinals: list[int]) -> PreparedSteps:
-        """The first of these batches as a whole: its changes wait for each other, where there is room for them.
+        """The first of these batches as a whole: its changes are deferred, in memory and then on disk.
 
         Args:
             ordinals: gets those of its transactions, also if it cannot be prepared.

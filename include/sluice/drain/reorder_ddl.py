@@ -1,4 +1,4 @@
-"""Moves an ALTER that polling found late to before the first row that has its columns already."""
+"""Moves an ALTER that was found late, by a look at the catalog, to before the first row that has its columns."""
 
 from __future__ import annotations
 

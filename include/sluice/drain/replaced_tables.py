@@ -1,7 +1,7 @@
 """Finds tables of a slave that were emptied, rewritten or replaced beside its drain. Nothing else shows the lost rows.
 
-Each step of a drain records the files of the tables as it leaves them. The next one compares them when it begins, and
-when it ends, unless it has emptied or altered tables itself.
+Each step of a drain records the storage of the tables (on PostgreSQL their file numbers) as it leaves them. The next
+one compares them when it begins, and when it ends, unless it has emptied or altered tables itself.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class ReplacedTables:
         """Record the files as this drain leaves them.
 
         Args:
-            remade: the tables of the slave that the drain itself has emptied since the look; None: it may have emptied
-                or altered any. Other files of all others are the work of somebody else.
+            remade: tables that the drain itself has emptied since the look; None if it may have emptied or altered any.
+                Other files of other tables are the work of somebody else.
         """
         if not self._tables:
             return

@@ -49,16 +49,16 @@ def drain(
     signal: Callable[[], None] = lambda: None,
     steps: Steps | None = None,
 ) -> dict[str, object]:
-    """Deliver until nothing came for the schedule's linger time, the gate shuts, or all is delivered if `once`.
+    """Deliver until nothing came for `run_for_s` seconds, the gate shuts, or all is delivered if `once`.
 
     Args:
         describe: says where the replication stands, for the note of the run.
-        signal: called while the drain is at work.
-        steps: where rows are moved; in this process if nothing else is said.
+        signal: called again and again while the drain is at work.
+        steps: runs the steps, which move the rows; by default in this process.
 
     Returns:
         transactions, changes and tolerated rows delivered, and the position; `standby`, why the gate is shut, if it is;
-        `idle`, the same if nothing was delivered for that; and `note`, where the replication stands.
+        `idle`, that reason again if this run delivered nothing; and `note`, where the replication stands.
 
     Raises:
         SluiceError: terminal: the slave is on STANDBY (EXCEPTION) with this error until it is activated (R8).
@@ -157,7 +157,7 @@ def _mapper(context: Context, pair: Pair) -> Mapper:
     except TransientError:
         raise
     except SluiceError as error:
-        # With it comes all that moves rows, which a drain that is well loads where its steps run.
+        # Imported late: it loads Arrow, which this process needs for nothing but to explain this error.
         from sluice.drain.step import explain
 
         explain(context.store, pair, error)
@@ -206,7 +206,7 @@ class _DrainRun:
         """Deliver, then wait for more, until nothing more comes or the gate shuts. Return why it shut, or ""."""
         shut = ""
         began = came = time.monotonic()
-        # A run that nobody waits for has time for the transactions of others.
+        # A scheduled run tries locked rows again until its time is over. With `once` the first timeout is raised.
         patient = began + times.most_s if times.quiet_s else began
         try:
             while not shut and time.monotonic() - began < times.most_s:

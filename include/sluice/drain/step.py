@@ -54,7 +54,7 @@ def deliver(
         mapper: as the drain's process has it, which alone reads stylesheets.
         epoch: of the lease under which this is asked for.
         after_crash: begin with a small batch.
-        first: of a run: see that the slave's tables have kept their rows since the last one.
+        first: the first step of a run, which checks that no table is of a kind that a crash of the server empties.
 
     Returns:
         the fields of `StepDone`.
@@ -66,7 +66,7 @@ def deliver(
     slave = context.slave(pair, mapper)
     drain: Drain | None = None
     try:
-        # Before the drain reads it: a table that is left out from now on ends the step.
+        # Read before the drain reads the same list: if the list changes after this, the step ends.
         left_out = blocked.skipped_tables(context.store, pair).keys()
         watched = watched_tables.known_tables(context.store, pair.source) - left_out
         tables = sorted(name for name in watched if context.gives(pair, name))

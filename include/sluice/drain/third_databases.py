@@ -64,8 +64,8 @@ def _not_arriving(context: Context, pair: Pair, table: TableName) -> str:
 
 @contextmanager
 def hold_together(context: Context, pair: Pair, on_slave: TableName, patience_s: float) -> Iterator[Callable[[], None]]:
-    """Keep master and slave at one point of the stream of each database that sends this table to both: each has what
-    the other has of it (R10).
+    """Keep master and slave at one point of the stream of each database that sends this table to both: both have
+    the same changes of it (R10).
 
     They are held before a point of the master's own. Two repairs of one slave by its two masters would wait for each
     other, so there is one repair at a time.
