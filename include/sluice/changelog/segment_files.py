@@ -176,7 +176,8 @@ class PlainDirectory(ParquetSegments):
         """Every file that is there, listed or not; also what is no regular file, and can be removed like one."""
         try:
             with os.scandir(self._directory) as entries:
-                return sorted(entry.name.removesuffix(SUFFIX) for entry in entries if entry.name.endswith(SUFFIX))
+                names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
+                return sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX))
         except FileNotFoundError:
             return []
         except OSError as error:

@@ -27,7 +27,7 @@ curl -H "Authorization: Bearer $TOKEN" -X POST http://localhost:8080/sluice/api/
 ```
 
 A `GET` takes its values from the query, a `POST` from a JSON object. *Required* marks a value that must be there. An
-error is `{"code": 390, "fact": ..., "hint": ...}`, with the [codes](errors.md) of Sluice.
+error is `{"code": 20, "fact": ..., "hint": ...}`, with the [codes](errors.md) of Sluice.
 """
 
 

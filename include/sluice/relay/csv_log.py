@@ -72,7 +72,7 @@ class CsvLogger:
                 failure = TransientError(
                     658,
                     f"events cannot be logged to {self._directory}: {error.strerror or error}",
-                    "make room, or fix its rights; it is tried again, and nothing is left out",
+                    "make room, or fix its rights; it is tried again; what the change log loses until then is missing",
                 )
                 event("WARNING events not logged", why=failure.message)
             self._has_failed = True

@@ -192,8 +192,8 @@ def _by_rule(
     pair, settled = request.pair, both.settled
     what = _summary(request, planned)
     pairs = () if request.dry_run else (pair, *both.opposites)
-    for pair in pairs:
-        _note(context, request, "repair", f"report {report} of {pair}, {both.rule_text}: {what}", pair)
+    for direction in pairs:
+        _note(context, request, "repair", f"report {report} of {pair}, {both.rule_text}: {what}", direction)
     with _audit(context, request, settled, pairs):
         for table in planned:
             both.settle(table)

@@ -215,7 +215,7 @@ def record_delivery(
     """Record what the slave has made durable; the log may be trimmed below it (R3). Never goes back.
 
     Args:
-        found: rows that were not as expected since the last time.
+        conflicts: rows that were not as expected since the last time.
         batch_s: so long the last batch took, if a drain delivered it.
     """
     with store.begin() as connection:
