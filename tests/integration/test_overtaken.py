@@ -188,9 +188,9 @@ def test_what_an_earlier_update_stored_is_not_what_a_slave_waits_for(world, acti
 APART = [
     ({"store": True, "mode": ONLINE}, r"SLC-914: .*mode online is not stored"),
     ({"tables": [T], "store": True}, r"SLC-914: .*some tables alone.*one snapshot of now"),
-    ({"tables": [T], "version": "REPL_Ver_1"}, r"SLC-914: "),
-    ({"tables": [T], "mode": ONLINE}, r"SLC-914: "),
-    ({"keys": ["public.t: 1 .. 5"], "store": True}, r"SLC-20[78]: "),
+    ({"tables": [T], "version": "REPL_Ver_1"}, r"SLC-914: .*some tables alone"),
+    ({"tables": [T], "mode": ONLINE}, r"SLC-914: .*some tables alone"),
+    ({"keys": ["public.t: 1 .. 5"], "store": True}, r"SLC-914: .*mode online is not stored"),
 ]
 
 

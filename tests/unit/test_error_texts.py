@@ -103,7 +103,7 @@ def test_a_value_that_a_column_cannot_hold_is_said_only_on_request(monkeypatch, 
     texts = pa.array(["canary" * 20], pa.string())
 
     def said() -> str:
-        with pytest.raises(SluiceError, match=r"SLC-(431|516): the column built of shop\.planes") as error:
+        with pytest.raises(SluiceError, match=r"SLC-431: the column built of shop\.planes") as error:
             give(TableName("shop", "planes"), Column("built", "date"), texts)
         return str(error.value)
 
