@@ -35,10 +35,11 @@ def test_the_first_transaction_is_removed_by_a_run_of_an_administrator(world, vi
     def removed(ordinal):
         return client.post(f"/api/v1{ZURICH}/remove-first", headers=headers, json={"ordinal": ordinal}).json()
 
-    assert removed(3)["code"] == 172
+    assert (removed(3)["code"], removed(3)["fact"]) == (172, "no transaction blocks zurich")
     blocked.record(world.context.store, world.pair("zurich"), BlockingTransaction(3, "5017", 1, 2))
     assert 'data-ordinal="3"' in client.get(ZURICH).text
-    assert removed(2)["code"] == 172, "another person removed that"
+    told = "zurich stands in front of transaction 3, and no longer of 2"
+    assert (removed(2)["code"], removed(2)["fact"]) == (172, told), "another person removed that"
     dag, _, run = removed(3)["run"].partition("/")
     begun = people["admin"].ask(f"/api/v2/dags/{dag}/dagRuns/{run}")
     assert (begun["triggering_user_name"], begun["conf"]["remove_first"]) == ("admin", 3)
@@ -52,6 +53,7 @@ def test_a_queue_is_cleared_by_a_run_of_an_administrator(world, visit, address, 
         return client.post(f"/api/v1{ZURICH}/clear-queue", headers=headers)
 
     assert (cleared().status_code, cleared().json()["code"]) == (409, 20)
+    assert cleared().json()["fact"].endswith(" is not cleared: no transaction waits for it")
     world.master.execute("INSERT INTO t VALUES (1)")
     world.publish()
     assert "Discard the 1 transaction that waits for zurich" in client.get(ZURICH).text
@@ -79,7 +81,8 @@ def test_a_replication_is_removed_by_a_run_of_an_administrator(world, visit, add
 def test_an_update_is_cancelled_at_once_in_the_name_of_an_administrator(world, visit, address):
     client, pair = visit("admin"), world.pair("zurich")
     headers = ours(client, address)
-    assert client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()["code"] == 172
+    refused = client.post(f"/api/v1{ZURICH}/cancel-update", headers=headers).json()
+    assert (refused["code"], refused["fact"].partition(" is under way")[0]) == (172, "no initial update of zurich")
     begun = "INSERT INTO initial_update (source, state, run) VALUES ('flights', 'DUMPING', 'eva') RETURNING id"
     (number,) = world.session("control").execute(begun).fetchone()
     replications.request(world.context.store, [pair], number)

@@ -227,6 +227,8 @@ def test_a_dispatcher_that_an_initial_update_holds_is_left_alone(world, visit, a
     headers = ours(client, address)
     answers = [client.post(f"/api/v1{ZURICH}/{one}", headers=headers) for one in ("standby", "activate")]
     assert [(one.status_code, one.json()["code"]) for one in answers] == [(409, 20), (409, 20)]
+    stands, shut = (one.json()["fact"] for one in answers)
+    assert ("would stand still" in stands, "is shut" in shut) == (True, True)
     assert world.standing("zurich").dispatcher == "STANDBY (INITIAL)"
 
 

@@ -193,9 +193,9 @@ def test_nothing_is_done_for_nobody_without_a_role_nor_what_another_person_asked
         wanted = WantedStatement(f"INSERT INTO t VALUES (1, '{who}')")
         number = statement_results.begin(world.context.store, SOURCE, ["zurich"], wanted, who, begun=False)
         state, note = begin("statement", statement=number)
-        found[who] = (state, note.partition(":")[0].replace(str(number), "N"))
+        found[who] = (state, note.partition(",")[0].replace(str(number), "N"))
     assert found == {
-        "ada": ("failed", "SLC-363"),
+        "ada": ("failed", "SLC-363: this run does not execute statement N: ada asked for it"),
         "eva": ("success", "statement N was executed on flights; its slaves follow"),
     }
     assert world.master.execute("SELECT v FROM t").fetchall() == [("eva",)]
