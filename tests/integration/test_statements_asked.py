@@ -69,7 +69,7 @@ def test_it_is_executed_once_however_many_runs_there_are(world):
 def test_one_that_is_withdrawn_is_executed_by_no_run(world):
     number = asked(world, "UPDATE t SET x = 0")
     withdraw(world.context, SOURCE, number, "eva")
-    with pytest.raises(SluiceError, match="SLC-363"):
+    with pytest.raises(SluiceError, match="SLC-363: this run does not execute statement"):
         carry_out(world.context, SOURCE, number, ADA)
     found = shown(world, number)
     assert (found.master.status, found.master.detail, found.slaves) == (

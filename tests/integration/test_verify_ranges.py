@@ -146,7 +146,7 @@ REFUSED = {
     "public.texts: 1 .. 2": "SLC-622: .* its key id may be sorted otherwise there, or be NULL",
     "public.keyless: 1 .. 2": "SLC-622: .* its key id may be sorted otherwise there, or be NULL",
     "public.legs: 1": "SLC-640: .* cannot be compared",
-    "public.unheard_of: 1 .. 2": "SLC-040",
+    "public.unheard_of: 1 .. 2": "SLC-040: .* no table that is watched",
 }
 
 
