@@ -167,7 +167,7 @@ def test_rows_are_those_of_the_table_that_the_snapshot_shows_or_none_at_all(upda
     for before, meanwhile, after in HARMS:
         with closing(world.context.source(SOURCE)) as source, source.master.exported_snapshot() as (snapshot, _):
             world.master.execute(before)
-            with pytest.raises(TransientError, match="SLC-095: .* was rewritten or emptied"):
+            with pytest.raises(TransientError, match=r"SLC-095: .* was rewritten or emptied"):
                 read(world, snapshot, meanwhile)
             world.master.execute(after)
 

@@ -195,7 +195,7 @@ def test_a_slot_that_lost_changes_makes_the_slaves_inconsistent_until_it_is_made
     world = by_log(build)
     world.master.execute("INSERT INTO t VALUES (1, 'a')")
     world.master.execute(f"SELECT {harm} FROM repl_log")
-    with pytest.raises(SluiceError, match="SLC-404: .* does not lead on"):
+    with pytest.raises(SluiceError, match=r"SLC-404: .* does not lead on"):
         world.publish()
     assert world.status("zurich") is Status.INCONSISTENT
     bootstrap(world.context, SOURCE, rebase=True)
@@ -325,7 +325,7 @@ def test_a_role_that_may_not_is_told_so(build, weak):
 def test_another_way_of_capturing_is_refused(build):
     world = by_log(build)
     world.configure(lambda plain: plain["sources"][SOURCE].pop("capture"))
-    with pytest.raises(ConfigError, match="SLC-406: .* captures the source by"):
+    with pytest.raises(ConfigError, match=r"SLC-406: .* captures the source by"):
         world.publish()
 
 

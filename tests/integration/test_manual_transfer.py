@@ -151,11 +151,11 @@ def test_what_is_encrypted_or_made_of_messages_is_loaded_and_with_its_key_alone(
     copy = carried.carry("zurich")
     assert not any(b"rows" in file.read_bytes() for file in copy.iterdir())
     changed(("slaves", "zurich"), key_file=str(keys["theirs"]))
-    with pytest.raises(SluiceError, match="SLC-192: .* cannot be opened"):
+    with pytest.raises(SluiceError, match=r"SLC-192: .* cannot be opened"):
         carried.receive("zurich")
     changed(("slaves", "zurich"), key_file=str(keys["ours"]))
     (copy / "manifest.json").write_bytes((copy / "manifest.json").read_bytes()[:-1])
-    with pytest.raises(SluiceError, match="SLC-183: .* is not as it was written"):
+    with pytest.raises(SluiceError, match=r"SLC-183: .* is not as it was written"):
         carried.receive("zurich")
     carried.carry("zurich")
     carried.receive("zurich")
@@ -235,7 +235,7 @@ def test_a_load_that_broke_off_goes_on_with_the_chunks_that_are_not_in(carried):
         last.unlink()
         return load_here(job)
 
-    with pytest.raises(SluiceError, match="SLC-180: the directory .* cannot be "):
+    with pytest.raises(SluiceError, match=r"SLC-180: the directory .* cannot be "):
         carried.receive("zurich", load=breaking)
     assert world.status("zurich") is Status.TRANSITION
     there = sum(world.rows("zurich", table).total() for table in TABLES)
@@ -300,7 +300,7 @@ def test_a_slave_that_is_off_line_is_dumped_for_and_its_own_tables_are_filled_wi
 def test_data_that_cannot_be_stored_fails_its_update_and_says_how_to_store_it_then(carried):
     carried = carried(ROWS, TABLES)
     carried.stored.write_text("in the way")
-    with pytest.raises(SluiceError, match="SLC-180: the directory .* cannot be ") as failed:
+    with pytest.raises(SluiceError, match=r"SLC-180: the directory .* cannot be ") as failed:
         carried.store("zurich")
     assert (failed.value.code, '"store_initial_data": true' in failed.value.hint) == (80, True)
     assert carried.world.status("zurich") is Status.INCONSISTENT
@@ -335,7 +335,7 @@ def test_a_load_into_files_that_broke_off_goes_on_with_the_files_that_are_there(
             last.unlink()
             return load_here(job)
 
-        with pytest.raises(SluiceError, match="SLC-180: the directory .* cannot be "):
+        with pytest.raises(SluiceError, match=r"SLC-180: the directory .* cannot be "):
             carried.receive(slave, load=breaking)
         last.write_bytes(content)
         loading = tmp_path / "lake" / slave / SOURCE / "loading"

@@ -77,5 +77,5 @@ def test_one_of_which_nobody_can_tell_is_held():
 
 
 def test_a_command_that_nobody_wrote_is_refused():
-    with pytest.raises(SluiceError, match="SLC-068: .* not one that Sluice wrote"):
+    with pytest.raises(SluiceError, match=r"SLC-068: .* not one that Sluice wrote"):
         Commands(WAS).due(Command(Action.DROP, None, "{}", 3, 7))
