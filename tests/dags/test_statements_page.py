@@ -138,8 +138,8 @@ def test_what_cannot_be_executed_is_refused_and_what_waits_is_withdrawn(world, v
     assert client.post(path, headers=headers).json()["done"] == f"statement {number} is withdrawn"
     refused = client.post(path, headers=headers).json()
     assert (refused["code"], "cannot be withdrawn" in refused["fact"]) == (363, True)
-    stderr = world.job("statement", f"--statement={number}").stderr
-    assert f"SLC-363: this run does not execute statement {number}: " in stderr
+    told = f"SLC-363: this run does not execute statement {number}: "
+    assert told in world.job("statement", f"--statement={number}").stderr
     assert "admin withdrew it" in client.get(f"/statements/{SOURCE}/{number}").text
     events = "SELECT event FROM audit WHERE actor IN ('admin', 'otto') ORDER BY id"
     assert [event for (event,) in world.reader("control").execute(events)] == [
