@@ -52,7 +52,7 @@ def oldest(tmp_path_factory):
     return installed(tmp_path_factory.mktemp("oldest"), lowest=True)
 
 
-def deferred() -> list[str]:
+def late_imports() -> list[str]:
     """The imports of others' packages that the product's functions make when they are called."""
     files = [file for folder in SHIPPED for file in (PROJECT / folder).rglob("*.py")]
     trees = [ast.parse(file.read_text()) for file in files if not str(file).startswith(_ours(NOT_SHIPPED))]
@@ -76,7 +76,7 @@ def test_every_module_is_imported_and_makes_the_same_dags(oldest, tmp_path):
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "SLUICE_CONFIG": str(tmp_path / "replication.yaml"),
     }
-    statements = deferred()
+    statements = late_imports()
     assert {"from lxml import etree", "from alembic import command"} <= {*statements}
     done = oldest.run("python", "-c", IMPORTING, *statements, env=env, seconds=600)
     assert done.returncode == 0, done.stderr

@@ -211,7 +211,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
     world.master.execute("CREATE TABLE k (id int PRIMARY KEY); INSERT INTO k VALUES (7)")
     world.publish()
 
-    def fixing():
+    def repair_rows():
         return MariaRepair(world.infos["zurich"], pair, database, world.context.mapper(pair), [])
 
     def overtaken(here):
@@ -225,7 +225,7 @@ def test_a_drain_that_dies_around_a_command_carries_it_out_once(maria, slave_ser
         ):
             with pytest.raises(TransientError, match=match):
                 aligned(reader, parts, pair, point, 0.1).__enter__()
-        with pytest.raises(TransientError, match="SLC-092"), closing(fixing()) as rows:
+        with pytest.raises(TransientError, match="SLC-092"), closing(repair_rows()) as rows:
             rows.end([], PointWait(pair, earlier.position, 1), lambda: pytest.fail("it is not there"))
         delivered(world)
 

@@ -127,7 +127,7 @@ def test_a_segment_of_which_something_is_missing_once_it_is_written_is_not_liste
     """A store that loses a file, or its end."""
     log, below, whole = ObjectStore(bucket("log")), _tree(bucket("log")), object_store.write_rows
 
-    def harmed(name: str, file: pa.NativeFile, batches: Iterator[pa.RecordBatch]) -> SegmentFile:
+    def write_damaged(name: str, file: pa.NativeFile, batches: Iterator[pa.RecordBatch]) -> SegmentFile:
         written = whole(name, file, batches)
         file.close()
         if harm == "lost":
@@ -136,7 +136,7 @@ def test_a_segment_of_which_something_is_missing_once_it_is_written_is_not_liste
             put(below, name, content(below, name)[:-1])
         return written
 
-    monkeypatch.setattr(object_store, "write_rows", harmed)
+    monkeypatch.setattr(object_store, "write_rows", write_damaged)
     with pytest.raises(TransientError, match=r"SLC-180: segment src-1-1-a cannot be written.* bytes are there"):
         log.write("src-1-1-a", [changes(1, 10), changes(6, 4), changes(8, 2)])
     assert log.names() == []

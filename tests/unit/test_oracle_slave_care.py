@@ -89,7 +89,7 @@ def test_a_removal_that_was_overtaken_changes_nothing(monkeypatch):
     assert "asked" not in session.said
 
 
-def fixing(monkeypatch, layout=OWN, **answers):
+def repair_rows(monkeypatch, layout=OWN, **answers):
     session = server(**{"position__where": [(40,)], **answers})
     monkeypatch.setattr(repairing, "connect", lambda info, application: session)
     rows = OracleRepair(INFO, PAIR, SCHEMA, Mapper({}, {}), [])
@@ -101,7 +101,7 @@ def ended(rows, keys, expect_allowed=lambda: None):
 
 
 def test_rows_become_those_of_the_master_while_the_position_is_held(monkeypatch):
-    session, rows, seen = fixing(monkeypatch)
+    session, rows, seen = repair_rows(monkeypatch)
     assert rows.begin(seen) == ["integer"]
     rows.write(ROW)
     deleting = 'DELETE FROM "REPL"."T" held WHERE (held."id") IN'
@@ -123,7 +123,7 @@ def test_rows_become_those_of_the_master_while_the_position_is_held(monkeypatch)
 
 
 def test_a_key_that_the_slave_lacks_is_not_counted_as_deleted(monkeypatch):
-    _, rows, seen = fixing(monkeypatch)
+    _, rows, seen = repair_rows(monkeypatch)
     rows.begin(seen)
     assert ended(rows, [("2",), ("3",)]) == RowsRepaired(0, 0)
 
@@ -137,7 +137,7 @@ def test_a_repair_that_is_not_at_the_point_or_not_allowed_any_more_is_rolled_bac
         if refuse:
             raise FencedError(50, "something else began")
 
-    session, rows, seen = fixing(monkeypatch, **answers)
+    session, rows, seen = repair_rows(monkeypatch, **answers)
     rows.begin(seen)
     rows.write(ROW)
     with pytest.raises(kind):
@@ -148,7 +148,7 @@ def test_a_repair_that_is_not_at_the_point_or_not_allowed_any_more_is_rolled_bac
 
 def test_a_slave_on_its_way_is_waited_for_and_not_held_meanwhile(monkeypatch):
     ordinals = iter([38, 39, 40])
-    session, rows, seen = fixing(monkeypatch, position__where=lambda values: [(next(ordinals),)])
+    session, rows, seen = repair_rows(monkeypatch, position__where=lambda values: [(next(ordinals),)])
     rows.begin(seen)
     del session.said[:], session.given[:]
     ended(rows, [])
@@ -156,11 +156,11 @@ def test_a_slave_on_its_way_is_waited_for_and_not_held_meanwhile(monkeypatch):
 
 
 def test_rows_of_tables_of_others_and_of_tables_that_are_unfit_are_not_repaired(monkeypatch):
-    _, rows, seen = fixing(monkeypatch, LAYOUT)
+    _, rows, seen = repair_rows(monkeypatch, LAYOUT)
     with pytest.raises(ConfigError) as error:
         rows.begin(seen)
     assert error.value.code == 523
-    _, rows, seen = fixing(monkeypatch, catalog__primary_key=[])
+    _, rows, seen = repair_rows(monkeypatch, catalog__primary_key=[])
     with pytest.raises(SluiceError) as error:
         rows.begin(seen)
     assert error.value.code == 73
@@ -171,5 +171,5 @@ def test_the_type_of_a_key_has_the_digits_of_the_slave(monkeypatch):
     """A master that finds its rows by texts is refused if it spells them otherwise."""
     priced = replace(OWN, columns=(Column("id", "numeric(9,2)", not_null=True), *OWN.columns[1:]))
     wider = [("id", "NUMBER", None, 22, 12, 2, 0, None, "N", "NO", "NO"), *COLUMNS[1:]]
-    _, rows, seen = fixing(monkeypatch, priced, catalog__columns=wider)
+    _, rows, seen = repair_rows(monkeypatch, priced, catalog__columns=wider)
     assert rows.begin(seen) == ["numeric(12,2)"]

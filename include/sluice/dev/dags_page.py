@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sluice import paths
-from sluice.dev.kinds import kind
 from sluice.dev.markdown import cell, sentence
+from sluice.dev.value_types import describe_type
 
 _INTRODUCTION = """# DAGs and params
 
@@ -57,12 +57,12 @@ def _section(dag: Any) -> Iterator[str]:
         yield ""
 
 
-def _schedule(asked: Any) -> str:
-    if asked is None:
+def _schedule(schedule: Any) -> str:
+    if schedule is None:
         return "when it is triggered"
-    if assets := getattr(asked, "timetable", None):
+    if assets := getattr(schedule, "timetable", None):
         return f"when the asset of the change log has an event, and {_schedule(assets)}"
-    if delta := getattr(asked, "delta", None):
+    if delta := getattr(schedule, "delta", None):
         return f"every {delta.total_seconds():g} s"
     return "at the times that the configuration says"
 
@@ -72,4 +72,4 @@ def _param(name: str, param: Any) -> str:
     required = name in _NAMES or "null" not in schema["type"]
     default = "required" if required else "" if param.value is None else f"`{json.dumps(param.value)}`".replace('"', "")
     told = sentence(param.description or "")
-    return f"| `{name}` | {_NAMES.get(name) or cell(kind(schema))} | {default} | {cell(told)} |"
+    return f"| `{name}` | {_NAMES.get(name) or cell(describe_type(schema))} | {default} | {cell(told)} |"

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from fastapi.routing import APIRoute
 
-from sluice.dev.kinds import kind
 from sluice.dev.markdown import cell
+from sluice.dev.value_types import describe_type
 from sluice.model.access import Right, Role
 from sluice.pages.airflow import Airflow
 from sluice.pages.app import application
@@ -74,4 +74,4 @@ def _values(described: dict[str, Any], models: dict[str, Any]) -> Iterator[str]:
 
 def _value(name: str, schema: dict[str, Any], models: dict[str, Any], *, required: bool) -> str:
     told = f": {schema['description']}" if "description" in schema else ""
-    return f"`{name}` ({kind(schema, models)}{', required' if required else ''}){told}"
+    return f"`{name}` ({describe_type(schema, models)}{', required' if required else ''}){told}"

@@ -24,7 +24,7 @@ from sluice.store import statement_results
 from sluice.store.leases import Lease
 from sluice.vendors.protocol.master import Source
 
-# Somebody may alter a table in a loop: so long a moment between two of his commands is tried for.
+# A table may be altered in a loop. For these seconds a look is tried between two of the commands.
 _LOOKS_S = 10.0
 
 
