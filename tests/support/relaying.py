@@ -210,6 +210,8 @@ class RelayProcess:
             **{name: ConnectionInfo("generic", password=secret) for name, secret in self._secrets.items()},
         }
         env = {**os.environ, CONFIG_ENV: str(file), HOME_ENV: str(self._world.path), SEALED_ENV: seal(infos)}
+        # On SIGABRT each thread says where it is.
+        env["PYTHONFAULTHANDLER"] = "1"
         env["PYTHONPATH"] = os.pathsep.join([str(PROJECT / "include"), str(PROJECT / "plugins")])
         self.log = self._world.path / "relay.log"
         with self.log.open("ab") as log:
@@ -245,7 +247,12 @@ class RelayProcess:
         self._clients.clear()
         if self.process.poll() is None:
             self.process.send_signal(how)
-        code = self.process.wait(_PATIENCE_S)
+        try:
+            code = self.process.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            self.process.wait()
+            raise AssertionError(f"it does not end: {self.log.read_text()}") from None
         assert self.process.stdout
         self.process.stdout.close()
         return code

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from sluice import log
+from typing import NoReturn
+
+from sluice import library_errors, log
 from sluice.cli.context import context
 from sluice.context import Context
+from sluice.leaving import leave_process
 from sluice.relay import server
 
 # For a session of the control store, and for a statement: clients wait for it.
 _PATIENCE_S = 5.0
 
 
-def serve() -> int:
-    """Serve until SIGTERM or SIGINT."""
+def serve() -> NoReturn:
+    """Serve until SIGTERM or SIGINT, and leave the process."""
     log.to_stderr()
-    server.serve(_with_short_timeouts(context()), _show)
-    return 0
+    code = 0
+    try:
+        server.serve(_with_short_timeouts(context()), _show)
+    except Exception as error:
+        library_errors.tell(error)
+        code = 1
+    leave_process(code)
 
 
 def _with_short_timeouts(whole: Context) -> Context:

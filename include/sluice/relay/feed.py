@@ -99,8 +99,10 @@ class Feed:
         while True:
             wakeup.clear()
             if not await self._turn(source):
+                # `wait_for` of Python 3.11 loses a cancellation that comes with a wakeup.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(wakeup.wait(), self._poll_s)
+                    async with asyncio.timeout(self._poll_s):
+                        await wakeup.wait()
 
     async def _turn(self, source: str) -> bool:
         """Look where the log ends, and read once for each cursor before that; whether this led further."""

@@ -7,21 +7,19 @@ would fail again; 75 transient, a retry may succeed; 143 ended by SIGTERM.
 from __future__ import annotations
 
 import argparse
-import atexit
 import json
 import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
 
 from sluice import extensions
 from sluice.arrow_without_pandas import hide_pandas
 from sluice.commands import roles
 from sluice.context import Context
 from sluice.errors import TransientError
+from sluice.leaving import leave_process
 from sluice.library_errors import classify, tell
 from sluice.log import to_stderr
 from sluice.model import requester
@@ -132,26 +130,13 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
             sys.exit(TRANSIENT if isinstance(told, TransientError) else TERMINAL)
     finally:
         if extensions.leaving.is_set():
-            _end()
+            leave_process(TERMINATED)
     print(result, flush=True)
 
 
 def _slaves(options: argparse.Namespace) -> Sequence[str]:
     slave: str | None = getattr(options, "slave", None)
     return [slave] if slave else getattr(options, "slaves", ())
-
-
-def _end() -> NoReturn:
-    """End the process where the signal interrupted it, once everything was undone.
-
-    The interpreter is not torn down. Arrow's threads read ahead for what was interrupted, and a thread that wants the
-    interpreter meanwhile aborts the process.
-    """
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(TERMINATED)
 
 
 def _leave(*_: object) -> None:
