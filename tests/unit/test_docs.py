@@ -182,7 +182,7 @@ def test_pages_that_are_made_from_the_code_say_what_it_says():
 def test_what_is_written_by_hand_can_be_read_to_its_end():
     made = {*reference.PAGES, *reference.DAG_PAGES}
     words = {file.name: len(file.read_text("utf-8").split()) for file in DOCS.rglob("*.md") if file.name not in made}
-    assert sum(words.values()) <= 53_000
+    assert sum(words.values()) <= 55_000
     assert not {name: count for name, count in words.items() if count > 2_500}
 
 
