@@ -16,7 +16,7 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("outside_text",),
-    ("errors", "error_codes", "log", "crash", "paths", "spark_environment"),
+    ("errors", "error_codes", "log", "crash", "paths", "spark_environment", "leaving"),
     ("library_errors",),
     (
         "model",
@@ -33,6 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tls", "config"),
     ("libpq",),
     ("store",),
+    ("spark.versions",),
     ("changelog", "spark.session"),
     ("messages",),
     ("apply",),

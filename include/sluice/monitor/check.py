@@ -33,6 +33,7 @@ from sluice.monitor import advice
 from sluice.paths import at_home
 from sluice.publish.transformer import load
 from sluice.relay.readers import read_secrets
+from sluice.spark.versions import expect_one_version
 from sluice.storage.directory import Directory
 from sluice.throttle import active
 from sluice.tls import is_far
@@ -224,6 +225,7 @@ def _airflow(context: Context) -> str:
 
 
 def _spark(info: ConnectionInfo) -> str:
+    expect_one_version()
     if not info.port:
         return f"{info.conn_type} {info.host}, looked at by the first job"
     host = info.host.rpartition("//")[2]

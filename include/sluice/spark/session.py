@@ -7,6 +7,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from sluice.spark import versions
 from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
 
 if TYPE_CHECKING:
@@ -19,7 +20,12 @@ _MOST_PAUSE_MS = 2_000
 
 @cache
 def spark() -> SparkSession:
-    """The session, made when it is first needed: an idle sweep needs none."""
+    """The session, made when it is first needed: an idle sweep needs none.
+
+    Raises:
+        SluiceError: SLC-923, there are two versions of PySpark.
+    """
+    versions.expect_one_version()
     if remote := os.environ.get(REMOTE_ENV):
         return _connect(remote)
     # PySpark takes long to load, and a job that finds nothing to do ends without it.
@@ -33,13 +39,29 @@ def _connect(remote: str) -> SparkSession:
     by itself.
     """
     from pyspark.sql import SparkSession
-    from pyspark.sql.connect.client.retries import DefaultPolicy
 
     session = SparkSession.builder.remote(remote).create()
-    session.client.set_retry_policies([DefaultPolicy(max_retries=_RETRIES, max_backoff=_MOST_PAUSE_MS)])
+    versions.limit_retries(session, _RETRIES, _MOST_PAUSE_MS)
     if files := os.environ.get(PY_FILES_ENV):
         session.addArtifacts(*files.split(","), pyfile=True)
     return session
+
+
+def add_tag(tag: str) -> None:
+    """Give what this thread does in Spark from now on a tag."""
+    # Without Spark Connect a session has tags since Spark 4, and a context in each version.
+    if os.environ.get(REMOTE_ENV):
+        spark().addTag(tag)
+    else:
+        spark().sparkContext.addJobTag(tag)
+
+
+def interrupt_tag(tag: str) -> None:
+    """End what has this tag in Spark."""
+    if os.environ.get(REMOTE_ENV):
+        spark().interruptTag(tag)
+    else:
+        spark().sparkContext.cancelJobsWithTag(tag)
 
 
 def renew() -> SparkSession:

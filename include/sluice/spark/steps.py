@@ -10,8 +10,7 @@ from contextlib import suppress
 from threading import Event, Thread
 from uuid import uuid4
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException, PythonException
+from pyspark.errors import PythonException
 
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
@@ -21,12 +20,14 @@ from sluice.log import event, record_events, replay
 from sluice.spark import session
 from sluice.spark.errors import as_text, raise_any
 from sluice.spark.tasks import collect
+from sluice.spark.versions import spark_errors
 from sluice.steps import Result, RunningStep, ThreadStep, Work
 
 # For how long a lost step is asked for again; each of these asks a server that does not answer for half a minute.
 _PATIENCE_S = 60.0
 _AGAIN_S = 1.0
 _PARTING_S = 3.0
+_SPARK_ERRORS = spark_errors()
 _Task = Callable[[int], Iterator[dict[str, object]]]
 
 
@@ -77,8 +78,8 @@ class _SparkTask:
         asking.join(_PARTING_S)
 
     def _interrupt(self) -> None:
-        with suppress(PySparkException, Py4JError):
-            session.spark().interruptTag(self._tag)
+        with suppress(*_SPARK_ERRORS):
+            session.interrupt_tag(self._tag)
 
     def result(self) -> Result:
         """Wait for it; do it again if Spark loses it.
@@ -94,7 +95,7 @@ class _SparkTask:
             except PythonException:
                 # The executor lacks the product, or this is a defect.
                 raise
-            except (PySparkException, Py4JError) as error:
+            except _SPARK_ERRORS as error:
                 reason = _reason(error)
                 # Of the first time that it is lost: it may be at work for long before.
                 end = min(end, time.monotonic() + _PATIENCE_S)
@@ -107,13 +108,12 @@ class _SparkTask:
                 # A step begins where the last one came to, so it may be done again.
                 event("step again", step=self._name, why=reason)
                 time.sleep(_AGAIN_S)
-                with suppress(PySparkException, Py4JError):
+                with suppress(*_SPARK_ERRORS):
                     session.renew()
 
     def _collect(self) -> Result:
-        spark = session.spark()
         for tag in (self._tag, self._name):
-            spark.addTag(tag)
+            session.add_tag(tag)
         (row,) = collect(1, self._task, {"result": "string", "said": "string", "crash": "string"})
         # An executor's log is where nobody looks for what a job did.
         replay(json.loads(row.said or "[]"))
