@@ -7,17 +7,32 @@ places as a checkout has them beside `include`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _IN_WHEEL = resources.files("sluice") / "project"
 INSTALLED = _IN_WHEEL.is_dir()
-# Executors may have the package as an archive, in which these are no files of the file system.
+# A job and its executors may have the package as an archive, in which these are no files of the file system.
 FILES: Traversable = _IN_WHEEL if INSTALLED else Path(__file__).resolve().parents[2]
 PROJECT = Path(str(FILES))
 
 HOME_ENV = "SLUICE_HOME"
+
+
+@contextmanager
+def unpacked(folder: str) -> Iterator[Path]:
+    """A folder of `FILES` as a directory: a private copy, for this while, where the package is an archive."""
+    inside = FILES.joinpath(folder)
+    if isinstance(inside, Path):
+        yield inside
+        return
+    with TemporaryDirectory(prefix="sluice-") as directory:
+        _copy(inside, Path(directory))
+        yield Path(directory)
 
 
 def import_folders(*names: str) -> list[str]:
@@ -45,3 +60,12 @@ def is_at_home(directory: Path) -> bool:
 def at_home(path: str) -> str:
     """A URL as written, or an absolute path; what is relative begins at `home`."""
     return path if "://" in path else str(home() / path)
+
+
+def _copy(folder: Traversable, directory: Path) -> None:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            (directory / entry.name).mkdir()
+            _copy(entry, directory / entry.name)
+        else:
+            (directory / entry.name).write_bytes(entry.read_bytes())

@@ -128,6 +128,22 @@ def test_the_wheel_alone_is_the_build_of_its_checkout_and_has_its_sql(built, tmp
     assert read == "True"
 
 
+@pytest.mark.postgres
+def test_an_archive_makes_the_tables_of_a_store(built, server, tmp_path):
+    store, place = server.create_database(), shutil.copy(built, tmp_path / "sluice.zip")
+    asked = (
+        "from sluice.connections import ConnectionInfo; from sluice.store.engine import Store;"
+        f"Store(ConnectionInfo(**{vars(store)})).migrate()"
+    )
+    (left := tmp_path / "temporary").mkdir()
+    env = {**os.environ, "PYTHONPATH": str(place), "TMPDIR": str(left)}
+    done = subprocess.run([sys.executable, "-c", asked], env=env, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with server.connect(store) as session:
+        assert session.execute("SELECT version_num FROM alembic_version").fetchone() == ("0001",)
+    assert not list(left.iterdir())
+
+
 def test_pages_are_rendered_from_the_wheel_alone(built, tmp_path):
     shutil.unpack_archive(built, tmp_path, "zip")
     asked = "from sluice.pages import html; print(html.HERE, *html._TEMPLATES.list_templates(), *html.STATIC)"

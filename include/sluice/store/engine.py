@@ -16,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.libpq import connect, parameters, refusal_sqlstate
-from sluice.paths import FILES, PROJECT
+from sluice.paths import FILES, unpacked
 from sluice.store import json_text
 from sluice.store.tables import identity
 from sluice.tls import remarks, trouble
@@ -66,7 +66,7 @@ class Store:
             json_deserializer=json_text.loads,
         )
         event.listen(self._engine, "do_connect", _connect)
-        self._is_known = False
+        self._has_tables = False
 
     @contextmanager
     def begin(self) -> Iterator[Connection]:
@@ -83,9 +83,8 @@ class Store:
                 if self._patience_s is not None:
                     # Not by `options`, which poolers refuse.
                     connection.execute(text(f"SET LOCAL statement_timeout = {round(self._patience_s * 1000)}"))
-                if not self._is_known:
-                    _expect_known(connection)
-                    self._is_known = True
+                if not self._has_tables:
+                    self._has_tables = bool(_known_versions(connection))
                 yield connection
         except (exc.OperationalError, exc.TimeoutError) as error:
             raise self._connection_error(error) from None
@@ -107,6 +106,14 @@ class Store:
             raise SluiceError(
                 33, f"the control store refuses a statement: {error.orig}", "let the role own its database"
             ) from None
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether its tables were made, be it by an older Sluice."""
+        if not self._has_tables:
+            with self.begin():
+                pass
+        return self._has_tables
 
     @cached_property
     def id(self) -> str:
@@ -133,9 +140,9 @@ class Store:
         from alembic.config import Config
 
         configuration = Config()
-        # Percent signs are its own.
-        configuration.set_main_option("script_location", str(PROJECT / _MIGRATIONS).replace("%", "%%"))
-        with self.begin() as connection:
+        with unpacked(_MIGRATIONS) as scripts, self.begin() as connection:
+            # Percent signs are its own.
+            configuration.set_main_option("script_location", str(scripts).replace("%", "%%"))
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sluice control store'))"))
             configuration.attributes["connection"] = connection
             command.upgrade(configuration, "head")
@@ -172,12 +179,13 @@ def _versions(connection: Connection) -> list[int]:
     return [int(version) for version in connection.scalars(select(_VERSION.c.version_num))]
 
 
-def _expect_known(connection: Connection) -> None:
+def _known_versions(connection: Connection) -> list[int]:
     """See that no newer Sluice made what is there; an older one may have, which `migrate` brings up."""
-    for version in _versions(connection):
+    for version in (versions := _versions(connection)):
         if version > newest():
             raise ConfigError(
                 59,
                 f"the tables of the control store are of version {version:04}, and this Sluice knows {newest()}",
                 "a newer Sluice made them: run that version, nothing was changed",
             )
+    return versions
