@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from support.world import SOURCE
 
+from sluice.capture.grants import slave_grants
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import TransientError
+from sluice.monitor import check
 from sluice.state.replication import ReplicationEvent
 from sluice.store import replications
 
@@ -32,6 +34,21 @@ def test_a_drain_that_runs_before_bootstrap_waits_for_it(world):
     world.master.execute("INSERT INTO t VALUES (1)")
     world.catch_up()
     assert world.differences() == {}
+
+
+def test_check_says_what_is_still_to_be_made_and_grants_need_none_of_it(world):
+    # As in a process that has never seen the tables.
+    world.configure(lambda settings: None)
+    findings = {finding.subject: finding for finding in check.findings(world.context)}
+    for subject in ("control store", f"source {SOURCE}", "slave zurich"):
+        assert findings[subject].good, findings[subject].text
+    assert findings["control store"].text.startswith("answers; its tables are made by the first ")
+    assert findings["slave zurich"].text.startswith("answers; its own triggers")
+    before = slave_grants(world.context, "zurich", silent=False)
+    bootstrap(world.context, SOURCE, rebase=True)
+    assert slave_grants(world.context, "zurich", silent=False) == before
+    (store,) = (one for one in check.findings(world.context) if one.subject == "control store")
+    assert store.text == "answers"
 
 
 def test_a_drain_waits_for_the_columns_of_a_newer_version(world):

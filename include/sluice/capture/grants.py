@@ -51,7 +51,7 @@ def slave_grants(context: Context, name: str, *, silent: bool) -> str:
     tables: set[TableName] = set()
     replications = [replication for replication in context.config.replications if replication.slave == name]
     for source in (replication.source for replication in replications):
-        mapper = context.mapper(Pair(source, name))
+        mapper = context.configured_mapper(Pair(source, name))
         schemas |= {
             mapper.schema(pattern.schema) for pattern in context.config.source(source).patterns if not pattern.excluded
         }

@@ -39,13 +39,17 @@ def show_check() -> int:
     if runtime is None and not (key := key_file()).exists():
         print(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
         return 1
-    results = list(check.findings(_from_airflow(settings)))
+    context = _from_airflow(settings)
+    results = list(check.findings(context))
     for result in results:
         print(check.line(result))
     wrong = sum(not result.good for result in results)
     if wrong:
         print(f"{wrong} of {len(results)} are wrong: fix them from the top, then run {shell.check()} again.")
         print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
+    elif not context.store.has_tables:
+        for source in settings.sources:
+            print(f"Nothing is wrong. To fill the slaves, type: {shell.update(source, settings.slaves_of(source))}")
     return 1 if wrong else 0
 
 

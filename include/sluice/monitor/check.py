@@ -173,7 +173,8 @@ def _answers(database: Capture | SlaveDatabase) -> str:
 
 def _store(context: Context) -> str:
     with context.store.begin():
-        return "; ".join(["answers", *context.store.remarks()])
+        to_come = [] if context.store.has_tables else ["its tables are made by the first initial_update or bootstrap"]
+        return "; ".join(["answers", *to_come, *context.store.remarks()])
 
 
 def _relay(context: Context, relay: Relay) -> str:

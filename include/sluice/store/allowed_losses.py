@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 def allowed_casts(store: Store, pair: Pair) -> dict[TableName, dict[str, str]]:
     """The allowed casts: by table of the master and column of the slave."""
+    if not store.has_tables:
+        return {}
     with store.begin() as connection:
         rows = connection.execute(select(allowed_loss).where(for_pair(allowed_loss, pair))).all()
     casts: dict[TableName, dict[str, str]] = {}
