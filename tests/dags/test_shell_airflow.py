@@ -225,11 +225,12 @@ def test_a_connection_that_a_secrets_backend_has_is_not_what_was_stored(sluice, 
 @pytest.mark.full
 def test_all_connections_that_are_missing_are_asked_for(sluice, monkeypatch):
     monkeypatch.delenv(SEALED_ENV)
-    for name in ("MASTER", "GENEVA"):
+    for name in ("SPARK", "MASTER", "GENEVA"):
         monkeypatch.delenv(f"AIRFLOW_CONN_TEST_{name}")
-    lines = ["postgresql://eva@127.0.0.1:1/shop", CANARY, "postgresql://eva@127.0.0.1:1/copy", CANARY]
+    lines = ["local[2]", "postgresql://eva@127.0.0.1:1/shop", CANARY, "postgresql://eva@127.0.0.1:1/copy", CANARY]
     code, said = sluice("connect", stdin="\n".join(lines) + "\n")
     assert code == 1
+    assert "ok   Spark: spark local[2], looked at by the first job" in said
     assert "FAIL source flights: SLC-030" in said
     assert "FAIL slave geneva: SLC-030" in said
     assert "test_zurich" not in said, "Airflow has it"

@@ -104,13 +104,19 @@ def _switch_all(context: Context, source: str, *, paused: bool) -> int:
 
 
 def connect_missing(password_variable: str | None) -> int:
-    """Ask for every connection of a source or a slave that Airflow lacks, and try each. 0 if all answer."""
+    """Ask for every connection of the configuration that Airflow lacks, and try each. 0 if all answer."""
     context = _context()
     settings = context.config
-    ids = [conn_id for conn_id in _databases(settings) if conn_id not in context.connections]
+    ids = [conn_id for conn_id in connection_ids(settings) if conn_id not in context.connections]
     if not ids:
         print("Airflow has all connections that the configuration names. To replace one, name it.")
-    asked = ((conn_id, None if conn_id in secret_ids(settings) else _read_address(conn_id)) for conn_id in ids)
+    uses = {settings.control: "the control store", settings.airflow_api: "Airflow's REST API", settings.spark: "Spark"}
+    uses |= {source.connection: f"source {name}" for name, source in settings.sources.items()}
+    uses |= {slave.connection: f"slave {name}" for name, slave in settings.slaves.items()}
+    asked = (
+        (conn_id, None if conn_id in secret_ids(settings) else _read_address(conn_id, uses.get(conn_id, "")))
+        for conn_id in ids
+    )
     return max([connect(conn_id, address, password_variable) for conn_id, address in asked], default=0)
 
 
@@ -155,11 +161,12 @@ def _databases(settings: Config) -> list[str]:
     return [conn_id for conn_id in connection_ids(settings) if conn_id not in deployment]
 
 
-def _read_address(conn_id: str) -> str:
+def _read_address(conn_id: str, use: str = "") -> str:
     """The address, from a person at a terminal, or a line of stdin."""
     if not sys.stdin.isatty():
         return sys.stdin.readline().strip()
-    print(f"The address of {conn_id}, without a password, is one of\n  " + "\n  ".join(EXAMPLES))
+    of = f"{conn_id} ({use})" if use else conn_id
+    print(f"The address of {of}, without a password, is one of\n  " + "\n  ".join(EXAMPLES))
     return input("Address: ")
 
 
