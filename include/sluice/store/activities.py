@@ -9,13 +9,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, select, text
-from sqlalchemy.dialects.postgresql import distinct_on, insert
+from sqlalchemy.dialects.postgresql import insert
 
 from sluice.model.activity import RowCounts
 from sluice.model.names import TableName
 from sluice.sqlfiles import statement
 from sluice.store.comparisons import is_whole
 from sluice.store.engine import Store
+from sluice.store.first_rows import keep_first
 from sluice.store.tables import activity, comparison, rejected, tolerated
 
 _STEP_S = 600
@@ -118,9 +119,8 @@ def comparisons(store: Store, source: str) -> dict[tuple[str, str], LastComparis
     last = (
         select(*which, comparison.c.compared, comparison.c.different, comparison.c.at)
         .where(comparison.c.source == source, is_whole() | (comparison.c.different > 0))
-        .ext(distinct_on(*which))
         .order_by(*which, comparison.c.point.desc())
     )
     with store.begin() as connection:
-        rows = connection.execute(last).all()
+        rows = connection.execute(keep_first(last, *which)).all()
     return {(row.slave, row.table): LastComparison(row.compared, row.different, row.at.isoformat()) for row in rows}

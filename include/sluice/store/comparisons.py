@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, func, select
-from sqlalchemy.dialects.postgresql import array, distinct_on
+from sqlalchemy.dialects.postgresql import array
 
 from sluice.model.compared_points import ComparedPoint
 from sluice.model.key_range import KeyInterval
@@ -19,6 +19,7 @@ from sluice.model.row_difference import RowDifference
 from sluice.model.sample_bound import SampleBound
 from sluice.store import known_differences
 from sluice.store.engine import Store
+from sluice.store.first_rows import keep_first
 from sluice.store.tables import comparison, row_difference
 
 _AT_ONCE = 5_000
@@ -108,11 +109,10 @@ def equal_tables(store: Store, pair: Pair) -> dict[str, TableName]:
         select(body["on_slave"], all_rows & (comparison.c.different == 0) & (body["own"].as_integer() == 0))
         .add_columns(comparison.c.table)
         .where(comparison.c.source == pair.source, comparison.c.slave == pair.slave, telling)
-        .ext(distinct_on(comparison.c.table))
         .order_by(comparison.c.table, comparison.c.point.desc())
     )
     with store.begin() as connection:
-        rows = connection.execute(last).all()
+        rows = connection.execute(keep_first(last, comparison.c.table)).all()
     return {table: TableName(*on_slave) for on_slave, equal, table in rows if equal}
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sqlalchemy import select
-from sqlalchemy.dialects.postgresql import distinct_on, insert
+from sqlalchemy.dialects.postgresql import insert
 
 from sluice.model.names import TableName
 from sluice.store import comparisons
 from sluice.store.engine import Store
+from sluice.store.first_rows import keep_first
 from sluice.store.tables import comparison, layout, watched
 
 
@@ -34,13 +35,10 @@ def columns(store: Store, source: str) -> dict[TableName, list[str]]:
     """The columns of each table that the change log speaks of, as they were last."""
     names = layout.c.body["schema"].astext, layout.c.body["table"].astext
     newest = (
-        select(*names, layout.c.body["columns"])
-        .where(layout.c.source == source)
-        .ext(distinct_on(*names))
-        .order_by(*names, layout.c.id.desc())
+        select(*names, layout.c.body["columns"]).where(layout.c.source == source).order_by(*names, layout.c.id.desc())
     )
     with store.begin() as connection:
-        rows = connection.execute(newest).all()
+        rows = connection.execute(keep_first(newest, *names)).all()
     return {TableName(schema, table): [name for name, *_ in known] for schema, table, known in rows}
 
 
@@ -49,8 +47,7 @@ def row_counts(store: Store, source: str) -> dict[str, int]:
     newest = (
         select(comparison.c.table, comparison.c.compared)
         .where(comparison.c.source == source, comparisons.is_whole())
-        .ext(distinct_on(comparison.c.table))
         .order_by(comparison.c.table, comparison.c.point.desc())
     )
     with store.begin() as connection:
-        return {str(table): int(rows) for table, rows in connection.execute(newest)}
+        return {str(table): int(rows) for table, rows in connection.execute(keep_first(newest, comparison.c.table))}
