@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 
-from airflow.sdk import DAG, CronTriggerTimetable
+from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config
 from sluice_airflow import conventions
+from sluice_airflow.airflow_versions import CronTriggerTimetable
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """

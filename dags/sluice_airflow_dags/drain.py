@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
-from airflow.sdk import DAG, AssetOrTimeSchedule, DeltaTriggerTimetable
+from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config, Replication
 from sluice_airflow import conventions
+from sluice_airflow.airflow_versions import AssetOrTimeSchedule, DeltaTriggerTimetable
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import SluiceSparkOperator
 

@@ -3,11 +3,12 @@
 from datetime import timedelta
 
 from airflow.configuration import conf
-from airflow.sdk import DAG, DeltaTriggerTimetable
+from airflow.sdk import DAG
 
 from sluice.config import pools
 from sluice.config.configuration import Config
 from sluice_airflow import conventions
+from sluice_airflow.airflow_versions import DeltaTriggerTimetable
 from sluice_airflow.operator import SluiceSparkOperator
 
 DOC = """

@@ -9,11 +9,11 @@ from typing import Any
 
 from airflow.sdk import Context
 from airflow.sdk.bases.sensor import BaseSensorOperator
-from airflow.sdk.exceptions import AirflowFailException
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 from pyarrow import ArrowException, fs
 
 from sluice.config import configuration
+from sluice_airflow.airflow_versions import NATIVE_OPERATOR, AirflowFailException
 
 POLL_S = 5.0
 
@@ -84,8 +84,7 @@ class ArrivalSensor(BaseSensorOperator):
     template_fields: Sequence[str] = ("expected",)
 
     def __init__(self, *, expected: Mapping[str, Any] | str, **kwargs: Any) -> None:
-        kwargs.setdefault("render_template_as_native_obj", True)
-        super().__init__(**kwargs)
+        super().__init__(**NATIVE_OPERATOR | kwargs)
         self.expected = expected
 
     def execute(self, context: Context) -> None:

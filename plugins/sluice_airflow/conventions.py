@@ -11,6 +11,7 @@ from airflow.sdk import Asset, TriggerRule
 from sluice.config import pools
 from sluice.config.configuration import Config
 from sluice.config.source import SourceSettings
+from sluice_airflow.airflow_versions import NATIVE_DAG
 from sluice_airflow.failures import KeepTrying
 from sluice_airflow.operator import CONF_OF_RUNS, ERROR_KEY, SluiceSparkOperator
 
@@ -43,6 +44,7 @@ DAG_SETTINGS: dict[str, Any] = {
     "catchup": False,
     "max_active_runs": 1,
     "default_args": DEFAULT_ARGS,
+    **NATIVE_DAG,
 }
 
 # One slave's question is not to wait for another's answer.

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from airflow.sdk import RetryDecision, RetryPolicy
-from airflow.sdk.exceptions import AirflowTaskTimeout
+from sluice_airflow.airflow_versions import AirflowTaskTimeout, RetryDecision, RetryPolicy
 
 # A log line of Airflow's UI is not wrapped, and about as long.
 _COLUMNS = 110
@@ -59,7 +58,13 @@ class JobCrashed(JobEnded):
 
 
 class Retries(RetryPolicy):
-    """A transient error is tried again, as often as the task says; a terminal one is not."""
+    """A transient error is tried again, as often as the task says; a terminal one is not.
+
+    Attributes:
+        fixed_delay: between two tries, where Airflow has no policies; None: as the task says.
+    """
+
+    fixed_delay: ClassVar[timedelta | None] = None
 
     def evaluate(self, exception: BaseException, try_number: int, max_tries: int, context: Any = None) -> RetryDecision:
         if isinstance(exception, JobFailed):
@@ -83,6 +88,7 @@ class KeepTrying(Retries):
     crashes = 4
     # Before, the next try would find the lease of the job that crashed, and take it for another one at work.
     after_crash = timedelta(seconds=25)
+    fixed_delay = after_crash
     longest = timedelta(minutes=2)
 
     def decide(self, exception: BaseException, try_number: int) -> RetryDecision:

@@ -6,7 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from airflow.configuration import conf
-from airflow.sdk.observability import stats
+
+from sluice_airflow.airflow_versions import stats
 
 _SWITCHES = ("statsd_on", "statsd_datadog_enabled", "otel_on")
 _log = logging.getLogger(__name__)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from airflow.sdk import BaseOperator, Context
-from airflow.sdk.exceptions import AirflowSkipException
 
 from sluice import connections, paths, shell
 from sluice.config import configuration
@@ -22,6 +21,7 @@ from sluice.errors import ConfigError, TransientError
 from sluice.model import requester
 from sluice.model.requester import REQUESTERS_ENV, Requester
 from sluice_airflow import launch, lineage, metrics, requesters, run_notes
+from sluice_airflow.airflow_versions import NATIVE_OPERATOR, AirflowSkipException, retry_arguments, retrying_by
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
 from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
@@ -78,12 +78,13 @@ class SluiceSparkOperator(BaseOperator):
         personal: bool = False,
         answer_of: str | None = None,
         if_asked: str = "True",
+        retry_policy: Retries | None = None,
         **kwargs: Any,
     ) -> None:
+        policy = retry_policy or Retries()
         # Lists, numbers and switches come out of the trigger form as such, not as text.
-        kwargs.setdefault("render_template_as_native_obj", True)
-        kwargs.setdefault("retry_policy", Retries())
-        super().__init__(**kwargs)
+        super().__init__(**NATIVE_OPERATOR | kwargs | retry_arguments(policy))
+        self.retry_policy = policy
         self.job = job
         self.arguments = dict(arguments or {})
         self.only_if = only_if
@@ -97,6 +98,10 @@ class SluiceSparkOperator(BaseOperator):
         self._child: Child | None = None
 
     def execute(self, context: Context) -> dict[str, Any]:
+        with retrying_by(self.retry_policy, context):
+            return self._execute(context)
+
+    def _execute(self, context: Context) -> dict[str, Any]:
         if str(self.only_if) == "False":
             raise AirflowSkipException(f"job {self.job} has nothing to do in a run like this")
         try:

@@ -7,9 +7,9 @@ from typing import Any
 
 from airflow.providers.standard.operators.hitl import HITLOperator
 from airflow.sdk import Context
-from airflow.sdk.bases.skipmixin import SkipMixin
 
 from sluice.state.ddl_question import Reactivation as Answer
+from sluice_airflow.airflow_versions import SkipMixin
 
 
 class Reactivation(HITLOperator, SkipMixin):
@@ -27,7 +27,7 @@ class Reactivation(HITLOperator, SkipMixin):
         self.only_if = only_if
 
     def execute(self, context: Context) -> Any:
-        if self.only_if != "False":
+        if str(self.only_if) != "False":
             return super().execute(context)
         self.log.info("nobody is to be asked")
         return None

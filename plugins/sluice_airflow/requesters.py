@@ -14,12 +14,13 @@ from urllib.parse import quote
 
 from airflow.configuration import conf
 from airflow.sdk import Context
-from airflow.sdk.exceptions import AirflowException, AirflowRuntimeError
+from airflow.sdk.exceptions import AirflowRuntimeError
 
 from sluice.airflow_api.client import AirflowApi
 from sluice.config import configuration
 from sluice.errors import ConfigError, TransientError
 from sluice.model.requester import Requester
+from sluice_airflow.airflow_versions import AirflowException
 from sluice_airflow.sealing import get_connection, info
 
 _SIMPLE, _FAB = "SimpleAuthManager", "FabAuthManager"

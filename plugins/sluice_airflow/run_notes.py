@@ -9,13 +9,14 @@ import logging
 from typing import Any
 
 from airflow.sdk import BaseHook, Context
-from airflow.sdk.exceptions import AirflowException, AirflowRuntimeError
+from airflow.sdk.exceptions import AirflowRuntimeError
 
 from sluice.airflow_api.client import AirflowApi
 from sluice.airflow_api.runs import Runs
 from sluice.config import configuration
 from sluice.errors import SluiceError
 from sluice.model.row_difference import without_keys
+from sluice_airflow.airflow_versions import AirflowException
 from sluice_airflow.sealing import info
 
 _log = logging.getLogger(__name__)

@@ -13,13 +13,13 @@ from contextlib import suppress
 from typing import Any
 
 from airflow.sdk import BaseHook
-from airflow.sdk.exceptions import AirflowNotFoundException
 from airflow.sdk.log import mask_secret
 
 from sluice import shell
 from sluice.config.configuration import Config
 from sluice.connections import ConnectionInfo, seal
 from sluice.errors import ConfigError
+from sluice_airflow.airflow_versions import AirflowNotFoundException
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(

@@ -163,7 +163,9 @@ def deployment(tmp_path, monkeypatch, connect):
 @pytest.fixture
 def context():
     """What a job is told about its task."""
-    task = SimpleNamespace(dag_id="d", run_id="r", task_id="t", try_number=1, xcom_push=lambda key, value: None)
+    task = SimpleNamespace(
+        dag_id="d", run_id="r", task_id="t", try_number=1, max_tries=2, xcom_push=lambda key, value: None
+    )
     dag = SimpleNamespace(params={}, task_ids=["t"])
     return {"ti": task, "dag_run": SimpleNamespace(dag_id="d", conf={}, clear_number=0), "dag": dag}
 
