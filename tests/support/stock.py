@@ -8,7 +8,7 @@ import os
 import runpy
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -37,12 +37,13 @@ class Environment:
         return subprocess.run(command, env=dict(env), capture_output=True, text=True, timeout=seconds, check=False)
 
 
-def installed(directory: Path, *, lowest: bool = False) -> Environment:
+def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = ()) -> Environment:
     """Make an environment with the wheel.
 
     Args:
         lowest: with the oldest versions that the wheel allows of what it names itself, in its extras as well; else
             with those of uv.lock, Airflow first, as it is in a deployment before ours comes.
+        beside: these packages are there first instead, and the wheel changes none of what they bring.
     """
     launcher = runpy.run_path(str(PROJECT / "sluice"))
     env = launcher["install_environment"]() | {"UV_LINK_MODE": "hardlink"}
@@ -51,7 +52,7 @@ def installed(directory: Path, *, lowest: bool = False) -> Environment:
     archive = Path(shutil.copy(built, directory / "sluice.zip"))
     place = directory / "venv"
 
-    def typed(*words: str, into: Path | None = None) -> None:
+    def typed(*words: str, into: Path | None = None) -> str:
         command = [uv, *words]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         if done.returncode and (settings := launcher["pip_settings"]()):
@@ -59,6 +60,7 @@ def installed(directory: Path, *, lowest: bool = False) -> Environment:
         assert done.returncode == 0, done.stderr
         if into:
             into.write_text(done.stdout)
+        return done.stdout
 
     typed("venv", "--quiet", str(place))
     into = ["pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
@@ -68,6 +70,12 @@ def installed(directory: Path, *, lowest: bool = False) -> Environment:
         named = ["--requirements", str(PROJECT / "pyproject.toml"), "--all-extras", str(built)]
         typed(*into, "--no-config", "--resolution", "lowest-direct", *named)
         typed(*into, "--no-config", "pytest", "pytest-xdist", "hypothesis", "moto[s3]", "flask", "flask-cors")
+    elif beside:
+        typed(*into, "--no-config", *beside)
+        there = ["pip", "freeze", "--python", str(place / "bin" / "python")]
+        before = set(typed(*there).splitlines())
+        typed(*into, "--no-config", ours)
+        assert before <= set(typed(*there).splitlines())
     else:
         constraints = directory / "constraints.txt"
         exported = ["--frozen", "--all-extras", "--all-groups", "--no-emit-project", "--no-hashes", "--no-annotate"]

@@ -1,0 +1,132 @@
+"""A deployment of others that runs: stock Airflow with the wheel, Spark Connect, and databases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from support import places
+from support.launcher import wait_until
+from support.short_jvm import SHORT_LIVED
+from support.sparkserver import SERVER, await_port, started
+from support.stock import Environment, deployment, without_the_product
+
+from sluice.airflow_api.client import AirflowApi
+from sluice.connections import ConnectionInfo
+from sluice.runtime import ports
+
+CONFIG = """
+dag_prefix: acme_
+sources:
+  shop: {connection: shop_master, tables: {public.customers: {}}}
+slaves:
+  branch: {connection: shop_branch}
+replications:
+  - {source: shop, slave: branch}
+"""
+TABLE = "CREATE TABLE customers (id int PRIMARY KEY, name text)"
+DAGS = 13
+
+
+class Deployment:
+    """One that runs: its shell, its REST API, its databases."""
+
+    def __init__(self, environment: Environment, env: dict[str, str], api: AirflowApi, master: Any, slave: Any) -> None:
+        self._environment, self._env = environment, env
+        self.api, self.master, self.slave = api, master, slave
+
+    def typed(self, *words: str, seconds: int = 240) -> str:
+        done = self._environment.run(*words, env=self._env, seconds=seconds)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def dags(self) -> list[dict[str, Any]]:
+        return self.api.ask("/api/v2/dags?tags=sluice&limit=100")["dags"]
+
+    def unpause(self) -> None:
+        """Wait until Airflow has all DAGs, and unpause them."""
+        wait_until(lambda: len(self.dags()) == DAGS, "the DAGs")
+        assert self.api.ask("/api/v2/importErrors")["total_entries"] == 0
+        self.typed("airflow", "dags", "unpause", "--treat-dag-id-as-regex", "^acme_", "--yes")
+        assert not any(dag["is_paused"] for dag in self.dags())
+
+    def replicate(self) -> None:
+        """Fill the slave and change the master; the slave ends equal."""
+        self.typed("sluice", "trigger", "bootstrap", "source=shop", "--wait")
+        self.typed("sluice", "trigger", "initial_update", "source=shop", "slaves=branch", "--wait", seconds=600)
+        rows = "SELECT count(*), count(*) FILTER (WHERE name = 'of the stream') FROM customers"
+        assert self.slave.execute(rows).fetchone() == (500, 0)
+        self.master.execute("UPDATE customers SET name = 'of the stream' WHERE id <= 7")
+        self.master.execute("DELETE FROM customers WHERE id = 9")
+        wait_until(lambda: self.slave.execute(rows).fetchone() == (499, 7), "the changes on the slave")
+        (row,) = json.loads(self.typed("sluice", "status", "--json"))
+        assert (row["slave"], row["status"], row["different"]) == ("branch", "NORMAL", 0)
+
+
+@contextmanager
+def deployed(environment: Environment, server: Any, java: Path, place: Path) -> Iterator[Deployment]:
+    """Run a deployment in an empty directory, until the block ends."""
+    infos = {name: server.create_database() for name in ("airflow", "sluice_control", "shop_master", "shop_branch")}
+    port = places.reserve_port()
+    spark_port = places.reserve_port()
+    known = infos.pop("airflow")
+    login = f"{quote(known.login)}:{quote(known.password)}"
+    metadata = f"postgresql+psycopg://{login}@/{known.database}?host={quote(known.host, safe='')}&port={known.port}"
+    env = deployment(environment, place, metadata, port, java)
+    # Executors have the packages alone: the product is sent to them.
+    python = without_the_product(environment, place / "executors")
+    connections = {
+        **{
+            name: {**vars(info), "schema": info.database, "conn_type": "postgres", "extra": dict(info.extra)}
+            for name, info in infos.items()
+        },
+        "sluice_airflow_api": {
+            "conn_type": "http", "host": "127.0.0.1", "port": port, "login": "admin", "password": "secret",
+        },
+        "sluice_spark": {
+            "conn_type": "spark_connect", "host": "localhost", "port": spark_port,
+            "extra": {"py-files": str(environment.archive)},
+        },
+    }  # fmt: skip
+    for name, fields in connections.items():
+        fields.pop("database", None)
+        env[f"AIRFLOW_CONN_{name.upper()}"] = json.dumps(fields)
+    (place / "etc").mkdir()
+    (place / "etc" / "shop.yaml").write_text(CONFIG)
+    env["SLUICE_CONFIG"] = str(place / "etc" / "shop.yaml")
+    properties = {
+        "spark.connect.grpc.binding.address": ports.LOOPBACK,
+        "spark.connect.grpc.binding.port": str(spark_port),
+        "spark.driver.host": ports.LOOPBACK,
+        "spark.driver.bindAddress": ports.LOOPBACK,
+        "spark.driver.extraJavaOptions": SHORT_LIVED,
+        "spark.ui.enabled": "false",
+    }
+    words = [word for name, value in properties.items() for word in ("--conf", f"{name}={value}")]
+    spark = [str(environment.bin / "spark-submit"), "--master", "local[4]", *words, "--class", SERVER, "spark-internal"]
+    spark_env = {name: env[name] for name in ("PATH", "HOME", "JAVA_HOME", "AIRFLOW_HOME")} | {
+        "PYSPARK_PYTHON": str(python)
+    }
+    with (
+        ExitStack() as stack,
+        server.connect(infos["shop_master"]) as master,
+        server.connect(infos["shop_branch"]) as slave,
+    ):
+        master.autocommit = slave.autocommit = True
+        master.execute(f"{TABLE}; INSERT INTO customers SELECT g, 'of the first hour' FROM generate_series(1, 500) g")
+        for folder in ("spark", "services"):
+            (place / folder).mkdir()
+        spark_server = stack.enter_context(started(spark, spark_env, place / "spark"))
+        api = AirflowApi(ConnectionInfo("http", "127.0.0.1", port, "", "admin", "secret"))
+        here = Deployment(environment, env, api, master, slave)
+        here.typed("airflow", "db", "migrate")
+        assert "made: the DAG file" in here.typed("sluice", "init")
+        airflow = [str(environment.bin / "airflow"), "standalone"]
+        services = stack.enter_context(started(airflow, env, place / "services"))
+        await_port(spark_server, spark_port, place / "spark")
+        await_port(services, port, place / "services")
+        yield here
