@@ -137,9 +137,15 @@ def outcome(page: Page, dag: str, run: str, seconds: float = 240) -> Outcome:
 
 
 def shot(page: Page, directory: Path, name: str) -> Path:
-    """Keep what the page looks like."""
+    """Keep what the page looks like.
+
+    A picture of the whole page scrolls it, and the browser scrolls it back when the focus moves: between the press and
+    the release of a button, which then misses it. So it is put back at once.
+    """
     file = directory / f"{name}.png"
+    place = page.evaluate("[scrollX, scrollY]")
     page.screenshot(path=file, full_page=True)
+    page.evaluate("place => scrollTo(...place)", place)
     return file
 
 
