@@ -14,8 +14,9 @@ from sluice.connections import SEALED_ENV, seal
 from sluice.errors import RowsDiffer, TransientError
 from sluice.monitor import comparison_status
 from sluice.state.replication import Status
-from sluice.store import comparisons
+from sluice.store import comparison_progress, comparisons, updates
 from sluice.vendors.postgresql.read import cut_tables
+from sluice.verify import progress
 from sluice.verify.checkpoints import Parts
 from sluice.verify.run import VerifyRequest, verify
 
@@ -101,6 +102,26 @@ def kept(world):
 def newest(world):
     pair = world.pair("zurich")
     return comparisons.tables_of(world.context.store, comparisons.last(world.context.store, pair), pair)
+
+
+def test_a_comparison_says_how_far_it_is_with_what_an_earlier_try_has_compared(world, harm, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS", 0)
+    store, seen = world.context.store, []
+
+    def look():
+        seen.append(comparison_progress.of_run(store, updates.own_run()))
+        assert comparison_progress.of_slave(store, world.pair("zurich")) == seen[-1]
+
+    rows = sum(one.compared for one in newest(world))
+    a_try(world, "told/1", killed_after=BEFORE, meanwhile=look)
+    every, _ = a_try(world, "told/1", meanwhile=look)
+    parts = BEFORE + len(every)
+    assert [(one.parts, one.parts_done, one.rows_planned) for one in seen] == [
+        (parts, 1, rows),
+        (parts, BEFORE + 1, rows),
+    ]
+    assert 0 < seen[0].rows < seen[1].rows < rows
+    assert comparison_progress.of_slave(store, world.pair("zurich")) is None
 
 
 def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_compared(world, harm):

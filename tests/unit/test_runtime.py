@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from support.waiting import until
 
 from sluice.config import configuration, pools
 from sluice.errors import ConfigError, SluiceError
@@ -98,6 +99,20 @@ def test_progress_says_every_while_what_is_still_going_on():
             time.sleep(0.01)
     lines = shown.getvalue().splitlines()
     assert re.match(r"\[\d:\d\d\] Airflow: done in \d+\.", lines[-1])
+
+
+def test_quiet_progress_says_nothing_while_nothing_changes():
+    shown = io.StringIO()
+    with Progress(shown, heartbeat_s=0.01, quiet=True).step("verify") as step:
+        for detail in ("1 of 2 parts", "2 of 2 parts"):
+            step.update(detail)
+            until(lambda detail=detail: f"({detail})" in shown.getvalue())
+            time.sleep(0.1)
+    assert [line.split(" ", 1)[1].rpartition(" ")[0] for line in shown.getvalue().splitlines()[:-1]] == [
+        "verify",
+        "... verify (1 of 2 parts) 0",
+        "... verify (2 of 2 parts) 0",
+    ]
 
 
 def test_progress_says_what_failed():

@@ -8,6 +8,7 @@ import time
 import urllib.error
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
@@ -25,6 +26,20 @@ _OURS = re.compile(r"SLC-\d{3}: .*")
 
 
 _DOING = {"GET": "to show", "POST": "a run of", "PATCH": "to change"}
+
+
+@dataclass(frozen=True)
+class RunStanding:
+    """How a run stands: its state, the states of its tasks, and its note."""
+
+    state: str
+    tasks: str
+    note: str
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is over."""
+        return self.state in ("success", "failed")
 
 
 class Dags:
@@ -92,29 +107,35 @@ class Dags:
         """
         deadline = time.monotonic() + patience_s
         answered = time.monotonic()
-        dag, path = self._config.dag_id(name), f"/dagRuns/{quote(run)}"
+        dag = self._config.dag_id(name)
         while True:
             try:
-                state = self._ask(dag, path)
-                tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
+                standing = self.look(dag, run)
             except TransientError:
                 if time.monotonic() > answered + _SILENT_S:
                     raise
                 time.sleep(_LOOK_S)
                 continue
             answered = time.monotonic()
-            at_work = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
-            report(", ".join(f"{task['task_id']} {task['state']}" for task in at_work))
-            note = from_note(str(state["note"] or ""))
-            if state["state"] == "success":
-                return note
-            if state["state"] == "failed" or time.monotonic() > deadline:
+            report(standing.tasks)
+            if standing.state == "success":
+                return standing.note
+            if standing.has_ended or time.monotonic() > deadline:
                 raise SluiceError(
                     952,
-                    "\n".join(filter(None, [f"the run {run} of {dag} is {state['state']}", note])),
+                    "\n".join(filter(None, [f"the run {run} of {dag} is {standing.state}", standing.note])),
                     "the log of its task in the Airflow UI has more. When the cause is fixed, trigger it again",
                 )
             time.sleep(_LOOK_S)
+
+    def look(self, dag: str, run: str) -> RunStanding:
+        """A run, by the id of its DAG. Raises SluiceError SLC-916, Airflow does not answer; SLC-915, it refuses."""
+        path = f"/dagRuns/{quote(run, safe='')}"
+        answer = self._ask(dag, path)
+        tasks = self._ask(dag, f"{path}/taskInstances")["task_instances"]
+        begun = [task for task in tasks if task["state"] not in (None, "skipped", "upstream_failed")]
+        text = ", ".join(f"{task['task_id']} {task['state']}" for task in begun)
+        return RunStanding(str(answer["state"]), text, from_note(str(answer["note"] or "")))
 
     def _ask(
         self, dag: str, path: str = "", method: str = "GET", body: object = None, hint: str = "nothing was changed"

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import urllib.error
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +23,7 @@ from sluice.config.configuration import Config
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError
 from sluice.model.names import Pair
+from sluice.monitor import run_progress
 from sluice.runtime.terminal import Progress
 from sluice.store import replications
 from sluice.vendors.address import EXAMPLES, SECRET, Address, parsed
@@ -40,7 +41,8 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
         words: choices of its form, as NAME=VALUE.
         conf: more of them, as a JSON object.
     """
-    dags = _context().dags()
+    context = _context()
+    dags = context.dags()
     try:
         given = json.loads(conf or "{}")
     except (ValueError, RecursionError):
@@ -53,13 +55,23 @@ def trigger(dag: str, words: Sequence[str], conf: str | None, *, wait: bool) -> 
     print(f"triggered: {run}")
     if wait:
         try:
-            with Progress().step(dag) as step:
-                note = dags.wait(dag, run, step.update)
+            with Progress(quiet=True).step(dag) as step:
+                follow = _follower(context, f"{context.config.dag_id(dag)}/{run}", step.update)
+                note = dags.wait(dag, run, follow)
         except KeyboardInterrupt:
             print(f"\nThe run goes on in Airflow. To see how far it is, type: {shell.status()}", file=sys.stderr)
             return 130
         print(note or f"success: {run}")
     return 0
+
+
+def _follower(context: Context, run: str, update: Callable[[str], None]) -> Callable[[str], None]:
+    """Tell how far a run is, and its tasks."""
+
+    def follow(tasks: str) -> None:
+        update("; ".join(filter(None, [run_progress.describe(context, run), tasks])))
+
+    return follow
 
 
 def switch(source: str, slaves: Sequence[str], *, everyone: bool, publish: bool, paused: bool) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 # So many tables are named in a line.
 _NAMED = 4
@@ -82,6 +82,11 @@ class LoadProgress:
         tables = [TableProgress(**{**row, "state": TableState(row["state"])}) for row in values.get("by_table") or ()]
         return cls(**known, by_table=tables)
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether it is known how much there is to load."""
+        return bool(self.chunks or self.bytes_planned)
+
     def in_state(self, state: TableState) -> list[TableProgress]:
         """The tables that are in a state."""
         return [table for table in self.by_table if table.state is state]
@@ -106,15 +111,81 @@ class LoadProgress:
         return {"mb": f"{self.bytes / 1e6:.1f}/{self.bytes_planned / 1e6:.1f}", "seconds_left": left}
 
     @property
+    def rows_planned(self) -> int | None:
+        """The estimate of all rows, as many for each byte as so far; None if unknown."""
+        if not (self.chunks and self.rows and self.bytes and self.bytes_planned):
+            return None
+        return max(self.rows, round(self.rows * self.bytes_planned / self.bytes))
+
+    @property
     def summary(self) -> str:
         """A text for people: everything but the chunks."""
-        parts = [f"{self.rows:,} rows"] if self.chunks else []
+        parts = [_rows(self.rows, self.rows_planned)] if self.chunks else []
         if self.bytes is not None and self.bytes_planned is not None:
             parts.append(f"{self.bytes / 1e6:,.1f} of {self.bytes_planned / 1e6:,.1f} MB")
-        if self.rows_per_s is not None:
-            parts.append(f"{self.rows_per_s:,} rows/s")
-        if self.seconds_left:
-            parts.append(f"{timedelta(seconds=self.seconds_left)} left")
+        parts += _pace(self.rows_per_s, self.seconds_left)
         if self.waits:
             parts.append(f"waits: {self.waits}")
         return ", ".join(parts)
+
+    @property
+    def text(self) -> str:
+        """A text for people: everything but the tables."""
+        chunks = f"{self.chunks_done} of {self.chunks} chunks" if self.chunks else ""
+        return ", ".join(filter(None, [chunks, self.summary]))
+
+
+@dataclass(frozen=True)
+class ComparisonProgress:
+    """The progress of a comparison, of all its slaves.
+
+    Attributes:
+        parts, parts_done: numbers of all parts and of compared ones; a part is a table, or a range of its keys.
+        rows: the number of compared rows.
+        rows_planned: an estimate of all; None if unknown.
+        rows_per_s, seconds_left: as those of `LoadProgress`.
+    """
+
+    parts: int
+    parts_done: int
+    rows: int
+    rows_planned: int | None = None
+    rows_per_s: int | None = None
+    seconds_left: int | None = None
+
+    @classmethod
+    def at(cls, first: tuple[int, int], now: tuple[int, int], parts: int, planned: int | None, seconds: float) -> Self:
+        """The progress of a comparison that began `seconds` ago.
+
+        Args:
+            first, now: parts and rows, that an earlier try had compared and that are compared now.
+            planned: the estimate of all rows.
+        """
+        (done, rows), (parts_before, rows_before) = now, first
+        # What is left takes as long for each row, or else for each part, as what was done.
+        left, speed = parts - done, done - parts_before
+        if planned is not None and left and planned > rows > rows_before:
+            left, speed = planned - rows, rows - rows_before
+        return cls(
+            parts,
+            done,
+            rows,
+            None if planned is None else max(planned, rows) if done < parts else rows,
+            int((rows - rows_before) / seconds) if seconds and done > parts_before else None,
+            round(left * seconds / speed) if speed else None if left else 0,
+        )
+
+    @property
+    def text(self) -> str:
+        """A text for people."""
+        parts = f"{self.parts_done} of {self.parts} parts"
+        return ", ".join([_rows(self.rows, self.rows_planned), parts, *_pace(self.rows_per_s, self.seconds_left)])
+
+
+def _rows(rows: int, planned: int | None) -> str:
+    return f"{rows:,} rows" if planned is None or planned == rows else f"{rows:,} of about {planned:,} rows"
+
+
+def _pace(rows_per_s: int | None, seconds_left: int | None) -> list[str]:
+    rate = [] if rows_per_s is None else [f"{rows_per_s:,} rows/s"]
+    return [*rate, f"{timedelta(seconds=seconds_left)} left"] if seconds_left else rate

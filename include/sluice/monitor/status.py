@@ -366,7 +366,7 @@ def _load(overview: ReplicationOverview) -> tuple[str, LoadProgress | None]:
     """The state and the progress of the load of a slave, once it has begun: by blocks, chunks, carried files or
     programs.
     """
-    if overview.update is None or not (overview.update.progress.chunks or overview.update.progress.bytes_planned):
+    if overview.update is None or not overview.update.progress.has_begun:
         return "", None
     progress, status, awaited = overview.update.progress, overview.known.status, overview.carried
     if overview.update.state == UpdateState.LOADING_BLOCKS and status is Status.TRANSITION:

@@ -39,11 +39,17 @@ class ProgressStep:
 
 
 class Progress:
-    """Shows steps. Safe to be used from several threads."""
+    """Shows steps. Safe to be used from several threads.
 
-    def __init__(self, stream: TextIO | None = None, heartbeat_s: float = HEARTBEAT_S) -> None:
+    Args:
+        quiet: where there is no terminal, say nothing as long as no detail changes.
+    """
+
+    def __init__(self, stream: TextIO | None = None, heartbeat_s: float = HEARTBEAT_S, *, quiet: bool = False) -> None:
         self._stream = stream or sys.stderr
         self._live = self._stream.isatty()
+        self._quiet = quiet
+        self._told: list[str] = []
         self._period_s = _REFRESH_S if self._live else heartbeat_s
         self._started = time.monotonic()
         self._lock = threading.Lock()
@@ -94,7 +100,8 @@ class Progress:
                     width = shutil.get_terminal_size().columns - 1
                     self._stream.write(_CLEAR + f"{self._clock} {waiting}"[:width])
                     self._stream.flush()
-                else:
+                elif (details := [step.detail for step in self._steps]) != self._told or not self._quiet:
+                    self._told = details
                     self._line(f"... {waiting}")
 
     def _line(self, text: str) -> None:

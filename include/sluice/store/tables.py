@@ -277,9 +277,7 @@ transfer = Table(
     metadata,
     *_key("source", "slave"),
     Column("update_id", BigInteger, nullable=False),
-    Column("url", Text, nullable=False),
-    Column("name", Text, nullable=False),
-    Column("sha256", Text, nullable=False),
+    *(Column(name, Text, nullable=False) for name in ("url", "name", "sha256")),
     Column("files", BigInteger, nullable=False),
     *(Column(name, BigInteger) for name in ("epoch", "rows", "segment", "ordinal")),
     _moment("since", required=True),
@@ -334,6 +332,7 @@ point = Table(
     *(_moment(name, required=True) for name in ("asked", "deadline")),
     Column("snapshot_id", Text),
     *(Column(name, BigInteger) for name in ("segment", "ordinal")),
+    Column("progress", JSONB),
 )
 barrier = Table(
     "barrier",

@@ -225,6 +225,19 @@ def report(store: Store, number: int, progress: LoadProgress) -> None:
         connection.execute(initial_update.update().where(initial_update.c.id == number).values(asdict(progress)))
 
 
+def loads(store: Store, run: str) -> list[LoadProgress]:
+    """The progress of the loads that a run is at work on.
+
+    Args:
+        run: as `dag/run`.
+    """
+    columns = [column for column in initial_update.c if column is not initial_update.c.by_table]
+    wanted = select(*columns).where(initial_update.c.run == run, initial_update.c.ended_at.is_(None))
+    with store.begin() as connection:
+        rows = connection.execute(wanted.order_by(initial_update.c.id)).mappings().all()
+    return [load for row in rows if (load := LoadProgress.from_values(dict(row))).has_begun]
+
+
 def report_blocks(store: Store, number: int, progress: LoadProgress) -> None:
     """Record the progress of an update in blocks."""
     with store.begin() as connection:

@@ -134,6 +134,11 @@ class Parts:
             if job.slave not in late
         ]
 
+    def earlier_rows(self) -> list[tuple[Comparison, int]]:
+        """The parts that an earlier try has compared, each with its rows."""
+        outcomes = [(job, part.outcome) for job, part in self._parts if part.outcome]
+        return [(job, Difference.from_json(json.loads(outcome.difference)).compared) for job, outcome in outcomes]
+
     def points(self, job: Comparison) -> list[ComparedPoint]:
         """The points at which the parts of a table were compared, the oldest first."""
         counts: dict[Position, list[str]] = {}

@@ -34,7 +34,7 @@ from sluice.store.replications import ReplicationState
 from sluice.vendors.protocol.compare import Comparison, Side
 from sluice.vendors.protocol.read import Key
 from sluice.vendors.protocol.slave import SlaveDatabase
-from sluice.verify import ranges
+from sluice.verify import progress, ranges
 from sluice.verify.changed_rows import ChangedRows
 from sluice.verify.checkpoints import Parts
 from sluice.verify.difference import Difference, Keeping
@@ -280,8 +280,7 @@ def _compare(
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
     shapes = _shapes(context, request, point)
-    # A sample is another one each time, as are the rows changed since a position. At the end of an update all has to be
-    # equal at one point.
+    # Samples and changed rows are others each time; at the end of an update all has to be equal at one point.
     run = None if request.initial or request.is_sample or changed else request.run
     parts = Parts(context, request.source, point, run)
     jobs: list[Comparison] = []
@@ -326,9 +325,10 @@ def _compare(
             except SluiceError as error:
                 late[slave] = error
         gives_way = give_way_to_others(context, compare_all, settings.yields_after_s)
-        differences = parts.merge(compare_in_rounds(jobs, gives_way, pace, late, parts.keep), late)
+        keep = progress.reporting(context, request.source, point, jobs, parts)
+        compared = compare_in_rounds(jobs, gives_way, pace, late, keep)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
-    for job, difference in ranges.by_table(differences):
+    for job, difference in ranges.by_table(parts.merge(compared, late)):
         outcome = difference.with_rows_of_its_own() if job.own_rows else difference
         bound = table_bound(job, outcome, request.confidence)
         outcome = replace(outcome, bound=bound, points=parts.points(job))
