@@ -93,7 +93,7 @@ def test_a_deployment_has_words_and_columns_and_a_form_of_its_own(pages_world, p
         page.go_back()
         page.get_by_role("button", name="Begin").click()
         page.get_by_role("dialog").get_by_role("button", name="Begin").click()
-        page.wait_for_url(f"{url}/sluice/")
+        page.wait_for_url(f"{url}/sluice/?run=initial_update*")
     begun = people["otto"].ask("/api/v2/dags/initial_update/dagRuns?order_by=-run_after&limit=1")["dag_runs"][0]["conf"]
     assert (begun["slaves"], begun["mode"], begun["cascade"], begun["resume"]) == (["zurich"], "snapshot", None, False)
 

@@ -1,16 +1,27 @@
-"""The pages of initial updates: how far each table is."""
+"""The progress of loads and comparisons, on the pages and at a shell that waits."""
 
 from __future__ import annotations
+
+import os
+import pty
+import re
+from contextlib import suppress
+from dataclasses import replace
+from threading import Thread
 
 import pytest
 from playwright.sync_api import expect
 from support.browser import fits, opened, shot
 from support.pages import token
+from support.waiting import until
 from support.world import SOURCE
 
-from sluice.model.progress import LoadProgress, TableProgress, TableState
+from sluice.changelog import points
+from sluice.cli import parser
+from sluice.connections import KEY_FILE_ENV, SEALED_ENV, new_key_file, seal
+from sluice.model.progress import ComparisonProgress, LoadProgress, TableProgress, TableState
 from sluice.state.initial_update import UpdateEvent
-from sluice.store import updates
+from sluice.store import comparison_progress, updates
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 MB = 1_000_000
@@ -47,11 +58,79 @@ def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, pe
         expect(rows.nth(1)).to_contain_text("of about 90,000 rows")
         expect(rows.nth(102)).to_contain_text("and 20 more that are waiting")
         expect(rows.nth(103)).to_contain_text("done")
+        expect(page.get_by_text("1,320,000 of about 1,587,970 rows")).to_be_visible()
+        # A line of what the page has seen while it is open, and the same in words.
+        growth = rows.nth(0).get_by_role("img")
+        page.get_by_role("button", name="Refresh").click()
+        expect(growth).to_have_attribute("aria-label", re.compile(r"rows since this page was opened: \+0 in \d+ s"))
+        more = replace(BY_TABLE[1], rows=41_500)
+        updates.report(store, number, replace(LOADING, by_table=[BY_TABLE[0], more, *BY_TABLE[2:]]))
+        page.get_by_role("button", name="Refresh").click()
+        expect(rows.nth(0)).to_contain_text("+1,500 in")
+        expect(growth.locator("polyline")).to_have_attribute("points", re.compile(r"^0,32 (.* )?120,0$"))
+        point = points.ask(store, SOURCE, ["zurich"])
+        comparison_progress.report(store, point, "verify/x", ComparisonProgress(4, 1, 300, 900, 30, 20))
+        page.get_by_role("button", name="Refresh").click()
+        expect(page.get_by_text("300 of about 900 rows, 1 of 4 parts, 30 rows/s, 0:00:20 left")).to_be_visible()
         pictures = tmp_path_factory.mktemp("load")
         shot(page, pictures, "progress")
         page.set_viewport_size({"width": 360, "height": 800})
         fits(page)
         shot(page, pictures, "narrow")
+        page.emulate_media(color_scheme="dark")
+        shot(page, pictures, "narrow-dark")
+        page.set_viewport_size({"width": 1300, "height": 900})
+        shot(page, pictures, "dark")
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """A terminal to write to, and all that it was given."""
+    ours, theirs = pty.openpty()
+    shown = []
+
+    def read() -> None:
+        with suppress(OSError):
+            while text := os.read(ours, 4096):
+                shown.append(text.decode())
+
+    Thread(target=read, daemon=True).start()
+    monkeypatch.setenv("COLUMNS", "200")
+    with os.fdopen(theirs, "w") as stream:
+        yield stream, lambda: "".join(shown)
+
+
+def test_a_person_who_waits_for_a_run_sees_rows_rate_and_time_left(
+    pages_world, people, terminal, monkeypatch, tmp_path, capsys
+):
+    world, admin, store = pages_world, people["admin"], pages_world.context.store
+    stream, shown = terminal
+    monkeypatch.setattr("sys.stderr", stream)
+    new_key_file(tmp_path / "seal.key")
+    monkeypatch.setenv(KEY_FILE_ENV, str(tmp_path / "seal.key"))
+    monkeypatch.setenv(SEALED_ENV, seal(world.infos))
+    asked = ["trigger", "verify", f"source={SOURCE}", "slaves=zurich", "--wait"]
+    newest = "/api/v2/dags/verify/dagRuns?order_by=-run_after&limit=1"
+    codes = []
+    waiting = Thread(target=lambda: codes.append(parser.main(asked)), daemon=True)
+    waiting.start()
+    until(lambda: "verify" in shown())
+    (run,) = (one["dag_run_id"] for one in admin.ask(newest)["dag_runs"])
+    number = points.ask(store, SOURCE, ["zurich"])
+    for progress, line in (
+        (ComparisonProgress(4, 1, 300, 900, 30, 20), "300 of about 900 rows, 1 of 4 parts, 30 rows/s, 0:00:20 left"),
+        (ComparisonProgress(4, 3, 600, 900, 60, 5), "600 of about 900 rows, 3 of 4 parts, 60 rows/s, 0:00:05 left"),
+    ):
+        comparison_progress.report(store, number, f"verify/{run}", progress)
+        points.keep_up(store, number)
+        until(lambda line=line: f"verify (compared: {line}" in shown(), shown())
+    points.close(store, number)
+    admin.ask(f"/api/v2/dags/verify/dagRuns/{run}", "PATCH", {"state": "success"})
+    waiting.join(60)
+    assert codes == [0]
+    # One line was written again and again.
+    assert shown().count("\n") <= 1
+    assert capsys.readouterr().out.splitlines() == [f"triggered: {run}", f"success: {run}"]
 
 
 @pytest.mark.full

@@ -132,6 +132,8 @@ def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pa
     shot(page, tmp_path, "update")
     page.get_by_role("button", name="Begin").click()
     dialog.get_by_role("button", name="Begin").click()
-    page.wait_for_url("**/sluice/")
+    followed = page.get_by_role("region", name="The initial update that you began")
+    expect(followed).to_contain_text("Airflow has queued it.")
+    shot(page, tmp_path, "followed")
     runs = people["admin"].ask("/api/v2/dags/initial_update/dagRuns?order_by=-run_after&limit=1")["dag_runs"]
     assert runs[0]["conf"]["cascade"] == f"{SOURCE}/geneva"

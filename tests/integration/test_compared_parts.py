@@ -109,8 +109,10 @@ def test_a_comparison_says_how_far_it_is_with_what_an_earlier_try_has_compared(w
     store, seen = world.context.store, []
 
     def look():
-        seen.append(comparison_progress.of_run(store, updates.own_run()))
-        assert comparison_progress.of_slave(store, world.pair("zurich")) == seen[-1]
+        told = comparison_progress.of_run(store, updates.own_run())
+        assert told
+        assert comparison_progress.of_slave(store, world.pair("zurich")) == told
+        seen.append(told)
 
     rows = sum(one.compared for one in newest(world))
     a_try(world, "told/1", killed_after=BEFORE, meanwhile=look)

@@ -188,7 +188,7 @@ def test_a_load_in_blocks_says_about_how_far_it_is(world, caplog):
     assert (table.table, table.state, table.rows) == ("public.t", "running", half.loading.rows)
     assert 2700 < table.rows_planned < 3300
     assert (empty.table, empty.rows_planned) == ("public.none", 0)
-    line = r"slave zurich of flights: [0-9,]+ (of about [0-9,]+ )?rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s, \d:\d\d:\d\d left"
+    line = r"slave zurich of flights: .*rows, \d\.\d of 2\.\d MB, [0-9,]+ rows/s, \d:\d\d:\d\d left"
     assert re.search(line, as_table([half]))
     told = [record.getMessage() for record in caplog.records if record.getMessage().startswith("blocks ")]
     assert re.search(r"rows_per_s=\d+ mb=(2\.\d)/\1 seconds_left=0 ", told[-1])

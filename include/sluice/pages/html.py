@@ -30,10 +30,19 @@ from sluice.monitor.reach import Reach
 from sluice.pages import charts, entry, overview, template_filters
 from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, visitor
+from sluice.pages.follow import followed_run
 from sluice.pages.overview import LastHour, Sort, View
 from sluice.state.condition import ReplicationCondition
 from sluice.state.replication import DELIVERING, UNDER_WAY, Status
-from sluice.store import audit_trail, cascades, ddl_questions, history, rejected_changes, watched_tables
+from sluice.store import (
+    audit_trail,
+    cascades,
+    comparison_progress,
+    ddl_questions,
+    history,
+    rejected_changes,
+    watched_tables,
+)
 
 router = APIRouter(include_in_schema=False)
 HERE = Path(__file__).parent
@@ -79,7 +88,12 @@ _TEMPLATES = _environment()
 
 @router.get("/", dependencies=[needs(Right.READ)])
 def replications(
-    request: Request, q: str = "", status: str = "", sort: str = "", down: Annotated[bool, Query()] = False
+    request: Request,
+    q: str = "",
+    status: str = "",
+    sort: str = "",
+    down: Annotated[bool, Query()] = False,
+    run: str = "",
 ) -> Response:
     """The list of replications (guide: "The Replication List Page")."""
     view = View(q, status, Sort(sort) if sort in set(Sort) else None, down)
@@ -94,6 +108,7 @@ def replications(
         "counts": counts,
         "sparks": hour.sparks,
         "columns": columns,
+        "followed": followed_run(request, run),
     }
     return page(request, "list.html", view=view, by=_by(view), **shown)
 
@@ -117,7 +132,8 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
     asked = {"asking": ddl_questions.open_question(context.store, pair), "sees": keys}
-    more: dict[str, Any] = {**drawn, **again, **removal, **asked}
+    comparing = comparison_progress.of_slave(context.store, pair)
+    more: dict[str, Any] = {**drawn, **again, **removal, **asked, "comparing": comparing}
     return page(request, "details.html", one=status, trail=events, config=context.config, **more)
 
 

@@ -31,6 +31,40 @@ function clocks(root) {
   }
 }
 
+// Rows while the page is open: a line for each table that grows, and the same in words. So many points are kept of each.
+const grown = new Map();
+const POINTS = 120;
+function growths(root) {
+  const all = [...root.querySelectorAll("[data-growth]")];
+  for (const name of [...grown.keys()]) if (!all.some((one) => one.dataset.growth === name)) grown.delete(name);
+  for (const one of all) {
+    const { growth: name, rows } = one.dataset;
+    let points = grown.get(name) || [];
+    if (points.length && points.at(-1)[1] > Number(rows)) points = [];
+    points.push([Date.now(), Number(rows)]);
+    // Every other one goes, but for the first and the last.
+    if (points.length > POINTS) points = points.filter((_, place) => place % 2 === 0 || place === points.length - 1);
+    grown.set(name, points);
+    if (points.length > 1) one.replaceChildren(line(points), ` ${told(points)}`);
+  }
+}
+function told(points) {
+  const [[since, first], [now, last]] = [points[0], points.at(-1)];
+  return `+${(last - first).toLocaleString("en")} in ${Math.max(1, Math.round((now - since) / 1000))} s`;
+}
+function line(points) {
+  const [[since, first], [now, last]] = [points[0], points.at(-1)];
+  const part = (name, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  };
+  const svg = part("svg", { class: "spark", viewBox: "0 -1 120 34", preserveAspectRatio: "none", role: "img", "aria-label": `rows since this page was opened: ${told(points)}` });
+  const place = ([at, rows]) => `${Math.round((120 * (at - since)) / (now - since || 1))},${Math.round(32 - (32 * (rows - first)) / (last - first || 1))}`;
+  svg.append(part("polyline", { class: "line", points: points.map(place).join(" ") }));
+  return svg;
+}
+
 // Makes `old` like `fresh` and leaves alone what is the same: focus, selection and scrolling stay.
 function morph(old, fresh) {
   if (old.isEqualNode(fresh)) return;
@@ -77,6 +111,7 @@ async function refresh() {
     if (!live) throw new Error(`Airflow answers ${answer.status}`);
     if (answer.status >= 500) throw new Error(live.querySelector("section p").textContent);
     clocks(live);
+    growths(live);
     const field = document.activeElement?.closest("[data-filter]") && document.activeElement;
     if (field) live.querySelector(`[name=${field.name}]`)?.setAttribute("value", field.value);
     morph(document.getElementById("live"), live);
@@ -262,11 +297,13 @@ document.addEventListener("submit", async (event) => {
     // A form that offers no modes sends none.
     const values = { source: given.get("source"), mode: given.get("mode") || undefined, slaves, ...switches };
     values.cascade = given.get("cascade") || null;
-    if (await post(form.dataset.submit, values)) location.assign(form.dataset.then);
+    const told = await post(form.dataset.submit, values);
+    if (told) location.assign(`${form.dataset.then}?run=${encodeURIComponent(told.run)}`);
   }
 });
 
 clocks(document);
+growths(document);
 named();
 ticked();
 preview();
