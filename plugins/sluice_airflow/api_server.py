@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
+from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.base_auth_manager import COOKIE_NAME_JWT_TOKEN
+from airflow.api_fastapi.auth.managers.models.resource_details import DagAccessEntity, DagDetails
 from airflow.api_fastapi.core_api.security import get_user
 from airflow.configuration import conf
 from airflow.exceptions import AirflowNotFoundException
@@ -23,10 +27,21 @@ from sqlalchemy import func, select
 from sluice.config import configuration
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
+from sluice.errors import TransientError
+from sluice.model.access import DagRight
 from sluice.model.pause_event import pause_state
 from sluice.pages.airflow import Visitor
 from sluice_airflow.sealing import info
 
+_log = logging.getLogger(__name__)
+# As Airflow's own routes ask for them.
+_QUESTIONS: Mapping[DagRight, tuple[Literal["GET", "POST", "PUT"], DagAccessEntity | None]] = {
+    DagRight.READ: ("GET", None),
+    DagRight.EDIT: ("PUT", None),
+    DagRight.TRIGGER: ("POST", DagAccessEntity.RUN),
+}
+# A page's command is over by then.
+_TOKEN_S = 300
 # Connections may be changed while the API server runs.
 _KEPT_S = 60.0
 # A page waits no longer for the control store, nor for one step of its network.
@@ -48,16 +63,25 @@ class ApiServer:
         return str(conf.get("api", "secret_key")).encode()
 
     async def visitor(self, request: Request) -> Visitor | None:
-        """Who asks, as Airflow's own routes know them; None if nobody has logged in."""
+        """Who asks, as Airflow's own routes know them; None if nobody has logged in.
+
+        Raises:
+            TransientError: SLC-932, Airflow's auth manager fails.
+        """
         scheme, token = get_authorization_scheme_param(request.headers.get("Authorization"))
         bearer = HTTPAuthorizationCredentials(scheme=scheme, credentials=token) if scheme.lower() == "bearer" else None
         try:
             user: Any = await get_user(request, None, bearer)
+            by = token if bearer else request.cookies.get(COOKIE_NAME_JWT_TOKEN, "")
+            # Without a token of theirs a command would be ours.
+            if not by or user is None:
+                return None
+            by = by if bearer else _token_for_api(user) or by
+            return Visitor(user.get_name(), _roles(user), by, bearer is None, cache(_ask(user)))
         except HTTPException:
             return None
-        by = token if bearer else request.cookies.get(COOKIE_NAME_JWT_TOKEN, "")
-        # Without a token of theirs a command would be ours.
-        return Visitor(user.get_name(), _roles(user), by, bearer is None) if by else None
+        except Exception as error:
+            raise _silent("who this is", error) from None
 
     def context(self) -> Context:
         """Anew where the file or the connections are others."""
@@ -89,10 +113,45 @@ def _stat(file: Any) -> Any:
         return file.stat()
 
 
-def _roles(user: Any) -> list[str]:
-    """A user of the simple auth manager has one role, one of FAB's has several, which have names."""
-    role = getattr(user, "role", None)
-    return [str(role)] if role else [str(each.name) for each in getattr(user, "roles", None) or ()]
+def _roles(user: Any) -> list[str] | None:
+    """A user of the simple auth manager has one role, one of FAB's has several, which have names, and others none."""
+    if hasattr(user, "role"):
+        return [str(user.role)] if user.role else []
+    return [str(each.name) for each in user.roles or ()] if hasattr(user, "roles") else None
+
+
+def _token_for_api(user: Any) -> str:
+    """A token for a client without cookies, where the cookie of Airflow is only a part of what a browser has."""
+    make = getattr(get_auth_manager(), "generate_api_jwt", None)
+    return str(make(user, expiration_time_in_seconds=_TOKEN_S)) if make else ""
+
+
+def _ask(user: Any) -> Callable[[str, DagRight], bool]:
+    """Whether Airflow's auth manager lets this user do something with a DAG. Raises TransientError SLC-932."""
+
+    def may(dag: str, right: DagRight) -> bool:
+        method, entity = _QUESTIONS[right]
+        try:
+            details = DagDetails(id=dag, team_name=DagModel.get_team_name(dag))
+            answer = get_auth_manager().is_authorized_dag(
+                method=method, access_entity=entity, details=details, user=user
+            )
+        except Exception as error:
+            raise _silent(f"whether {user.get_name()} may {right} {dag}", error) from None
+        # Whatever else it answers is no yes.
+        return answer is True
+
+    return may
+
+
+def _silent(what: str, error: Exception) -> TransientError:
+    # Its words may have a token in them.
+    _log.error("Airflow's auth manager failed", exc_info=error)
+    return TransientError(
+        932,
+        f"Airflow's auth manager does not say {what}: {type(error).__name__}",
+        "nothing was changed: nobody may, until it answers. Try again; the log of Airflow's API server has the error",
+    )
 
 
 def _connections(settings: configuration.Config) -> dict[str, ConnectionInfo]:

@@ -17,6 +17,7 @@ from airflow.sdk import BaseOperator, Context
 
 from sluice import connections, paths, shell
 from sluice.config import configuration
+from sluice.config.configuration import Config
 from sluice.errors import ConfigError, TransientError
 from sluice.model import requester
 from sluice.model.requester import REQUESTERS_ENV, Requester
@@ -46,7 +47,8 @@ class SluiceSparkOperator(BaseOperator):
         skip_if: name of a text in the result. If it is there, nothing was done, for this reason: the task is skipped.
         patience: after so many tries what passes is no failure: the task is skipped. None: as `retries` has it.
         outlet_if: name of a number in the result. If it is 0, this run made nothing new and the outlets get no event.
-        command: it is for people with one of the roles that `command_roles` of the configuration names.
+        command: it is for people with one of the roles that `command_roles` of the configuration names, or whom Airflow
+            lets trigger it.
         personal: this command is for the person alone who triggered the run: the job is told who that is, also where
             `command_roles` names no role.
         answer_of: the task whose question a person with such a role has to have answered. The job is told `answer` and
@@ -176,7 +178,7 @@ class SluiceSparkOperator(BaseOperator):
             job_env[shell.SIGNALS_ENV] = "1"
         if lineage.is_wanted():
             job_env[shell.LINEAGE_ENV] = "1"
-        if people := self._people(context, asked=bool(settings.command_roles)):
+        if people := self._people(context, settings):
             job_env[REQUESTERS_ENV] = requester.to_text(people)
         spark = get_connection(settings.spark)
         file = self.jobs / f"{self.job}.py"
@@ -195,22 +197,19 @@ class SluiceSparkOperator(BaseOperator):
         self.log.info("job=%s arguments=%s spark=%s", self.job, self.command_line(), spark.conn_type)
         return command, launch.environment(os.environ) | job_env
 
-    def _people(self, context: Context, *, asked: bool) -> list[Requester]:
-        """Those whose roles this task depends on.
-
-        Args:
-            asked: somebody asks for roles at all.
-        """
+    def _people(self, context: Context, settings: Config) -> list[Requester]:
+        """Those whose roles, or names, this task depends on."""
         answer = None
         if self.answer_of and str(self.if_asked) != "False":
             answer = requesters.answer(context, self.answer_of)
             self.arguments |= {"answer": answer.chosen, "who": answer.user}
-        if not asked and not self.personal:
+        if not settings.command_roles and not self.personal:
             return []
+        roles = bool(settings.command_roles) and not settings.airflow_decides
         if self.command and not answer:
             requesters.expect_new(context)
-        triggered = requesters.for_run(context, roles=asked) if self.command else None
-        return [*([triggered] if triggered else []), *([answer.requester()] if answer else [])]
+        triggered = requesters.for_run(context, roles=roles) if self.command else None
+        return [*([triggered] if triggered else []), *([answer.requester(roles=roles)] if answer else [])]
 
     def _outcome(self, exit_code: int, child: Child) -> dict[str, Any]:
         output = child.output

@@ -1,8 +1,9 @@
 """Who triggered a run, who answered its question, and the roles of these people, as Airflow's auth manager has them.
 
 A task knows names alone. The simple auth manager has its users in Airflow's configuration; that of FAB answers over
-the REST API. Runs that no person triggered (assets, timetables, our own jobs) have no requester, and neither have those
-of Airflow's command line: people who may use that have Airflow's database.
+the REST API. No other one can be asked for the roles of a name: `command_roles: airflow` does without. Runs that no
+person triggered (assets, timetables, our own jobs) have no requester, and neither have those of Airflow's command line:
+people who may use that have Airflow's database.
 """
 
 from __future__ import annotations
@@ -76,9 +77,9 @@ class Answer:
     chosen: str
     user: str
 
-    def requester(self) -> Requester:
-        """The person, with their roles. Raises as `for_run` does."""
-        return Requester(self.user, _roles(self.user) or [], self.task)
+    def requester(self, *, roles: bool = True) -> Requester:
+        """The person, with their roles if these are wanted. Raises as `for_run` does."""
+        return Requester(self.user, (_roles(self.user) if roles else None) or [], self.task)
 
 
 def answer(context: Context, task: str) -> Answer:
@@ -117,8 +118,9 @@ def _roles(name: str) -> list[str] | None:
     raise ConfigError(
         301,
         f"the roles of {name} are not known: Airflow's auth manager is {manager}",
-        "nothing was changed. Let Airflow's own rights decide who may trigger the DAG, and write `command_roles: "
-        "[]` in the configuration",
+        "nothing was changed. Let this auth manager decide: give the right to trigger the DAG, and to answer its "
+        "questions, to the people who may do it and to nobody else, and write `command_roles: airflow` in the "
+        "configuration",
     )
 
 

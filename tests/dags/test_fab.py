@@ -12,6 +12,7 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 from support import fab_airflow, places
+from support.auth_managers import expected, let_airflow_decide, try_to_cancel
 from support.browser import opened, quiet, ready, shot
 from support.fab_airflow import PASSWORD
 from support.sparkserver import LOG, await_port
@@ -97,3 +98,10 @@ def test_people_have_the_rights_of_their_roles_in_fab(pages_world, fab, tmp_path
             frame.get_by_role("button", name="Activate", exact=True).click()
             expect(frame.locator("#banner")).to_contain_text("zurich is active")
         shot(page, tmp_path, "active")
+
+
+def test_airflow_is_asked_whom_fab_lets_trigger_a_command(pages_world, fab):
+    let_airflow_decide(pages_world, **dict.fromkeys(PEOPLE, "admin"))
+    url = f"http://127.0.0.1:{fab}"
+    tokens = {who: client(url, who).headers["Authorization"].removeprefix("Bearer ") for who in PEOPLE}
+    assert try_to_cancel(fab, tokens) == expected(allowed="eva otto anna", refused="paul vera fred")

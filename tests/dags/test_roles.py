@@ -3,13 +3,18 @@ what people with and without a role of `command_roles` bring about."""
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from threading import Event, Thread
+from urllib.error import HTTPError
 
+import httpx
 import pytest
 import yaml
+from airflow.api_fastapi import app as airflow_app
 from airflow.sdk.bases.operator import ExecutorSafeguard
+from support.auth_managers import Person, RightsAlone, expected, let_airflow_decide, try_to_cancel
 from support.later import LATER
+from support.pages import token
 from support.world import SOURCE
 
 from sluice.airflow_api.client import dag_run
@@ -214,3 +219,113 @@ def test_what_follows_a_command_is_one_itself_or_holds_to_the_update_of_its_run(
     assert [dag_id for dag_id, (first, *_) in commanded.items() if not first.command] == []
     held = {task.job for _, *later in commanded.values() for task in later if not task.command}
     assert held == LATER.keys()
+
+
+READ, EDIT, TRIGGER = (f"initial_update {right}" for right in ("GET", "PUT", "POST RUN"))
+BY_RIGHTS = {
+    "nora": {"verify GET", "administer GET"},
+    "vito": {READ},
+    "edda": {READ, EDIT},
+    "tina": {READ, EDIT, TRIGGER},
+    "dora": {READ, "administer POST RUN", "cancel_update POST RUN"},
+}
+
+
+@contextmanager
+def rights_alone():
+    """Airflow with an auth manager whose users have no roles, and everybody's token."""
+    with pytest.MonkeyPatch.context() as patch:
+        manager = RightsAlone(BY_RIGHTS)
+        patch.setattr(airflow_app._AuthManagerState, "instance", manager)
+        yield manager, {name: manager.generate_jwt(Person(name)) for name in BY_RIGHTS}
+
+
+@pytest.mark.parametrize(
+    ("manager", "allowed", "not_allowed"),
+    [("simple", "admin otto eva", "vera"), ("rights alone", "dora", "nora vito edda tina")],
+)
+def test_airflow_is_asked_who_may_trigger_a_command(world, address, people, manager, allowed, not_allowed):
+    let_airflow_decide(world, **dict.fromkeys(f"{allowed} {not_allowed}".split(), "admin"))
+    if manager == "simple":
+        done = try_to_cancel(address, {name: token(people, name) for name in people})
+    else:
+        with rights_alone() as (_, tokens):
+            done = try_to_cancel(address, tokens)
+    assert done == expected(allowed=allowed, refused=not_allowed)
+    assert {who for who, _ in refused(world)} == set(not_allowed.split())
+
+
+@pytest.fixture
+def pages_of(address):
+    """Who is answered on each page with 200, of everybody with a right there."""
+
+    def asking(tokens: dict[str, str], path: str, method: str = "GET") -> tuple[str, dict[str, httpx.Response]]:
+        answers = {
+            who: httpx.request(
+                method,
+                f"http://127.0.0.1:{address}/sluice{path}",
+                headers={"Authorization": f"Bearer {theirs}"},
+                timeout=60,
+            )
+            for who, theirs in tokens.items()
+        }
+        return " ".join(who for who, answer in answers.items() if answer.status_code == 200), answers
+
+    return asking
+
+
+SHOWN = {"/": "vito edda tina dora", "/api/v1/replications": "vito edda tina dora", "/initial-update": "tina dora"}
+SHOWN["/audit"] = SHOWN["/api/v1/audit"] = "dora"
+
+
+def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, address, people, pages_of):
+    simple = {"otto": token(people, "otto")}
+    with rights_alone() as (manager, tokens):
+        for path in SHOWN:
+            # Nobody comes in before the configuration says so.
+            allowed, answers = pages_of(tokens, path)
+            assert (allowed, {answer.status_code for answer in answers.values()}) == ("", {403}), path
+            assert "`command_roles: airflow`" in answers["dora"].text.replace("&#39;", "'"), path
+        let_airflow_decide(world)
+        assert {path: pages_of(tokens, path)[0] for path in SHOWN} == SHOWN
+        standby = f"/api/v1/replications/{SOURCE}/zurich/standby"
+        answers = pages_of(tokens, standby, "POST")[1]
+        codes = {who: answer.json().get("code") for who, answer in answers.items()}
+        # Airflow itself is asked as well, about the drain's DAG.
+        assert codes == {"nora": 300, "vito": 300, "edda": 915, "tina": 915, "dora": 915}
+        assert world.reader("control").execute("SELECT kind FROM hold").fetchall() == []
+        assert pages_of(simple, "/")[1]["otto"].status_code == 401, "a token of another auth manager"
+        manager.says = "yes"
+        assert pages_of(tokens, "/")[0] == "", "what is no yes"
+        manager.fails = ConnectionError("https://token@keys.example refused")
+        for path in SHOWN:
+            answer = pages_of(tokens, path)[1]["dora"]
+            assert (answer.status_code, "token@" in answer.text) == (503, False)
+            assert "manager does not say whether dora may trigger administer: ConnectionError" in answer.text
+    assert pages_of(tokens, "/")[1]["dora"].status_code == 401, "a token of another auth manager"
+
+
+@pytest.mark.parametrize(
+    ("manager", "roles", "state", "why"),
+    [
+        pytest.param("other.Manager", ["op"], "WAITING", "question: SLC-301: the roles of eva are not", id="roles"),
+        pytest.param("other.Manager", "airflow", "APPROVED", "", id="other"),
+        pytest.param("", "airflow", "APPROVED", "", id="simple"),
+    ],
+)
+def test_commands_are_for_whom_airflow_lets_trigger_them(world, people, go_on, monkeypatch, manager, roles, state, why):
+    name = f"{manager}_{len(roles)}"
+    world.configure(lambda settings: settings.update(command_roles=roles))
+    (world.path / "replication.yaml").write_text(yaml.safe_dump(world.settings))
+    if manager:
+        monkeypatch.setenv("AIRFLOW__CORE__AUTH_MANAGER", manager)
+    conf = {"source": SOURCE, "slave": "zurich", "change": asked(world)}
+    runs = "/api/v2/dags/decide/dagRuns"
+    with pytest.raises(HTTPError, match="403"):
+        people["vera"].ask(runs, "POST", dag_run(f"veras__{name}", conf))
+    run = people["eva"].ask(runs, "POST", dag_run(f"evas__{name}", conf))["dag_run_id"]
+    tasks, note = go_on("decide", run, "" if why else "eva")
+    assert (states(world), note.startswith(why)) == ([(state,)], True), (tasks, note)
+    if not why:
+        clear(people["eva"], "decide", run, "question")
+        assert go_on("decide", run)[1].startswith("question: SLC-382: tasks of decide/evas")

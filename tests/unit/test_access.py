@@ -7,7 +7,7 @@ from markupsafe import Markup
 from pydantic import ValidationError
 
 from sluice.config.pages import Pages
-from sluice.model.access import Right, Role, role_of
+from sluice.model.access import DagRight, Right, Role, role_by_dags, role_of
 from sluice.pages import template_filters
 from sluice.pages.template_filters import Note, Task
 
@@ -28,7 +28,23 @@ def test_the_most_powerful_role_counts_and_a_user_of_the_configuration_has_their
     assert role_of(user, theirs, pages.roles, pages.users) is role
 
 
+@pytest.mark.parametrize(
+    ("granted", "role"),
+    [
+        ([], None),
+        (["verify trigger", "administer read", "administer edit"], None),
+        (["initial_update read"], Role.VIEWER),
+        (["initial_update read", "initial_update edit"], Role.USER),
+        (["initial_update trigger"], Role.INITIATOR),
+        (["administer trigger"], Role.ADMIN),
+    ],
+)
+def test_what_airflow_lets_a_person_do_with_our_dags_is_a_role(granted, role):
+    assert role_by_dags(lambda dag, right: f"{dag} {DagRight(right)}" in granted) is role
+
+
 def test_each_role_has_the_rights_of_those_before_it():
+    assert Role.VIEWER.rights == {Right.READ}
     assert Role.USER.rights == {Right.READ, Right.SWITCH}
     assert Role.INITIATOR.rights == {Right.READ, Right.SWITCH, Right.FILL, Right.COMPARE}
     assert Role.ADMIN.rights == set(Right)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import yaml
@@ -28,6 +28,7 @@ from sluice.config.replication import Replication
 from sluice.config.slave import Slave
 from sluice.config.source import SourceSettings
 from sluice.errors import ConfigError, UnknownName
+from sluice.model.access import BY_AIRFLOW
 from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import distinct, find_entry
@@ -89,11 +90,12 @@ class Config(Section):
         ),
     ] = None
     command_roles: Annotated[
-        tuple[RoleName, ...],
+        tuple[RoleName, ...] | Literal["airflow"],
         Field(
             description="a person needs one of these [roles in Airflow](configuration.md#roles-in-airflow) to trigger "
-            "a DAG that fills, repairs or decides, or to answer a question of a run. `[]`: only Airflow's own rights "
-            "apply"
+            "a DAG that fills, repairs or decides, or to answer a question of a run. `airflow`: in place of roles, "
+            "[Airflow's auth manager](security.md#rights-in-airflow) has to let the person do that. `[]`: Sluice asks "
+            "nobody"
         ),
     ] = ("op", "admin")
     pages: Annotated[Pages, maybe_empty(Pages)] = Pages.by_default()
@@ -193,6 +195,11 @@ class Config(Section):
                 )
             )
         return links
+
+    @property
+    def airflow_decides(self) -> bool:
+        """Whether commands are for people whom Airflow's auth manager lets trigger them, whatever their roles are."""
+        return self.command_roles == BY_AIRFLOW
 
     def source(self, name: str) -> SourceSettings:
         """The source of that name. Raises ConfigError if there is none."""

@@ -18,7 +18,8 @@ PageWords = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1
 class Pages(Section):
     """The look of [Sluice's pages in Airflow](monitoring.md), and who may do what there and in their REST API. Upper
     and lower case of Airflow's roles are equal. A person with several roles has the most powerful one. A person with
-    none of them sees nothing. An action that begins a run needs a role of `command_roles` as well.
+    none of them sees nothing. An action that begins a run needs a role of `command_roles` as well. [Airflow's
+    rights](monitoring.md#roles) count for people without roles in Airflow if that is `airflow`.
     """
 
     refresh_s: Annotated[float, Field(ge=1, le=3_600, description="seconds until an open page looks again")] = 5
@@ -54,9 +55,10 @@ class Pages(Section):
             "not offered is the default: mode `snapshot`, no files, next as before, nothing resumed"
         ),
     ] = tuple(FormChoice)
+    viewer: Annotated[tuple[RoleName, ...], Field(description="roles in Airflow that may look")] = ()
     user: Annotated[
         tuple[RoleName, ...],
-        Field(description="roles in Airflow that may look, and switch dispatchers to standby and active"),
+        Field(description="roles in Airflow that may switch dispatchers to standby and active as well"),
     ] = ("user",)
     initiator: Annotated[
         tuple[RoleName, ...],
@@ -78,7 +80,12 @@ class Pages(Section):
     @property
     def roles(self) -> dict[Role, tuple[str, ...]]:
         """Airflow's roles that lead to each of ours."""
-        return {Role.USER: self.user, Role.INITIATOR: self.initiator, Role.ADMIN: self.admin}
+        return {
+            Role.VIEWER: self.viewer,
+            Role.USER: self.user,
+            Role.INITIATOR: self.initiator,
+            Role.ADMIN: self.admin,
+        }
 
     @property
     def words(self) -> dict[str, str]:

@@ -19,7 +19,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 
 from sluice.context import Context
 from sluice.errors import Refused, SluiceError
-from sluice.model.access import Right, Role, role_of
+from sluice.model.access import Right, Role, role_by_dags, role_of
 from sluice.pages.airflow import Airflow, Visitor
 from sluice.pages.scraper import SCRAPER, asks_for_metrics, scraper
 from sluice.store import audit_trail
@@ -44,7 +44,12 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
     """Let those in who have logged in, and tell browsers what a page of ours may do."""
     response: Response
     machine = await asyncio.to_thread(scraper, request) if asks_for_metrics(request) else None
-    request.state.visitor = machine or await airflow(request).visitor(request)
+    try:
+        request.state.visitor = machine or await airflow(request).visitor(request)
+    except SluiceError as error:
+        response = _tell(request, error)
+        response.headers.update(HEADERS)
+        return response
     if request.state.visitor:
         request.state.has_role = await asyncio.to_thread(_has_role, request)
         response = await call_next(request)
@@ -56,6 +61,12 @@ async def admit(request: Request, call_next: Callable[[Request], Awaitable[Respo
         response = HTMLResponse(_ANONYMOUS, 401)
     response.headers.update(HEADERS)
     return response
+
+
+def _tell(request: Request, error: SluiceError) -> Response:
+    if "/api/" in request.url.path:
+        return JSONResponse({"code": error.code, "fact": error.fact, "hint": error.hint}, 503)
+    return PlainTextResponse(f"{error}\n", 503)
 
 
 def airflow(request: Request) -> Airflow:
@@ -75,7 +86,9 @@ def role(context: Context, who: Visitor) -> Role | None:
     if who is SCRAPER:
         return Role.USER
     pages = context.config.pages
-    return role_of(who.user, who.roles, pages.roles, pages.users)
+    if who.roles is None and context.config.airflow_decides and who.user not in pages.users:
+        return role_by_dags(lambda dag, right: who.may(context.config.dag_id(dag), right))
+    return role_of(who.user, who.roles or (), pages.roles, pages.users)
 
 
 def _has_role(request: Request) -> bool:
@@ -111,16 +124,21 @@ def needs(right: Right) -> Any:
                 audit_trail.refuse(
                     context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}"
                 )
-            raise Refused(
-                300,
-                fact,
-                "nothing was changed; ask somebody who may, or change `pages` in the configuration",
-            )
+            hint = "nothing was changed; ask somebody who may, or change `pages` in the configuration"
+            raise Refused(300, fact, f"{hint}{_else(context, who)}")
         if request.method not in _READING and who.by_cookie:
             _expect_own_page(request, who)
 
     allow.right = right  # type: ignore[attr-defined]
     return Depends(allow)
+
+
+def _else(context: Context, who: Visitor) -> str:
+    if who.roles is not None:
+        return ""
+    if context.config.airflow_decides:
+        return ", or this person's rights on Sluice's DAGs in Airflow"
+    return ". Airflow's auth manager gives its users no roles: that takes `command_roles: airflow`, or `pages.users`"
 
 
 def page_token(secret: bytes, user: str, made: int | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -18,7 +19,7 @@ from sluice.commands.restart import restart as _restart
 from sluice.context import Context
 from sluice.errors import SluiceError, TransientError
 from sluice.initial_update.cancel import cancel
-from sluice.model.access import Right
+from sluice.model.access import DagRight, Right
 from sluice.model.history import HistoryPoint
 from sluice.model.names import INITIAL_UPDATE, Pair
 from sluice.model.requester import Requester
@@ -30,6 +31,7 @@ from sluice.monitor.status import ReplicationStatus
 from sluice.monitor.table_status import TableStatus
 from sluice.pages import health as _health
 from sluice.pages import overview
+from sluice.pages.airflow import Visitor
 from sluice.pages.audit import Asked
 from sluice.pages.charts import Span
 from sluice.pages.entry import airflow, needs, sees_values, visitor
@@ -183,7 +185,8 @@ def activate(request: Request, source: str, slave: str) -> Receipt:
 def cancel_update(request: Request, source: str, slave: str) -> Receipt:
     """End the initial update that is under way, at once: the slave becomes INCONSISTENT."""
     context, who = airflow(request).context(), visitor(request)
-    roles.expect_allowed(context, Requester(who.user, tuple(who.roles)), source, [slave], "cancel_update")
+    person = Requester(who.user, tuple(who.roles or ()))
+    roles.expect_allowed(context, person, source, [slave], "cancel_update", may=partial(_may_trigger, who))
     ended = cancel(context, source, [slave], who.user)
     if not ended.cancelled:
         raise SluiceError(
@@ -356,6 +359,10 @@ def openapi(request: Request) -> dict[str, Any]:
     """The description of this API."""
     description: dict[str, Any] = request.app.openapi()
     return description
+
+
+def _may_trigger(who: Visitor, dag: str) -> bool:
+    return who.may(dag, DagRight.TRIGGER)
 
 
 def _switch(request: Request, source: str, command: dispatcher.Command, what: str) -> Receipt:
