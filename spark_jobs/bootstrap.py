@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.capture.reconcile import bootstrap
-from sluice.spark.job import arguments, run
+from sluice.spark.job import arguments, run_as_task
 
 
 def parser() -> argparse.ArgumentParser:
@@ -15,7 +15,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(
+    run_as_task(
         parser(),
         lambda context, options: bootstrap(
             context, options.source, recreate_triggers=options.recreate_triggers, rebase=options.rebase

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sluice.airflow_api.old_runs import clean_up
 from sluice.context import Context
-from sluice.spark.job import run
+from sluice.spark.job import as_task, run
 from sluice.store import compared_parts, comparisons, old_records
 
 
@@ -20,7 +20,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """What is in the control store goes first, which needs nothing of Airflow."""
+    """What is in the control store goes first, which needs nothing of Airflow; logs are on the disk of this process."""
+    done = as_task(context, options, trim)
+    if options.days is not None:
+        done |= clean_up(context.runs(), context.config, options.days, options.logs)
+    return done
+
+
+def trim(context: Context, options: argparse.Namespace) -> dict[str, object]:
+    """Delete old records of the control store."""
     days, settings, store = options.days, context.config, context.store
     done: dict[str, object] = {}
     compared_parts.trim(store)
@@ -30,7 +38,6 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
         done["entries"] = old_records.trim_audit(store, settings.keep_audit_days)
     if days is not None:
         done["rows_of_comparisons"] = comparisons.trim(store, days)
-        done |= clean_up(context.runs(), settings, days, options.logs)
     return done
 
 

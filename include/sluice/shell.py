@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from sluice import paths
 from sluice.model.names import Pair, dag_id
+from sluice.model.requester import REQUESTERS_ENV
 
 CLI_ENV = "SLUICE_CLI"
 # What DAG ids begin with, for a job in a deployment without `SLUICE_CLI`.
@@ -27,8 +28,10 @@ LINEAGE_ENV = "SLUICE_LINEAGE"
 
 
 def deployment_names() -> dict[str, str | None]:
-    """The names of this process and its deployment in messages and in the audit trail, for a task elsewhere."""
-    return {name: os.environ.get(name) for name in (CLI_ENV, DAG_PREFIX_ENV, RUN_ENV)}
+    """The names of this process, its people and its deployment in messages and in the audit trail, for a task
+    elsewhere.
+    """
+    return {name: os.environ.get(name) for name in (CLI_ENV, DAG_PREFIX_ENV, RUN_ENV, REQUESTERS_ENV)}
 
 
 def adopt(names: Mapping[str, str | None]) -> None:

@@ -1,9 +1,10 @@
-"""The variables of a process's environment by which a job finds its Spark.
+"""The variables of a process's environment by which a job finds its Spark, and the name that Spark shows.
 
 Airflow's task sets them from its connection; no job inherits those of the process that started the task.
 """
 
 import os
+from collections.abc import Sequence
 
 # The address of a Connect server, and the token that it asks for; both are PySpark's own.
 REMOTE_ENV = "SPARK_REMOTE"
@@ -17,3 +18,13 @@ _SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
 def is_there() -> bool:
     """Whether this process was started with a Spark of its own, or with the address of one."""
     return bool(os.environ.get(REMOTE_ENV) or os.environ.get(_SUBMITTED_ENV))
+
+
+_MOST_SLAVES = 5
+
+
+def work_name(job: str, source: str = "", slaves: Sequence[str] = ()) -> str:
+    """What Spark's pages show the work of a job by: `sluice.inhibit flights -> zurich geneva`; a tag has no comma."""
+    more = [f"and {len(slaves) - _MOST_SLAVES} more"] if len(slaves) > _MOST_SLAVES else []
+    to = ["->", *slaves[:_MOST_SLAVES], *more] if slaves else []
+    return " ".join(filter(None, [f"sluice.{job}", source, *to]))

@@ -209,10 +209,10 @@ def test_the_event_log_tells_who_works_for_whom(updating, spark_server, java, tm
     world.master.execute("UPDATE t SET amount = 1 WHERE id = 1")
     for step, arguments in (
         ("publish flights", ("publish", "--once")),
-        ("drain flights to zurich", ("drain", "--slave", "zurich", "--once")),
+        ("drain flights -> zurich", ("drain", "--slave", "zurich", "--once")),
     ):
         before, _ = tasks()
         assert job(world, *arguments)[1]["changes"] == 1
         after, logs = tasks()
         assert after == before + 1
-        assert any(f"Tag_sluice {step}" in file.read_text() for file in logs)
+        assert any(f"Tag_sluice.{step}" in file.read_text() for file in logs)

@@ -23,6 +23,7 @@ from sluice.errors import FencedError, LockTimeout, SluiceError, TransientError
 from sluice.log import event
 from sluice.model.names import Pair, TableName, drain_dag
 from sluice.model.position import Position
+from sluice.spark_environment import work_name
 from sluice.state.dispatcher import Hold
 from sluice.steps import LOOK_S, STEP_S, LocalSteps, Result, Steps, run_step
 from sluice.store import leases, replications, updates
@@ -271,8 +272,7 @@ class _DrainRun:
             after_crash=self._after_crash,
             first=begins is None,
         )
-        where = f"{self._pair.source} to {self._pair.slave}"
-        name = f"sluice drain {where}{f' from {begins}' if begins else ''}"
+        name = work_name("drain", self._pair.source, [self._pair.slave]) + (f" from {begins}" if begins else "")
         began = time.monotonic()
         step = StepDone(**run_step(self._steps, name, work, self._look))
         self._took, self._brought = time.monotonic() - began, step.changes

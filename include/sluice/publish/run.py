@@ -26,6 +26,7 @@ from sluice.publish.drain_runs import DrainRuns
 from sluice.publish.publisher import PointRequest
 from sluice.publish.retention import trim
 from sluice.publish.step import Swept, publisher_of, sweep
+from sluice.spark_environment import work_name
 from sluice.state.replication import Status
 from sluice.statements import issue
 from sluice.steps import STEP_S, LocalSteps, Steps, run_step
@@ -170,7 +171,7 @@ class _PublisherRun:
             backlog=self._backlog,
             asked=asked,
         )
-        swept = Swept(**run_step(self._steps, f"sluice publish {self._source}", work, self._keep_up))
+        swept = Swept(**run_step(self._steps, work_name("publish", self._source), work, self._keep_up))
         if swept.segments:
             event("swept", source=self._source, segments=swept.segments, changes=swept.changes)
         self._logged, self._backlog = swept.sequences, swept.backlog

@@ -12,7 +12,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sluice import extensions
 from sluice.arrow_without_pandas import hide_pandas
@@ -26,6 +28,9 @@ from sluice.model import requester
 from sluice.model.names import TableName
 from sluice.model.sample_bound import CONFIDENCE, confidence, share
 from sluice.model.watched import split_table
+from sluice.spark import session
+from sluice.spark.step_factory import do_once
+from sluice.spark_environment import work_name
 
 DEFECT = 1
 TERMINAL = 3
@@ -33,6 +38,8 @@ TRANSIENT = 75
 TERMINATED = 128 + signal.SIGTERM
 # By it pydantic does not look for plugins of its own, for which it would read the metadata of every package.
 _NO_PYDANTIC_PLUGINS = ("PYDANTIC_DISABLE_PLUGINS", "__all__")
+# The one call of a job, with the arguments that its parser read.
+Call = Callable[[Context, argparse.Namespace], dict[str, Any]]
 
 
 def arguments(description: str, *, slaves: str | None = None) -> argparse.ArgumentParser:
@@ -109,17 +116,32 @@ def row_options(options: argparse.ArgumentParser) -> None:
     )
 
 
-def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Namespace], dict[str, object]]) -> None:
+def run_as_task(parser: argparse.ArgumentParser, call: Call) -> None:
+    """The same as `run` for a call that gives Spark no work: it is one Spark task itself, on an executor."""
+    run(parser, lambda context, options: as_task(context, options, call))
+
+
+def as_task(context: Context, options: argparse.Namespace, call: Call) -> dict[str, Any]:
+    """Do a call as one Spark task. It is not done twice: what is lost of it is for the next try of Airflow."""
+    return do_once(context, _name(options), partial(_do, call, options))
+
+
+def _do(call: Call, options: argparse.Namespace, context: Context) -> dict[str, Any]:
+    return call(context, options)
+
+
+def run(parser: argparse.ArgumentParser, call: Call) -> None:
     """Parse, call, print the result, and leave with the code that tells Airflow what to do next."""
     options = parser.parse_args()
     to_stderr()
     hide_pandas()
     os.environ.setdefault(*_NO_PYDANTIC_PLUGINS)
     signal.signal(signal.SIGTERM, _leave)
+    session.show_as(_name(options))
     try:
         context = Context.from_environment()
         for person in requester.from_environment():
-            roles.expect_allowed(context, person, options.source, _slaves(options), Path(sys.argv[0]).stem)
+            roles.expect_allowed(context, person, options.source, _slaves(options), _job())
         result = json.dumps(call(context, options))
     except Exception as error:
         # After the signal an error is of a session that it interrupted.
@@ -132,6 +154,14 @@ def run(parser: argparse.ArgumentParser, call: Callable[[Context, argparse.Names
         if extensions.leaving.is_set():
             leave_process(TERMINATED)
     print(result, flush=True)
+
+
+def _name(options: argparse.Namespace) -> str:
+    return work_name(_job(), getattr(options, "source", ""), _slaves(options))
+
+
+def _job() -> str:
+    return Path(sys.argv[0]).stem
 
 
 def _slaves(options: argparse.Namespace) -> Sequence[str]:

@@ -13,9 +13,33 @@ from sluice.spark_environment import PY_FILES_ENV, REMOTE_ENV
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# What the work of this process is shown as, unless its tasks have a name of their own.
+_shown = "sluice"
 # A server that does not answer is asked again for about half a minute; by default it would be for ten.
 _RETRIES = 9
 _MOST_PAUSE_MS = 2_000
+
+
+def show_as(name: str) -> None:
+    """Give the session that is made later a name, and with it all that this process asks Spark for."""
+    global _shown
+    _shown = name
+
+
+def label(name: str | None = None) -> SparkSession:
+    """The session; what this thread asks it for next is shown by this name, or else by that of the process."""
+    session, shown = spark(), name or _shown
+    add_tag(shown)
+    if not os.environ.get(REMOTE_ENV):
+        # Over Connect this is the request. It begins with its user, who has the name.
+        session.sparkContext.setJobDescription(shown)
+    return session
+
+
+def ask_once() -> None:
+    """Let the client of a Connect server send no request again that the server may have begun already."""
+    if os.environ.get(REMOTE_ENV):
+        versions.limit_retries(spark(), 0, 0)
 
 
 @cache
@@ -31,7 +55,7 @@ def spark() -> SparkSession:
     # PySpark takes long to load, and a job that finds nothing to do ends without it.
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.appName("sluice").getOrCreate()
+    return SparkSession.builder.appName(_shown).getOrCreate()
 
 
 def _connect(remote: str) -> SparkSession:
@@ -40,6 +64,8 @@ def _connect(remote: str) -> SparkSession:
     """
     from pyspark.sql import SparkSession
 
+    # The user of all requests, if the address names none.
+    os.environ["SPARK_USER"] = _shown
     session = SparkSession.builder.remote(remote).create()
     versions.limit_retries(session, _RETRIES, _MOST_PAUSE_MS)
     if files := os.environ.get(PY_FILES_ENV):

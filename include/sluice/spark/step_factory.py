@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from sluice import spark_environment
 from sluice.context import Context
+from sluice.spark.stand_in import stand_in_for_pandas
 from sluice.spark.versions import expect_one_version
-from sluice.steps import LocalSteps, Steps
+from sluice.steps import LocalSteps, Result, Steps, Work, run_step
 
 
 def steps(context: Context) -> Steps:
@@ -21,3 +22,19 @@ def steps(context: Context) -> Steps:
     from sluice.spark.steps import SparkSteps
 
     return SparkSteps(context)
+
+
+def do_once(context: Context, name: str, work: Work) -> Result:
+    """Do a work as one Spark task, which nobody begins a second time; in this process if it has no Spark.
+
+    Raises:
+        SluiceError: what it failed with; SLC-376, Spark does not answer, or loses it; SLC-923, as above.
+        StepCrashed: it failed with another error.
+    """
+    if not spark_environment.is_there():
+        return work(context)
+    expect_one_version()
+    with stand_in_for_pandas():
+        from sluice.spark.steps import SparkSteps
+
+        return run_step(SparkSteps(context, once=True), name, work, lambda: None)

@@ -36,20 +36,27 @@ class StepCrashed(Exception):
 
 
 class SparkSteps:
-    """See `sluice.steps.Steps`."""
+    """See `sluice.steps.Steps`.
 
-    def __init__(self, context: Context) -> None:
+    Args:
+        once: a step is never begun a second time here; one that Spark loses fails as transient.
+    """
+
+    def __init__(self, context: Context, *, once: bool = False) -> None:
+        self._once = once
         # What is relative there is so to this process's home.
         self._config = context.config.model_copy(update={"change_log": context.config.change_log_url})
         self._sealed = sealed_text()
 
     def start(self, name: str, work: Work) -> RunningStep:
         """Start a task."""
-        config, sealed = self._config, self._sealed
+        config, sealed, once = self._config, self._sealed, self._once
 
         def task(_: int) -> Iterator[dict[str, object]]:
             with record_events() as said:
                 try:
+                    if once:
+                        _expect_first(name)
                     row = {"result": json.dumps(work(Context(config, open_sealed(sealed))))}
                 except Exception as error:
                     known = classify(error)
@@ -57,13 +64,14 @@ class SparkSteps:
                     row = {"failure": as_text(known)} if known else {"crash": traceback.format_exc()}
             yield {**row, "said": json.dumps(list(said))}
 
-        spark_task = _SparkTask(name, task)
+        spark_task = _SparkTask(name, task, self._once)
         return ThreadStep(name, spark_task.result, spark_task.cancel)
 
 
 class _SparkTask:
-    def __init__(self, name: str, task: _Task) -> None:
+    def __init__(self, name: str, task: _Task, once: bool) -> None:
         self._name = name
+        self._once = once
         self._task = task
         # Of what interrupts it: the name may be that of an earlier one, too.
         self._tag = f"step-{uuid4().hex}"
@@ -99,12 +107,8 @@ class _SparkTask:
                 reason = _reason(error)
                 # Of the first time that it is lost: it may be at work for long before.
                 end = min(end, time.monotonic() + _PATIENCE_S)
-                if self._cancelled.is_set() or time.monotonic() > end:
-                    raise TransientError(
-                        376,
-                        f"Spark lost the step {self._name!r}: {reason}",
-                        f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}",
-                    ) from None
+                if self._once or self._cancelled.is_set() or time.monotonic() > end:
+                    raise _lost(self._name, reason) from None
                 # A step begins where the last one came to, so it may be done again.
                 event("step again", step=self._name, why=reason)
                 time.sleep(_AGAIN_S)
@@ -112,9 +116,10 @@ class _SparkTask:
                     session.renew()
 
     def _collect(self) -> Result:
-        for tag in (self._tag, self._name):
-            session.add_tag(tag)
-        (row,) = collect(1, self._task, {"result": "string", "said": "string", "crash": "string"})
+        session.add_tag(self._tag)
+        if self._once:
+            session.ask_once()
+        (row,) = collect(1, self._task, {"result": "string", "said": "string", "crash": "string"}, self._name)
         # An executor's log is where nobody looks for what a job did.
         replay(json.loads(row.said or "[]"))
         raise_any(text for text in (row.failure,) if text)
@@ -122,6 +127,23 @@ class _SparkTask:
             raise StepCrashed(f"the step {self._name!r} failed on its executor:\n{row.crash}")
         result: Result = json.loads(row.result)
         return result
+
+
+def _expect_first(name: str) -> None:
+    """Refuse what Spark begins again by itself, since an executor was lost: that one may have done the work."""
+    from pyspark import TaskContext
+
+    task = TaskContext.get()
+    if task is not None and task.attemptNumber():
+        raise _lost(name, "its executor ended before it said what it had done")
+
+
+def _lost(name: str, reason: str) -> TransientError:
+    return TransientError(
+        376,
+        f"Spark lost the step {name!r}: {reason}",
+        f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}",
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sluice import release, shell
 from sluice.arrow_without_pandas import hide_pandas
 from sluice.spark.errors import failure
-from sluice.spark.session import spark
+from sluice.spark.session import label
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,13 +21,19 @@ _FAILURE = {"failure": "string"}
 _ANOTHER = {"another_host": "string", "another_build": "string"}
 
 
-def collect(count: int, work: Callable[[int], Iterable[Mapping[str, object]]], fields: Mapping[str, str]) -> list[Row]:
+def collect(
+    count: int,
+    work: Callable[[int], Iterable[Mapping[str, object]]],
+    fields: Mapping[str, str],
+    name: str | None = None,
+) -> list[Row]:
     """Do a work for each number below `count`, each in a task of its own, on whichever executor is free.
 
     Args:
         work: called with its number; returns rows. It can be pickled, with all that it refers to.
         fields: of a row, with their types, as Spark spells them: `string` or `long`. There is one more, `failure`: an
             error of ours in the form of `errors.as_text`, and then all that the row has.
+        name: what Spark shows the tasks by; else it is the name of the job.
 
     Raises:
         TransientError: SLC-377, an executor has another build of the product.
@@ -44,7 +50,7 @@ def collect(count: int, work: Callable[[int], Iterable[Mapping[str, object]]], f
     result = StructType()
     for name, kind in names.items():
         result = result.add(name, kind)
-    rows: Any = spark().range(0, count, 1, count).mapInArrow(task, result).collect()
+    rows: Any = label(name).range(0, count, 1, count).mapInArrow(task, result).collect()
     for row in rows:
         if row.another_build is not None:
             raise release.another(row.another_host, row.another_build)
