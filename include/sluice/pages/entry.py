@@ -124,8 +124,12 @@ def needs(right: Right) -> Any:
                 audit_trail.refuse(
                     context.store, asked.get("source", ""), asked.get("slave"), who.user, f"{what}: {fact}"
                 )
-            hint = "nothing was changed; ask somebody who may, or change `pages` in the configuration"
-            raise Refused(300, fact, f"{hint}{_else(context, who)}")
+            raise Refused(
+                300,
+                fact,
+                "nothing was changed; ask somebody who may, or change `pages` in the configuration"
+                f"{_else(context, who)}",
+            )
         if request.method not in _READING and who.by_cookie:
             _expect_own_page(request, who)
 
