@@ -13,6 +13,7 @@ from airflow.sdk import DAG
 
 from sluice.config import configuration
 from sluice_airflow_dags.administer import administer
+from sluice_airflow_dags.alerts import alerts
 from sluice_airflow_dags.approve_losses import approve_losses
 from sluice_airflow_dags.bootstrap import bootstrap
 from sluice_airflow_dags.cancel_update import cancel_update
@@ -29,6 +30,7 @@ from sluice_airflow_dags.verify import verify
 
 _COMMON = (
     administer,
+    alerts,
     approve_losses,
     bootstrap,
     cancel_update,

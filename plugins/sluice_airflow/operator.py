@@ -25,7 +25,14 @@ from sluice_airflow import launch, lineage, metrics, requesters, run_notes
 from sluice_airflow.airflow_versions import NATIVE_OPERATOR, AirflowSkipException, retry_arguments, retrying_by
 from sluice_airflow.child import Child
 from sluice_airflow.failures import JobCrashed, JobEnded, JobFailed, JobPostponed, Retries
-from sluice_airflow.sealing import MISSING, get_connection, needed_connections, seal_connections
+from sluice_airflow.sealing import (
+    JOBS_OF_EVERYTHING,
+    MISSING,
+    find_connection,
+    get_connection,
+    needed_connections,
+    seal_connections,
+)
 
 # What one of our runs tells another in its `conf`, beside the choices of the form.
 CONF_OF_RUNS = frozenset({"after", "refused"})
@@ -165,7 +172,8 @@ class SluiceSparkOperator(BaseOperator):
     def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
         settings = configuration.load()
         ids = needed_connections(settings, self.job, self.arguments.get("source"), self._many("slave"))
-        sealed = seal_connections(ids)
+        # What is missing to one of many is to be seen, too.
+        sealed = seal_connections(ids, find_connection if self.job in JOBS_OF_EVERYTHING else get_connection)
         ti = context["ti"]
         job_env = {
             configuration.CONFIG_ENV: str(configuration.path()),

@@ -23,9 +23,11 @@ from sluice_airflow.airflow_versions import AirflowNotFoundException
 
 # They look at, or set, the pause switch of a drain's DAG, or runs that are at work, or have DAGs run.
 JOBS_THAT_ASK_AIRFLOW = frozenset(
-    {"allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "repair"}
+    {"alerts", "allow", "blocks", "cancel", "drain", "dump", "housekeeping", "inhibit", "publish", "release", "repair"}
     | {"statement", "verify"}
 )
+# They look at every source and every slave.
+JOBS_OF_EVERYTHING = frozenset({"alerts"})
 # They are told of no slave, and ask each one that executes statements whether it can.
 JOBS_OF_ALL_SLAVES = frozenset({"statement"})
 # They use the connections of roles that may only read, where there are some.
@@ -49,7 +51,9 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     ids = [config.control, *(config.source(source).connections if source else [])]
     if source and job in JOBS_OF_ALL_SLAVES:
         slaves = [name for name in config.slaves_of(source) if config.replication(source, name).statements]
-    slaves = list(slaves)
+    slaves = list(config.slaves if job in JOBS_OF_EVERYTHING else slaves)
+    if job in JOBS_OF_EVERYTHING:
+        ids += [conn_id for entry in config.sources.values() for conn_id in entry.connections]
     ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
     if job in JOBS_THAT_ONLY_READ:
         read = [*([config.source(source)] if source else []), *map(config.slave, slaves)]
@@ -85,6 +89,13 @@ def get_connection(conn_id: str) -> Any:
             f"there is no Airflow connection {conn_id!r}",
             f"type: {shell.connect(conn_id)}, or add it in Airflow (Admin, Connections); then it goes on by itself",
         ) from None
+
+
+def find_connection(conn_id: str) -> Any:
+    """A connection, as a task gets it; None if there is none of that id."""
+    with suppress(AirflowNotFoundException):
+        return BaseHook.get_connection(conn_id)
+    return None
 
 
 def seal_connections(ids: Iterable[str], get: Callable[[str], Any] = get_connection) -> str:

@@ -313,6 +313,7 @@ sources:
 slaves: {bern: {connection: c}}
 replications:
   - {source: sales, slave: bern, schedule: {every_s: 600}}
+alerts: {to: "slackwebhook://ops", every_s: 20}
 """
     )
     monkeypatch.setenv("SLUICE_CONFIG", str(tmp_path / "replication.yaml"))
@@ -322,6 +323,7 @@ replications:
         set(dags)
         == {
             "administer",
+            "alerts",
             "approve_losses",
             "bootstrap",
             "cancel_update",
@@ -335,6 +337,8 @@ replications:
         }
         | per_pair
     )
+    assert set(dags) == set(configuration.load().dags)
+    assert dags["alerts"].timetable.delta == timedelta(seconds=20)
     assert dags["publish__sales"].timetable.delta == timedelta(seconds=5)
     assert dags["drain__sales__bern"].timetable.timetable.delta == timedelta(minutes=10)
 

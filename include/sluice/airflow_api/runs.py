@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import urllib.error
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from urllib.parse import quote, urlencode
@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from sluice.airflow_api.client import AirflowApi
 from sluice.log import event
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair
-from sluice.outside_text import in_note
+from sluice.outside_text import from_note, in_note
 
 _QUEUED = "queued"
 _AT_WORK = (_QUEUED, "running")
@@ -93,6 +93,24 @@ class Runs:
         query = urlencode({"state": _AT_WORK}, doseq=True)
         running = self._api.every(f"/api/v2/dags/{quote(self._dag_id(dag))}/dagRuns?{query}", "dag_runs")
         return {str(run["dag_run_id"]) for run in running}
+
+    def failed_since(self, moment: datetime, dags: Sequence[str]) -> dict[str, str] | None:
+        """The runs of these DAGs that failed since, as `dag/run`, each with its note; the last hundred of all DAGs'.
+        None if Airflow does not tell.
+        """
+        if self._api is None:
+            return None
+        wanted = {"state": "failed", "end_date_gte": moment.isoformat(), "order_by": "-end_date", "limit": _AT_ONCE}
+        ids = {self._dag_id(dag) for dag in dags}
+        try:
+            runs = self._api.ask(f"/api/v2/dags/~/dagRuns?{urlencode(wanted)}")["dag_runs"]
+            return {
+                f"{run['dag_id']}/{run['dag_run_id']}": from_note(run.get("note") or "")
+                for run in runs
+                if run["dag_id"] in ids
+            }
+        except (OSError, KeyError, ValueError):
+            return None
 
     def delete_before(self, dag: str, moment: datetime) -> int:
         """Delete the runs of a DAG that ended before a moment; how many there were.

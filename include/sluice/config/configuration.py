@@ -20,6 +20,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
+from sluice.config.alerts import Alerts
 from sluice.config.fields import DagPrefix, Location, Name, RoleName, name_hint
 from sluice.config.models import Section, maybe_empty
 from sluice.config.pages import Pages
@@ -29,7 +30,7 @@ from sluice.config.slave import Slave
 from sluice.config.source import SourceSettings
 from sluice.errors import ConfigError, UnknownName
 from sluice.model.access import BY_AIRFLOW
-from sluice.model.names import COMMON_DAGS, Pair, TableName, dag_id, drain_dag
+from sluice.model.names import ALERTS, COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import distinct, find_entry
 from sluice.paths import INSTALLED, PROJECT, at_home, home
@@ -99,6 +100,9 @@ class Config(Section):
         ),
     ] = ("op", "admin")
     pages: Annotated[Pages, maybe_empty(Pages)] = Pages.by_default()
+    alerts: Annotated[
+        Alerts | None, Field(description="[alerts](monitoring.md#alerts). None: nobody is told of anything")
+    ] = None
     relay: Annotated[
         Relay | None,
         maybe_empty(Relay | None),
@@ -279,6 +283,7 @@ class Config(Section):
         """The names of all our DAGs: their ids without the prefix."""
         drains = [drain_dag(Pair(replication.source, replication.slave)) for replication in self.replications]
         common = [name for name in COMMON_DAGS if name != "housekeeping" or self.keeps_house]
+        common += [ALERTS] if self.alerts else []
         publishers = [dag_id("", "publish", name) for name in self.sources]
         comparisons = [dag_id("", *names) for source in self.sources for names in self.comparisons(source)]
         return [*common, *publishers, *drains, *comparisons]
@@ -304,8 +309,10 @@ class Config(Section):
 
     @cached_property
     def fingerprint(self) -> str:
-        """A short hash of all that a run reads: of other contents it is another one. `pages` is in force at once."""
-        content = json.dumps(self.model_dump(exclude={"pages"}), default=_plain, sort_keys=True)
+        """A short hash of all that a run reads: of other contents it is another one. `pages` is in force at once, and
+        no run of a replication reads `alerts`.
+        """
+        content = json.dumps(self.model_dump(exclude={"alerts", "pages"}), default=_plain, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:_FINGERPRINT]
 
     @property

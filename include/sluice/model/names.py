@@ -116,6 +116,8 @@ RECEIVE_INITIAL_FILES = "receive_initial_files"
 APPROVE_LOSSES = "approve_losses"
 DECIDE = "decide"
 STATEMENT = "statement"
+# The DAG that some configurations have.
+ALERTS = "alerts"
 # The DAGs that every configuration has, by their names; those of sources and replications come on top.
 COMMON_DAGS = (
     "administer",

@@ -53,6 +53,11 @@ class Reach:
             self._looks = Thread(target=self._look, args=(context,), daemon=True, name="reach")
             self._looks.start()
 
+    def look_now(self, context: Context) -> Reach:
+        """Look, and wait for the findings."""
+        self._look(context)
+        return self
+
     def has_looked(self, pair: Pair) -> bool:
         """Whether anybody has looked at this slave."""
         return pair in self._absent

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Literal
 
 
 class ReplicationCondition(StrEnum):
@@ -29,6 +30,18 @@ class ReplicationCondition(StrEnum):
         return _COLOURS.get(self, "red")
 
 
+# Somebody has to do something about these, or to know of them.
+Alerting = Literal[
+    ReplicationCondition.INCONSISTENT,
+    ReplicationCondition.STOPPED,
+    ReplicationCondition.QUESTION,
+    ReplicationCondition.UNREACHABLE,
+    ReplicationCondition.FILES,
+    ReplicationCondition.DIFFERENT,
+    ReplicationCondition.INCOMPLETE,
+    ReplicationCondition.DOUBTFUL,
+    ReplicationCondition.UNPUBLISHED,
+]
 _COLOURS = {
     ReplicationCondition.QUESTION: "yellow",
     ReplicationCondition.FILES: "yellow",

@@ -26,6 +26,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("source", "schema", "table", "at"),
     )
     op.create_table(
+        "alert",
+        *_columns(sa.Text, "source", "slave", "what", primary_key=True),
+        _moment("since", required=True),
+        _moment("held_at", required=True),
+        *_columns(sa.Text, "begun_by", "over_by", nullable=True),
+    )
+    op.create_table(
         "allowed_loss",
         *_columns(sa.Text, "source", "slave", "schema", "table", "column", primary_key=True),
         *_columns(sa.Text, "cast", "actor"),

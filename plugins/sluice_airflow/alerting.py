@@ -1,0 +1,120 @@
+"""Sends what the job `alerts` decides to people, by the notifiers of Airflow's providers.
+
+A notifier takes its texts for templates. So these name ours, and no text of others is one.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from airflow.sdk import Context
+
+from sluice.bounded_calls import BoundedCalls
+from sluice.config import configuration
+from sluice.config.alerts import Receiver
+from sluice.errors import SluiceError
+from sluice.outside_text import in_one_line
+from sluice_airflow.failures import JobFailed
+from sluice_airflow.operator import SluiceSparkOperator
+
+# More than these notifiers wait for a server that does not answer: one that hangs for longer may have sent it.
+PATIENCE_S = 60.0
+_MOST_OF_AN_ERROR = 300
+_SUBJECT, _TEXT = "{{ alert_subject }}", "{{ alert_text }}"
+
+Notifier = Callable[[dict[str, Any]], None]
+
+
+def notifier(receiver: Receiver) -> Notifier:
+    """The notifier of Airflow for a receiver. Raises ImportError, its provider is not installed."""
+    make, module, name = _NOTIFIERS[receiver.way]
+    return make(getattr(import_module(f"airflow.providers.{module}"), name), receiver)  # type: ignore[no-any-return]
+
+
+def _smtp(kind: Any, receiver: Receiver) -> Any:
+    text = "<pre>{{ alert_html }}</pre>"
+    return kind(smtp_conn_id=receiver.connection, subject=_SUBJECT, html_content=text, **receiver.options)
+
+
+def _slack(kind: Any, receiver: Receiver) -> Any:
+    return kind(slack_conn_id=receiver.connection, text="{{ alert_slack }}", **receiver.options)
+
+
+def _slack_webhook(kind: Any, receiver: Receiver) -> Any:
+    return kind(slack_webhook_conn_id=receiver.connection, text="{{ alert_slack }}")
+
+
+def _apprise(kind: Any, receiver: Receiver) -> Any:
+    return kind(apprise_conn_id=receiver.connection, title=_SUBJECT, body=_TEXT, **receiver.options)
+
+
+_NOTIFIERS: Mapping[str, tuple[Callable[[Any, Receiver], Any], str, str]] = {
+    "smtp": (_smtp, "smtp.notifications.smtp", "SmtpNotifier"),
+    "slack": (_slack, "slack.notifications.slack", "SlackNotifier"),
+    "slackwebhook": (_slack_webhook, "slack.notifications.slack_webhook", "SlackWebhookNotifier"),
+    "apprise": (_apprise, "apprise.notifications.apprise", "AppriseNotifier"),
+}
+
+
+class AlertOperator(SluiceSparkOperator):
+    """Run the job `alerts`, and send its message to all receivers.
+
+    It is sent if one of them has it, or may have it: a notifier that does not end is not asked again.
+
+    Raises:
+        JobFailed: SLC-934, none has it; it is taken back, and the next run sends it.
+    """
+
+    patience_s: float = PATIENCE_S
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        result = super().execute(context)
+        if result.get("text"):
+            self._send(context, str(result["subject"]), str(result["text"]))
+        return result
+
+    def _send(self, context: Context, subject: str, text: str) -> None:
+        settings = configuration.load().alerts
+        receivers = settings.receivers if settings else {}
+        calls = {name: partial(_tell, receiver, subject, text) for name, receiver in receivers.items()}
+        ended = BoundedCalls[str](len(calls) or 1).results(calls, self.patience_s)
+        for name in calls.keys() - ended.keys():
+            self.log.warning("alert receiver=%s has not taken it after %g s, and may have it", name, self.patience_s)
+        failed = {name: reason for name, reason in ended.items() if reason}
+        for name, reason in failed.items():
+            self.log.warning("alert receiver=%s did not take it: %s", name, reason)
+        if len(failed) < len(calls) or not calls:
+            return
+        self.arguments = {"take_back": True}
+        super().execute(context)
+        # What a server says may be more than the readers of a note should see.
+        error = SluiceError(
+            934,
+            f"an alert reached none of {', '.join(failed)}",
+            "see the warnings in the log of this task: correct `alerts.to`, its Airflow connection, or install its "
+            "provider; the next run tries again",
+        )
+        raise JobFailed(str(error))
+
+
+def _tell(receiver: Receiver, subject: str, text: str) -> str:
+    """Tell a receiver; why that did not go, or nothing."""
+    texts = {
+        "alert_subject": subject,
+        "alert_text": text,
+        "alert_html": html.escape(text),
+        # Slack takes <...> for a link or for all people of a channel, and knows no escaped quotes.
+        "alert_slack": html.escape(f"{subject}\n{text}", quote=False),
+    }
+    try:
+        notifier(receiver)(texts)
+    except ImportError as error:
+        provider = _NOTIFIERS[receiver.way][1].partition(".")[0]
+        return f"{in_one_line(str(error))}; install apache-airflow-providers-{provider}"
+    except Exception as error:
+        return in_one_line(f"{type(error).__name__}: {error}")[:_MOST_OF_AN_ERROR]
+    return ""
