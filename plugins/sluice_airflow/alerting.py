@@ -15,7 +15,7 @@ from airflow.sdk import Context
 
 from sluice.bounded_calls import BoundedCalls
 from sluice.config import configuration
-from sluice.config.alerts import Receiver
+from sluice.config.alerts import AlertReceiver
 from sluice.errors import SluiceError
 from sluice.outside_text import in_one_line
 from sluice_airflow.failures import JobFailed
@@ -29,30 +29,30 @@ _SUBJECT, _TEXT = "{{ alert_subject }}", "{{ alert_text }}"
 Notifier = Callable[[dict[str, Any]], None]
 
 
-def notifier(receiver: Receiver) -> Notifier:
+def notifier(receiver: AlertReceiver) -> Notifier:
     """The notifier of Airflow for a receiver. Raises ImportError, its provider is not installed."""
     make, module, name = _NOTIFIERS[receiver.way]
     return make(getattr(import_module(f"airflow.providers.{module}"), name), receiver)  # type: ignore[no-any-return]
 
 
-def _smtp(kind: Any, receiver: Receiver) -> Any:
+def _smtp(kind: Any, receiver: AlertReceiver) -> Any:
     text = "<pre>{{ alert_html }}</pre>"
     return kind(smtp_conn_id=receiver.connection, subject=_SUBJECT, html_content=text, **receiver.options)
 
 
-def _slack(kind: Any, receiver: Receiver) -> Any:
+def _slack(kind: Any, receiver: AlertReceiver) -> Any:
     return kind(slack_conn_id=receiver.connection, text="{{ alert_slack }}", **receiver.options)
 
 
-def _slack_webhook(kind: Any, receiver: Receiver) -> Any:
+def _slack_webhook(kind: Any, receiver: AlertReceiver) -> Any:
     return kind(slack_webhook_conn_id=receiver.connection, text="{{ alert_slack }}")
 
 
-def _apprise(kind: Any, receiver: Receiver) -> Any:
+def _apprise(kind: Any, receiver: AlertReceiver) -> Any:
     return kind(apprise_conn_id=receiver.connection, title=_SUBJECT, body=_TEXT, **receiver.options)
 
 
-_NOTIFIERS: Mapping[str, tuple[Callable[[Any, Receiver], Any], str, str]] = {
+_NOTIFIERS: Mapping[str, tuple[Callable[[Any, AlertReceiver], Any], str, str]] = {
     "smtp": (_smtp, "smtp.notifications.smtp", "SmtpNotifier"),
     "slack": (_slack, "slack.notifications.slack", "SlackNotifier"),
     "slackwebhook": (_slack_webhook, "slack.notifications.slack_webhook", "SlackWebhookNotifier"),
@@ -101,7 +101,7 @@ class AlertOperator(SluiceSparkOperator):
         raise JobFailed(str(error))
 
 
-def _tell(receiver: Receiver, subject: str, text: str) -> str:
+def _tell(receiver: AlertReceiver, subject: str, text: str) -> str:
     """Tell a receiver; why that did not go, or nothing."""
     texts = {
         "alert_subject": subject,

@@ -197,6 +197,7 @@ def test_dags_and_plugins_know_the_configuration_of_the_core_and_none_of_its_wor
     allowed = (
         "sluice.airflow_api.client",
         "sluice.airflow_api.runs",
+        "sluice.bounded_calls",
         "sluice.process_group",
         "sluice.config",
         "sluice.connections",

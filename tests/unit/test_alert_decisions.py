@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from sluice.config.alerts import Alerts, Receiver
+from sluice.config.alerts import AlertReceiver, Alerts
 from sluice.model.alert import Alert, AlertChanges, KnownAlert
 from sluice.monitor.alert_decisions import RUN, body, decide, subject
 
@@ -93,7 +93,9 @@ def test_a_receiver_names_a_connection_and_no_secret(text, fault):
 
 
 def test_receivers_are_one_or_several():
-    assert Alerts(to="smtp://m?to=a@b.c").receivers == {"smtp://m?to=a@b.c": Receiver("smtp", "m", {"to": "a@b.c"})}
+    assert Alerts(to="smtp://m?to=a@b.c").receivers == {
+        "smtp://m?to=a@b.c": AlertReceiver("smtp", "m", {"to": "a@b.c"})
+    }
     assert len(Alerts(to=["smtp://m?to=a@b.c", "apprise://a"]).receivers) == 2
 
 

@@ -22,15 +22,15 @@ _OPTIONS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
 
 
 @dataclass(frozen=True)
-class Receiver:
-    """Who is told: the way, the Airflow connection, and what else is to be known."""
+class AlertReceiver:
+    """A way to people, an Airflow connection, and options."""
 
     way: str
     connection: str
     options: Mapping[str, str]
 
     @classmethod
-    def parse(cls, text: str) -> Receiver:
+    def parse(cls, text: str) -> AlertReceiver:
         """Read a text such as `smtp://smtp_default?to=dba@example.com`. Raises ValueError, it is none."""
         url = urlsplit(text)
         options = dict(parse_qsl(url.query, keep_blank_values=True))
@@ -47,7 +47,7 @@ class Receiver:
 
 
 def _receiver(value: str) -> str:
-    Receiver.parse(value)
+    AlertReceiver.parse(value)
     return value
 
 
@@ -84,6 +84,6 @@ class Alerts(Section):
     every_s: Annotated[float, Field(ge=10, le=3_600, description="seconds from one look to the next")] = 60
 
     @property
-    def receivers(self) -> dict[str, Receiver]:
-        """Who is told, by the texts of the file."""
-        return {text: Receiver.parse(text) for text in self.to}
+    def receivers(self) -> dict[str, AlertReceiver]:
+        """The receivers, by their texts in the file."""
+        return {text: AlertReceiver.parse(text) for text in self.to}

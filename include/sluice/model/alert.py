@@ -8,7 +8,7 @@ from datetime import datetime
 
 @dataclass(frozen=True, order=True)
 class Alert:
-    """What is the matter, and with which replication; with none if a run failed."""
+    """A matter of a replication; of none if a run failed."""
 
     source: str
     slave: str
@@ -35,11 +35,11 @@ class KnownAlert:
 
 @dataclass(frozen=True)
 class AlertChanges:
-    """What a look makes of alerts.
+    """The changes by one look.
 
     Attributes:
         begun, over: people are to be told.
-        kept: they go on, or nobody is told yet.
+        kept: they go on, or people are told later.
         gone: nothing is to be known of them any more.
     """
 

@@ -17,11 +17,11 @@ _MOST_TOLD = 20
 RUN = "run "
 
 
-def holding(settings: Alerts, rows: Iterable[ReplicationStatus], runs: Iterable[str]) -> Iterator[Alert]:
-    """What people want to be told, and holds now.
+def current_alerts(settings: Alerts, rows: Iterable[ReplicationStatus], runs: Iterable[str]) -> Iterator[Alert]:
+    """The alerts that hold now, if the configuration asks for them.
 
     Args:
-        runs: those that failed lately, as `dag/run`.
+        runs: the ones that failed lately, as `dag/run`.
     """
     for row in rows:
         if row.status == Status.UNCONFIGURED:

@@ -11,7 +11,7 @@ from sluice.context import Context
 from sluice.model.alert import Alert
 from sluice.model.names import ALERTS, Pair
 from sluice.model.row_difference import without_keys
-from sluice.monitor.alert_decisions import RUN, body, decide, holding, is_run, subject
+from sluice.monitor.alert_decisions import RUN, body, current_alerts, decide, is_run, subject
 from sluice.monitor.reach import Reach
 from sluice.monitor.status import Beside, brief_status, explain
 from sluice.store import alerts
@@ -24,7 +24,7 @@ _PIPELINES = ("drain__", "publish__")
 
 
 def look(context: Context) -> dict[str, object]:
-    """Look, and decide. From then on people count as told: who cannot tell them says so by `take_back`.
+    """Look, and decide. From then on people count as told; `take_back` undoes that.
 
     Returns:
         How many alerts began and are over, and if there are any, the `subject` and the `text` of a message.
@@ -38,7 +38,7 @@ def look(context: Context) -> dict[str, object]:
     by_pair = overviews(context.store, pairs, by_table=True)
     beside = {pair: Beside(None, reach.absent(pair), reach.source(pair.source)) for pair in pairs}
     rows = [brief_status(context, by_pair[pair], beside[pair]) for pair in pairs]
-    held = list(holding(settings, rows, runs or ()))
+    held = list(current_alerts(settings, rows, runs or ()))
     changes, known = alerts.change(
         context.store, _this_try(), lambda now, known: decide(now, settings.after_s, held, known, blind=runs is None)
     )
@@ -59,7 +59,7 @@ def look(context: Context) -> dict[str, object]:
 
 
 def take_back(context: Context) -> dict[str, object]:
-    """What this task was to tell, nobody was told."""
+    """Let the next look tell people, in place of this one."""
     alerts.take_back(context.store, _this_try())
     return {"taken_back": True}
 

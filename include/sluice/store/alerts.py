@@ -1,4 +1,4 @@
-"""Alerts that people were told of, or are to be."""
+"""Alerts that people were told of, or are to be; of a replication, or with empty names of a run."""
 
 from __future__ import annotations
 
@@ -6,20 +6,32 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy import Column, ColumnElement, DateTime, Table, Text, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from sluice.model.alert import Alert, AlertChanges, KnownAlert
 from sluice.store.engine import Store
-from sluice.store.tables import alert
+from sluice.store.tables import metadata
 
-_KEY = ["source", "slave", "what"]
+_MOMENTS = ("since", "held_at")
+_KEY = ("source", "slave", "what")
+alert = Table(
+    "alert",
+    metadata,
+    *(Column(name, Text, primary_key=True) for name in _KEY),
+    *(
+        Column(name, DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp())
+        for name in _MOMENTS
+    ),
+    # The tasks that told people.
+    *(Column(name, Text) for name in ("begun_by", "over_by")),
+)
 
 
 def change(
     store: Store, run: str, decide: Callable[[datetime, Mapping[Alert, KnownAlert]], AlertChanges]
 ) -> tuple[AlertChanges, Mapping[Alert, KnownAlert]]:
-    """Decide by what is known, and keep that in the same transaction, so that nobody decides the same twice.
+    """Decide by what is known, and keep that in the same transaction: two looks decide nothing twice.
 
     Args:
         run: the task that tells people.
@@ -54,7 +66,7 @@ def change(
 
 
 def take_back(store: Store, run: str) -> None:
-    """Nobody was told what this task was to tell: another one does."""
+    """Let another task tell people, in place of this one."""
     with store.begin() as connection:
         connection.execute(alert.update().where(alert.c.begun_by == run).values(begun_by=None))
         connection.execute(alert.update().where(alert.c.over_by == run).values(over_by=None))

@@ -240,16 +240,6 @@ hold = Table(
     _moment("since", required=True),
 )
 
-# Alerts that people are told of, or are to be; of a replication, or with empty names of a run. `begun_by` and `over_by`
-# are the tasks that told them.
-alert = Table(
-    "alert",
-    metadata,
-    *_key("source", "slave", "what"),
-    *(_moment(name, required=True) for name in ("since", "held_at")),
-    *(Column(name, Text) for name in ("begun_by", "over_by")),
-)
-
 audit = Table(
     "audit",
     metadata,

@@ -28,8 +28,7 @@ def upgrade() -> None:
     op.create_table(
         "alert",
         *_columns(sa.Text, "source", "slave", "what", primary_key=True),
-        _moment("since", required=True),
-        _moment("held_at", required=True),
+        *(_moment(name, required=True) for name in ("since", "held_at")),
         *_columns(sa.Text, "begun_by", "over_by", nullable=True),
     )
     op.create_table(
@@ -162,8 +161,7 @@ def upgrade() -> None:
         *_columns(sa.Text, "source", primary_key=True),
         sa.Column("behind_s", sa.Double, server_default="0", nullable=False),
         *_columns(sa.BigInteger, "queued", "log_bytes", "changes", server_default="0"),
-        _moment("noted_at"),
-        _moment("due_at"),
+        *map(_moment, ("noted_at", "due_at")),
         sa.Column("sweep_s", sa.Double),
     )
     op.create_table(
@@ -264,10 +262,7 @@ def upgrade() -> None:
         *_columns(sa.BigInteger, "epoch", "rows", "segment", "ordinal", nullable=True),
         _moment("since", required=True),
     )
-    op.create_table(
-        "watched",
-        *_columns(sa.Text, "source", "schema", "table", primary_key=True),
-    )
+    op.create_table("watched", *_columns(sa.Text, "source", "schema", "table", primary_key=True))
     op.create_table(
         "answer",
         sa.Column("statement", sa.BigInteger, nullable=False),
