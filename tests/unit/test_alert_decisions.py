@@ -93,9 +93,8 @@ def test_a_receiver_names_a_connection_and_no_secret(text, fault):
 
 
 def test_receivers_are_one_or_several():
-    assert Alerts(to="smtp://m?to=a@b.c").receivers == {
-        "smtp://m?to=a@b.c": AlertReceiver("smtp", "m", {"to": "a@b.c"})
-    }
+    mail = "smtp://m?to=a@b.c"
+    assert Alerts(to=mail).receivers == {mail: AlertReceiver("smtp", "m", {"to": "a@b.c"})}
     assert len(Alerts(to=["smtp://m?to=a@b.c", "apprise://a"]).receivers) == 2
 
 

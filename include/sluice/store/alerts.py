@@ -13,16 +13,13 @@ from sluice.model.alert import Alert, AlertChanges, KnownAlert
 from sluice.store.engine import Store
 from sluice.store.tables import metadata
 
-_MOMENTS = ("since", "held_at")
+_NOW = func.clock_timestamp()
 _KEY = ("source", "slave", "what")
 alert = Table(
     "alert",
     metadata,
     *(Column(name, Text, primary_key=True) for name in _KEY),
-    *(
-        Column(name, DateTime(timezone=True), nullable=False, server_default=func.clock_timestamp())
-        for name in _MOMENTS
-    ),
+    *(Column(name, DateTime(timezone=True), nullable=False, server_default=_NOW) for name in ("since", "held_at")),
     # The tasks that told people.
     *(Column(name, Text) for name in ("begun_by", "over_by")),
 )
@@ -41,7 +38,7 @@ def change(
     """
     with store.begin() as connection:
         connection.execute(select(func.pg_advisory_xact_lock(func.hashtext("sluice alerts"))))
-        now: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+        now: datetime = connection.execute(select(_NOW)).scalar_one()
         rows = connection.execute(select(alert)).all()
         known = {
             Alert(row.source, row.slave, row.what): KnownAlert(
