@@ -24,13 +24,18 @@ REASON = "stopped: {{ conn.master.password }} <b>&"
 
 
 @pytest.fixture
-def look(pages_world, connect, monkeypatch, context):
-    """Lets the task of the DAG run once, as Airflow does; `port` is where the mail server is to be."""
+def port():
+    """Where the mail server is to be."""
+    return reserve_port()
+
+
+@pytest.fixture
+def look(pages_world, port, connect, monkeypatch, context):
+    """Lets the task of the DAG run once, as Airflow does."""
     key_file = pages_world.path / "seal.key"
     new_key_file(key_file)
     monkeypatch.setenv(KEY_FILE_ENV, str(key_file))
     monkeypatch.setattr(ExecutorSafeguard, "test_mode", True)
-    port = reserve_port()
     extra = {"disable_ssl": True, "disable_tls": True, "from_email": "sluice@example.com"}
     login = {"login": "sluice", "password": CANARY}
     connect("mails", conn_type="smtp", host="127.0.0.1", port=port, extra=extra, **login)
@@ -38,7 +43,9 @@ def look(pages_world, connect, monkeypatch, context):
     settings = {"to": "smtp://mails?to=dba@example.com", "lag_s": None, "after_s": 0}
     pages_world.settings["alerts"] = settings
     (pages_world.path / "replication.yaml").write_text(yaml.safe_dump(pages_world.settings))
-    (task,) = alerts(configuration.load()).tasks
+    dag = alerts(configuration.load())
+    assert dag
+    (task,) = dag.tasks
     assert isinstance(task, AlertOperator)
 
     def looking() -> dict[str, object]:
@@ -46,18 +53,17 @@ def look(pages_world, connect, monkeypatch, context):
         task.arguments = {}
         return task.execute(context)
 
-    looking.port = port
     return looking
 
 
-def test_people_get_one_mail_when_something_begins_and_one_when_it_is_over(pages_world, look, people, caplog):
+def test_people_get_one_mail_when_something_begins_and_one_when_it_is_over(pages_world, look, port, people, caplog):
     store, geneva = pages_world.context.store, pages_world.pair("geneva")
     replications.shut(store, geneva, Hold.EXCEPTION, REASON)
     with pytest.raises(JobFailed, match=r"SLC-934: an alert reached none of smtp://mails"):
         look()
     admin, runs = people["admin"], "/api/v2/dags/administer/dagRuns"
     admin.ask(runs, "POST", dag_run("failed", {"source": "flights", "slave": "geneva"}))
-    with mail_server(look.port) as server:
+    with mail_server(port) as server:
         looks = [look()]
         admin.ask(f"{runs}/failed", "PATCH", {"state": "failed", "note": "SLC-020: no"})
         looks += [look(), look()]
