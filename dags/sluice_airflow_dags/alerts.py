@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
-from airflow.sdk import DAG, DeltaTriggerTimetable
+from airflow.sdk import DAG
 
 from sluice.config.configuration import Config
 from sluice.model.names import ALERTS
 from sluice_airflow import conventions
+from sluice_airflow.airflow_versions import DeltaTriggerTimetable
 from sluice_airflow.alerting import AlertOperator
 
 DOC = """

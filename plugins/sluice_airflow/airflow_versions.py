@@ -41,10 +41,14 @@ try:
     from airflow.sdk.bases.skipmixin import SkipMixin
 except ImportError:
     from airflow.providers.standard.utils.skipmixin import SkipMixin
+stats: Any
 try:
-    from airflow.sdk.observability import stats
+    from airflow.sdk.observability import stats as sdk_stats
 except ImportError:
     from airflow.stats import Stats as stats  # noqa: N813
+else:
+    # Functions of the module; in Airflow 3.2 methods of its class.
+    stats = sdk_stats if hasattr(sdk_stats, "gauge") else vars(sdk_stats)["Stats"]
 
 try:
     from airflow.sdk import RetryDecision, RetryPolicy
