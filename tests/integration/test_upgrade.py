@@ -11,7 +11,7 @@ from support.installation import DDL, dump, restore
 from support.updating import background
 from support.world import SOURCE
 
-from sluice import sqlfiles
+from sluice import paths, sqlfiles
 from sluice.capture.reconcile import bootstrap
 from sluice.errors import ConfigError
 from sluice.paths import PROJECT
@@ -50,8 +50,8 @@ def next_version(tmp_path, monkeypatch):
         folder.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
         folder.joinpath(name).write_text(text)
     monkeypatch.setattr(sqlfiles, "_SQL", folder)
-    for name in ("FILES", "PROJECT"):
-        monkeypatch.setattr(engine, name, folder.parent)
+    for module in (engine, paths):
+        monkeypatch.setattr(module, "FILES", folder.parent)
     engine.newest.cache_clear()
     yield
     engine.newest.cache_clear()
@@ -99,7 +99,7 @@ def test_an_installation_is_upgraded_while_applications_write_and_changes_wait(b
     assert world.status("zurich") is Status.NORMAL
     assert world.differences() == {}
     assert len(world.rows("zurich", "public.t")) > 50
-    assert versions(world) == {"master": 2, "zurich": "version 2", "control": "0002"}
+    assert versions(world) == {"master": 2, "zurich": "version 2", "control": "0003"}
     assert shapes(world) == shapes(fresh)
     assert {change["action"] for change in world.log()} == {"I", "U"}
 
