@@ -12,8 +12,10 @@ from support.browser import fits, opened, shot
 from support.pages import REJECTED, token
 from support.world import SOURCE, result
 
+from sluice.changelog import points
+from sluice.model.progress import ComparisonProgress
 from sluice.model.row_conflict import RowConflict
-from sluice.store import rejected_changes
+from sluice.store import comparison_progress, rejected_changes
 
 pytestmark = [pytest.mark.airflow, pytest.mark.postgres, pytest.mark.slow]
 ZURICH = f"/sluice/replications/{SOURCE}/zurich"
@@ -134,6 +136,17 @@ def test_a_person_sees_what_waits_clears_a_queue_and_fills_all_again(browser, pa
     dialog.get_by_role("button", name="Begin").click()
     followed = page.get_by_role("region", name="The initial update that you began")
     expect(followed).to_contain_text("Airflow has queued it.")
+    (begun,) = people["admin"].ask("/api/v2/dags/initial_update/dagRuns?order_by=-run_after&limit=1")["dag_runs"]
+    assert begun["conf"]["cascade"] == f"{SOURCE}/geneva"
+    # It follows the run by itself.
+    run, store = begun["dag_run_id"], world.context.store
+    point = points.ask(store, SOURCE, ["zurich"])
+    comparison_progress.report(store, point, f"initial_update/{run}", ComparisonProgress(4, 1, 300, 900, 30, 20))
+    expect(followed).to_contain_text("compared: 300 of about 900 rows, 1 of 4 parts, 30 rows/s, 0:00:20 left")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.emulate_media(color_scheme="dark")
+    fits(page)
     shot(page, tmp_path, "followed")
-    runs = people["admin"].ask("/api/v2/dags/initial_update/dagRuns?order_by=-run_after&limit=1")["dag_runs"]
-    assert runs[0]["conf"]["cascade"] == f"{SOURCE}/geneva"
+    people["admin"].ask(f"/api/v2/dags/initial_update/dagRuns/{run}", "PATCH", {"state": "success"})
+    expect(followed).to_contain_text("It has ended: success.")
+    assert "30 rows/s" not in followed.inner_text()
