@@ -21,6 +21,7 @@ from sluice.config.configuration import Config
 from sluice.errors import ConfigError, TransientError
 from sluice.model import requester
 from sluice.model.requester import REQUESTERS_ENV, Requester
+from sluice.spark_environment import work_name
 from sluice_airflow import launch, lineage, metrics, requesters, run_notes
 from sluice_airflow.airflow_versions import NATIVE_OPERATOR, AirflowSkipException, retry_arguments, retrying_by
 from sluice_airflow.child import Child
@@ -33,6 +34,7 @@ from sluice_airflow.sealing import (
     needed_connections,
     seal_connections,
 )
+from sluice_airflow.spark_link import SparkLink, pages
 
 # What one of our runs tells another in its `conf`, beside the choices of the form.
 CONF_OF_RUNS = frozenset({"after", "refused"})
@@ -72,6 +74,7 @@ class SluiceSparkOperator(BaseOperator):
 
     template_fields: Sequence[str] = ("arguments", "only_if", "if_asked")
     ui_color = "#cfe8f3"
+    operator_extra_links = (SparkLink(),)
     jobs: Path = paths.PROJECT / "spark_jobs"
 
     def __init__(
@@ -105,6 +108,7 @@ class SluiceSparkOperator(BaseOperator):
         self.answer_of = answer_of
         self.if_asked = if_asked
         self._child: Child | None = None
+        self._spark_pages = ""
 
     def execute(self, context: Context) -> dict[str, Any]:
         with retrying_by(self.retry_policy, context):
@@ -140,6 +144,11 @@ class SluiceSparkOperator(BaseOperator):
     def table_pairs(self) -> list[dict[str, Any]]:
         """The tables of masters whose rows this run brought to tables of slaves, as the job said them."""
         return self._child.output.lineage if self._child else []
+
+    @property
+    def spark_pages(self) -> str:
+        """The address of the pages of its Spark; empty if nobody knows it."""
+        return self._spark_pages
 
     def on_kill(self) -> None:
         if self._child is not None:
@@ -189,12 +198,13 @@ class SluiceSparkOperator(BaseOperator):
         if people := self._people(context, settings):
             job_env[REQUESTERS_ENV] = requester.to_text(people)
         spark = get_connection(settings.spark)
+        self._spark_pages = pages(spark)
         file = self.jobs / f"{self.job}.py"
         if spark.conn_type == "spark_connect":
             command = [sys.executable, str(file), *self.command_line()]
             job_env |= launch.connect_environment(spark)
         elif spark.conn_type == "spark":
-            name = ".".join(["sluice", self.job, *self._many("source"), *self._many("slave")])
+            name = work_name(self.job, *self._many("source"), slaves=self._many("slave"))
             command = launch.submit_command(spark, name, file, self.command_line())
         else:
             raise ConfigError(

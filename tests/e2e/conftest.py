@@ -41,7 +41,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
     # As if it had run before on these: a demo of somebody else may get the usual ones at the same moment.
     state = RuntimeState(RuntimePaths(home))
-    for name in ("postgres", airflow.API_SERVER, spark_connect.NAME):
+    for name in ("postgres", airflow.API_SERVER, spark_connect.NAME, spark_connect.PAGES):
         state.set_port(name, reserve_port())
     patch = pytest.MonkeyPatch()
     patch.setenv("SLUICE_HOME", str(home))

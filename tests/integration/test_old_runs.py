@@ -104,3 +104,12 @@ def test_each_setting_bounds_its_own_and_none_of_them_nothing(world):
         assert control.execute("SELECT count(*) FROM audit WHERE event = 'old'").fetchone() == (
             name != "keep_audit_days",
         )
+
+
+def test_the_last_files_of_sparks_event_log_are_kept(world, tmp_path, monkeypatch):
+    monkeypatch.setattr(old_runs, "_EVENT_FILES", 2)
+    events = tmp_path / "home" / "spark" / "events" / "eventlog_v2_local-1"
+    files = [log(events / f"events_{number}_local-1.zstd", OLD + timedelta(hours=number)) for number in (1, 2, 10)]
+    files.append(log(events / "appstatus_local-1.inprogress", OLD))
+    assert old_runs.clean_up(world.context.runs(), world.context.config, 14, None)["logs"] == 1
+    assert [file.exists() for file in files] == [False, True, True, True]

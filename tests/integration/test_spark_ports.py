@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import socket
+import stat
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
+from urllib.request import urlopen
 
 import grpc
 import psutil
@@ -17,6 +19,7 @@ from sluice.runtime import environment, ports, processes, spark_connect
 from sluice.runtime.paths import RuntimePaths
 from sluice.runtime.processes import Service
 from sluice.runtime.terminal import Progress
+from sluice.storage import private_files
 
 pytestmark = [pytest.mark.full, pytest.mark.spark, pytest.mark.slow]
 
@@ -38,10 +41,15 @@ def port() -> int:
 
 
 @pytest.fixture(scope="module")
-def server(layout, port, java) -> Iterator[Service]:
+def pages() -> int:
+    return places.reserve_port()
+
+
+@pytest.fixture(scope="module")
+def server(layout, port, pages, java) -> Iterator[Service]:
     """The server as `up` starts it, when it has run its first job."""
     env = environment.child_environment(layout, java)
-    started = spark_connect.start(layout, port, env)
+    started = spark_connect.start(layout, port, pages, env)
     try:
         with Progress().step("Spark Connect") as step:
             spark_connect.warm_up(layout, started, port, env, step)
@@ -82,13 +90,13 @@ def refused_by_grpc(port: int, *token: str) -> bool:
     return bool(failed.value.code() == grpc.StatusCode.UNAUTHENTICATED)
 
 
-def test_a_client_without_the_secret_is_refused_on_each_port(server, layout, port):
+def test_a_client_without_the_secret_is_refused_on_each_port_but_that_of_the_pages(server, layout, port, pages):
     found = listening(server)
     assert refused_by_grpc(port)
     assert refused_by_grpc(port, "another")
     assert not refused_by_grpc(port, layout.spark_token.read_text()), "the token lets a client in"
-    own = [other for other, program in found.items() if program == "java" and other != port]
-    assert len(own) == 2, "driver and block manager, and no pages"
+    own = [other for other, program in found.items() if program == "java" and other not in (port, pages)]
+    assert len(own) == 2, "driver and block manager"
     for other in own:
         assert b"Expected SaslMessage" in answered(other)
     daemons = [other for other, program in found.items() if program != "java"]
@@ -97,7 +105,7 @@ def test_a_client_without_the_secret_is_refused_on_each_port(server, layout, por
 
 
 @pytest.mark.full
-def test_every_port_is_on_the_loopback_and_no_command_line_or_file_has_the_secret(server, layout):
+def test_every_port_is_on_the_loopback_and_no_command_line_page_or_file_has_the_secret(server, layout, pages):
     for process in processes.family([server]):
         # A worker may end meanwhile.
         with suppress(psutil.Error):
@@ -107,6 +115,13 @@ def test_every_port_is_on_the_loopback_and_no_command_line_or_file_has_the_secre
             assert "authenticate.secret" not in words
             assert layout.spark_token.read_text() not in words
             assert "_SPARK_AUTH_SECRET" not in process.environ()
+    events = [file for file in layout.spark_events.rglob("*") if file.is_file()]
+    assert events
+    assert stat.S_IMODE(layout.spark_events.stat().st_mode) == private_files.DIRECTORY
+    token = layout.spark_token.read_bytes()
+    pages_of = ["jobs/", "environment/", "executors/", "connect/", "SQL/", "api/v1/applications"]
+    shown = [urlopen(f"{spark_connect.pages(pages)}/{page}").read() for page in pages_of]
+    assert not any(token in text for text in [*shown, *(file.read_bytes() for file in events)])
     settings = dict(line.split(" ", 1) for line in (layout.spark / "connect.conf").read_text().splitlines())
     assert settings["spark.authenticate"] == "true"
     assert "spark.authenticate.secret" not in settings

@@ -71,7 +71,7 @@ def test_a_record_that_was_cut_short_is_no_record(layout):
 
 def test_a_running_runtime_is_not_taken_for_one_of_another_configuration(layout, monkeypatch, tmp_path):
     ours = tmp_path / "ours.yaml"
-    runtime = Runtime(layout, Cluster(layout.postgres), 1, 2, 3, configuration=ours)
+    runtime = Runtime(layout, Cluster(layout.postgres), 1, 2, 3, "", configuration=ours)
     monkeypatch.setenv(configuration.CONFIG_ENV, "")
     runtime.expect_configuration()
     assert configuration.path() == ours, "a shell that names none goes on with what runs"

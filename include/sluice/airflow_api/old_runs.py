@@ -13,6 +13,8 @@ from sluice.errors import TransientError
 from sluice.log import event
 from sluice.paths import home
 
+# The files of Spark's event log, each of 10 MB.
+_EVENT_FILES = 10
 # A service that is up for months writes into one file.
 _LONGEST_LOG, _KEPT_OF_IT = 50_000_000, 10_000_000
 
@@ -43,6 +45,7 @@ def clean_up(runs: Runs, config: Config, days: float, logs: Path | None) -> dict
     services = home() / "logs"
     gone += sum(_remove_if_old(day, before) for day in services.glob("dag-files/*") if not day.is_symlink())
     gone += sum(map(_cut_if_long, services.glob("*.log")))
+    gone += sum(map(_remove_first, (home() / "spark" / "events").glob("*/")))
     event("cleaned up", runs=deleted, logs=gone)
     return {"runs": deleted, "logs": gone, "note": f"deleted {deleted} runs and {gone} logs older than {days:g} days"}
 
@@ -69,6 +72,14 @@ def _remove_if_old(directory: Path, before: datetime) -> bool:
         return False
     shutil.rmtree(directory, ignore_errors=True)
     return True
+
+
+def _remove_first(events: Path) -> int:
+    """Remove all but the last files of an application's event log; their number."""
+    files = sorted(events.glob("events_*"), key=lambda file: file.stat().st_mtime)[:-_EVENT_FILES]
+    for file in files:
+        file.unlink()
+    return len(files)
 
 
 def _cut_if_long(log: Path) -> bool:

@@ -361,5 +361,5 @@ def _show(runtime: Runtime) -> None:
     print(f"Configuration  {runtime.configuration}")
     print(f"Airflow        {runtime.ui_url}  (login {runtime.login}, password {runtime.password})")
     print(f"PostgreSQL     {runtime.psql('master')}")
-    print(f"Spark Connect  sc://localhost:{runtime.spark_port}")
+    print(f"Spark Connect  sc://localhost:{runtime.spark_port}  (pages {runtime.spark_pages})")
     print("End it with ./sluice down")

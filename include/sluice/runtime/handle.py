@@ -30,6 +30,7 @@ class Runtime:
     postgres_port: int
     api_port: int
     spark_port: int
+    spark_pages: str
     configuration: Path
 
     @property

@@ -60,6 +60,11 @@ class RuntimePaths:
         return self.spark / "token"
 
     @property
+    def spark_events(self) -> Path:
+        """Spark's event log."""
+        return self.spark / "events"
+
+    @property
     def airflow_settings(self) -> Path:
         return self.airflow / "airflow.cfg"
 

@@ -22,6 +22,8 @@ from sluice.storage import private_files
 
 NAME = "spark-connect"
 PREFERRED_PORT = 15002
+# Of its pages, which show who works for whom.
+PAGES, PREFERRED_PAGES_PORT = "spark-pages", 15003
 READY_S = 120
 SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 
@@ -39,14 +41,22 @@ def make_token(layout: RuntimePaths) -> None:
     write_private(layout.spark_token, secrets.token_urlsafe(32))
 
 
-def start(layout: RuntimePaths, port: int, env: Mapping[str, str]) -> Service:
+def pages(port: int) -> str:
+    """The address of the server's pages."""
+    return f"http://{ports.LOOPBACK}:{port}"
+
+
+def start(layout: RuntimePaths, port: int, pages_port: int, env: Mapping[str, str]) -> Service:
     """Start the server; it does not accept connections yet."""
     temporary = layout.spark / "tmp"
-    # A server that was killed left its files there.
-    shutil.rmtree(temporary, ignore_errors=True)
-    private_files.make(temporary)
+    # A server that was killed left its files there, and the events of the last one are of no use here.
+    for directory in (temporary, layout.spark_events):
+        shutil.rmtree(directory, ignore_errors=True)
+        private_files.make(directory)
     properties = layout.spark / "connect.conf"
-    write_private(properties, "".join(f"{name} {value}\n" for name, value in _properties(layout, port).items()))
+    write_private(
+        properties, "".join(f"{name} {value}\n" for name, value in _properties(layout, port, pages_port).items())
+    )
     return processes.start(
         NAME,
         [BIN / "spark-submit", "--properties-file", properties, "--class", SERVER, "spark-internal"],
@@ -98,11 +108,11 @@ def client_environment(layout: RuntimePaths, port: int) -> dict[str, str]:
     return {REMOTE_ENV: f"sc://localhost:{port}", TOKEN_ENV: layout.spark_token.read_text()}
 
 
-def _properties(layout: RuntimePaths, port: int) -> dict[str, str]:
+def _properties(layout: RuntimePaths, port: int, pages_port: int) -> dict[str, str]:
     return {
         "spark.app.name": "sluice",
         # More than cores: tasks wait for databases most of the time. A dump holds two of them until it ends.
-        "spark.master": "local[6]",
+        "spark.master": "local[8]",
         "spark.driver.memory": "1g",
         # The rows go from Python to the databases, not through this JVM: what it needs is to be ready soon. Without the
         # second compiler a start takes half the processor time.
@@ -118,8 +128,18 @@ def _properties(layout: RuntimePaths, port: int) -> dict[str, str]:
         "spark.connect.session.manager.defaultSessionTimeout": "10m",
         # A job of one slave must not wait for all chunks of another's dump.
         "spark.scheduler.mode": "FAIR",
-        "spark.ui.enabled": "false",
-        "spark.eventLog.enabled": "false",
+        # By SPARK_LOCAL_IP on the loopback. Whoever has a login on this machine may look there, and do nothing.
+        "spark.ui.port": str(pages_port),
+        "spark.ui.killEnabled": "false",
+        # They are held in memory.
+        **dict.fromkeys(("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.sql.ui.retainedExecutions"), "200"),
+        "spark.ui.retainedTasks": "2000",
+        **dict.fromkeys(("spark.connect.ui.retainedSessions", "spark.connect.ui.retainedStatements"), "200"),
+        "spark.eventLog.enabled": "true",
+        "spark.eventLog.dir": layout.spark_events.as_uri(),
+        # A file that is full is followed by the next; housekeeping keeps the last ones.
+        "spark.eventLog.rolling.enabled": "true",
+        "spark.eventLog.rolling.maxFileSize": "10m",
         "spark.local.dir": str(layout.spark / "tmp"),
         "spark.sql.warehouse.dir": str(layout.spark / "warehouse"),
         "spark.sql.catalogImplementation": "in-memory",

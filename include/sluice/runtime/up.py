@@ -6,6 +6,7 @@ made for one start. PostgreSQL stays if it runs. Independent parts start side by
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -91,7 +92,12 @@ def _cluster(layout: RuntimePaths) -> Cluster:
 
 def _complete(state: RuntimeState, cluster: Cluster) -> bool:
     names = (*airflow.SERVICES, spark_connect.NAME)
-    return all(state.find_running(name) for name in names) and cluster.service() is not None
+    # An older version started it without pages.
+    return (
+        spark_connect.PAGES in state.ports
+        and all(state.find_running(name) for name in names)
+        and cluster.service() is not None
+    )
 
 
 def _verify(state: RuntimeState, progress: Progress) -> None:
@@ -146,6 +152,7 @@ def _choose_ports(state: RuntimeState, cluster: Cluster, progress: Progress) -> 
         "postgres": PREFERRED_PORT,
         airflow.API_SERVER: airflow.PREFERRED_PORT,
         spark_connect.NAME: spark_connect.PREFERRED_PORT,
+        spark_connect.PAGES: spark_connect.PREFERRED_PAGES_PORT,
     }
     if cluster.service():
         usual.pop("postgres")
@@ -161,7 +168,7 @@ def _choose_ports(state: RuntimeState, cluster: Cluster, progress: Progress) -> 
 def _start_spark(layout: RuntimePaths, state: RuntimeState, shared: Mapping[str, str], progress: Progress) -> None:
     port = state.ports[spark_connect.NAME]
     with progress.step("Spark Connect server") as step:
-        service = state.record(spark_connect.start(layout, port, shared))
+        service = state.record(spark_connect.start(layout, port, state.ports[spark_connect.PAGES], shared))
         spark_connect.warm_up(layout, service, port, shared, step)
 
 
@@ -196,6 +203,7 @@ def _runtime(layout: RuntimePaths, state: RuntimeState, cluster: Cluster) -> Run
         postgres_port=cluster.port,
         api_port=state.ports[airflow.API_SERVER],
         spark_port=state.ports[spark_connect.NAME],
+        spark_pages=spark_connect.pages(state.ports[spark_connect.PAGES]),
         configuration=Path(state.configuration),
     )
 
@@ -210,6 +218,7 @@ def _connections(layout: RuntimePaths, state: RuntimeState, passwords: Mapping[s
             "host": "localhost",
             "port": state.ports[spark_connect.NAME],
             "password": layout.spark_token.read_text(),
+            "extra": json.dumps({"ui": spark_connect.pages(state.ports[spark_connect.PAGES])}),
         },
         {
             "conn_id": "sluice_airflow_api",
