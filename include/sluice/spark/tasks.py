@@ -44,12 +44,12 @@ def collect(
 
     names = {**fields, **_FAILURE, **_ANOTHER}
     kinds = {"string": pa.string(), "long": pa.int64()}
-    schema = pa.schema([(name, kinds[kind]) for name, kind in names.items()])
+    schema = pa.schema([(field, kinds[kind]) for field, kind in names.items()])
     task = _task(_pickle(_rows_of(work)), release.build(), schema)
     # As types: a server would be asked what a text means.
     result = StructType()
-    for name, kind in names.items():
-        result = result.add(name, kind)
+    for field, kind in names.items():
+        result = result.add(field, kind)
     rows: Any = label(name).range(0, count, 1, count).mapInArrow(task, result).collect()
     for row in rows:
         if row.another_build is not None:
