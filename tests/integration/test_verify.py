@@ -185,6 +185,8 @@ def test_only_the_tables_named_are_compared(world):
     world.reader("zurich").execute("UPDATE keyed SET note = 'x'")
     assert world.verify(tables=(HEAP,)) == {"zurich": 0, "geneva": 0}
     assert set(recorded(world)) == {("public.heap", "zurich"), ("public.heap", "geneva")}
+    with pytest.raises(SluiceError, match=r"SLC-040: public.typo: no table that is watched"):
+        world.verify(tables=(HEAP, TableName("public", "typo")))
 
 
 @pytest.mark.full

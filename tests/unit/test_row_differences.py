@@ -59,7 +59,7 @@ def test_beyond_the_limit_rows_are_counted():
 
 
 def test_rows_of_the_slave_alone_take_no_room_where_they_may_be():
-    difference = found(Keeping(2, extra=False)).with_rows_of_its_own()
+    difference = found(Keeping(2, extra=False)).count_extra_as_own()
     assert [row.kind for row in difference.rows] == ["changed", "missing"]
     assert (difference.more, difference.own, difference.ranges) == (0, 1, [])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 
 from sluice import shell
 from sluice.context import Context
@@ -62,19 +62,21 @@ def note(context: Context, source: str, table: Unwatched) -> str:
 
 
 def expect_present(
-    context: Context, source: str, present: Mapping[TableName, TableName], named: Collection[TableName]
+    context: Context, source: str, present: Mapping[TableName, TableName], named: Iterable[TableName]
 ) -> None:
-    """Check that requested tables exist, if they are to be watched.
+    """Check that requested tables are watched, and exist.
 
     Args:
         present: see `Context.present`.
 
     Raises:
-        ConfigError: SLC-040, one of them does not.
+        ConfigError: SLC-040, one of them is not, or does not.
     """
+    strange = sorted(set(named) - present.keys())
+    if not strange:
+        return
     called = {meant: name for name, meant in present.items()}
-    absent = sorted((set(named) & context.watched_tables(source).keys()) - present.keys())
-    if absent:
+    if absent := sorted(set(strange) & context.watched_tables(source).keys()):
         names = ", ".join(
             f"{name} (it is called {called[name]} now)" if name in called else str(name) for name in absent
         )
@@ -83,3 +85,8 @@ def expect_present(
             f"tables that were named do not exist on the source {source}: {names}",
             "nothing was changed; run it again and leave them out, or name them as the master calls them",
         )
+    raise ConfigError(
+        40,
+        f"{', '.join(map(str, strange))}: no table that is watched on {source}",
+        f"nothing was changed; name the tables as the master calls them: {', '.join(map(str, sorted(present)))}",
+    )

@@ -38,7 +38,10 @@ def add(commands: Any, whole: argparse.ArgumentParser) -> None:
     """Add the others to the commands of a parser."""
     test = commands.add_parser("test", help="run the tests, ring by ring")
     test.add_argument(
-        "rings", nargs="*", metavar="RING", help="lint, unit, ... (default: each); quick; all: the long tests, too"
+        "rings",
+        nargs="*",
+        metavar="RING",
+        help="one of lint, unit, ... (default: each); quick; all: the long tests, too",
     )
     test.add_argument(
         "--oracle-dsn",

@@ -96,7 +96,7 @@ def _place(action: argparse.Action) -> str:
 def _value(action: argparse.Action) -> str:
     if isinstance(action.metavar, str):
         return action.metavar
-    return "|".join(map(str, action.choices)) if action.choices else action.dest.upper()
+    return f"{{{','.join(map(str, action.choices))}}}" if action.choices else action.dest.upper()
 
 
 PAGES: Mapping[str, Page] = {

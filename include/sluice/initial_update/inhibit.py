@@ -174,13 +174,7 @@ def _chosen_tables(
     context: Context, source: str, present: Mapping[TableName, TableName], named: Sequence[TableName], *, whole: bool
 ) -> frozenset[TableName]:
     """The named tables, if they are not all that exist, or not all of their rows."""
-    if strange := sorted(set(named) - present.keys()):
-        expect_present(context, source, present, strange)
-        raise SluiceError(
-            40,
-            f"{', '.join(map(str, strange))}: no table that is watched on {source}",
-            f"name the tables as the master calls them: {', '.join(map(str, sorted(present)))}",
-        )
+    expect_present(context, source, present, named)
     return frozenset() if present.keys() == set(named) and whole else frozenset(named)
 
 

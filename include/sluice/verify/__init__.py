@@ -1,1 +1,1 @@
-"""Comparing values at one point of the stream that both sides have reached (R10)."""
+"""Comparing rows at one point of the stream that both sides have reached (R10)."""

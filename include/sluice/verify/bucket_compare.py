@@ -1,8 +1,7 @@
 """Comparing two sides in any order of rows, in bounded memory (R10).
 
 Rows are shared out to buckets by their keys, and the digests of a bucket's rows are added up. Buckets that add up to
-the same are the same. Of the others the rows themselves are held side by side, so many buckets at a time as memory
-allows.
+the same are the same. Of the others the rows themselves are held side by side, `MOST_ROWS` of them at a time.
 """
 
 from __future__ import annotations
@@ -28,7 +27,9 @@ Rows = Callable[[], Iterator[Row]]
 
 
 def compare(ours: Rows, theirs: Rows, sample: KeySample, reader: RowReader | None = None) -> Difference:
-    """Compare the rows of a master with those of a slave; each side is read once, or again where they differ.
+    """Compare the rows of a master with those of a slave.
+
+    Each side is read once. If buckets differ, both sides are read again for each group of up to `MOST_ROWS` rows.
 
     Args:
         sample: the keys that count.

@@ -77,7 +77,7 @@ class Parts:
         pair = Pair(self._source, slave)
         plans = compared_parts.plans(self._context.store, self._run, pair)
         update = replications.get(self._context.store, pair).update_id
-        shapes = {_table(job): self._shape(job, update) for job in tables}
+        shapes = {_table(job): self._fingerprint(job, update) for job in tables}
         planned = {name: plan for name, plan in plans.items() if plan.shape == shapes.get(name)}
         cut_jobs: dict[str, list[Comparison]] = {}
         for job in cut([job for job in tables if _table(job) not in planned]):
@@ -121,17 +121,17 @@ class Parts:
         except TransientError as error:
             event("not kept", slave=job.slave, table=table[1], why=error.fact)
 
-    def merge(self, compared: Differences, late: Mapping[str, SluiceError]) -> Differences:
+    def merge(self, compared: Differences, failed_slaves: Mapping[str, SluiceError]) -> Differences:
         """Put the outcomes of an earlier try beside these, in the order of the parts."""
         if self._run is None:
             return compared
-        for slave in [slave for slave, error in late.items() if isinstance(error, SortedOtherwise)]:
+        for slave in [slave for slave, error in failed_slaves.items() if isinstance(error, SortedOtherwise)]:
             self.forget(slave)
         here = {id(job): difference for job, difference in compared}
         return [
             (job, here[id(job)] if part.outcome is None else Difference.from_json(json.loads(part.outcome.difference)))
             for job, part in self._parts
-            if job.slave not in late
+            if job.slave not in failed_slaves
         ]
 
     def earlier_rows(self) -> list[tuple[Comparison, int]]:
@@ -153,7 +153,7 @@ class Parts:
         if self._run is not None:
             compared_parts.forget(self._context.store, self._run, Pair(self._source, slave))
 
-    def _shape(self, job: Comparison, update: int | None) -> str:
+    def _fingerprint(self, job: Comparison, update: int | None) -> str:
         """All that has to be the same for an outcome to belong to this comparison."""
         newest = self._context.manifest(self._source).tail()
         sides = [(side.vendor, side.connection, sorted(side.trusted)) for side in (job.master, job.replica)]
@@ -174,14 +174,14 @@ class Parts:
             [
                 (attribute.name, repr(getattr(job, attribute.name)))
                 for attribute in fields(job)
-                if attribute.name not in _OTHERWISE
+                if attribute.name not in _NOT_IN_FINGERPRINT
             ],
         ]
         return sha256(repr(facts).encode()).hexdigest()
 
 
 # Of a comparison: what is said of it already, and what is another one in each try.
-_OTHERWISE = {"sealed", "slave", "view", "master", "replica", "sample", "within", "seeds"}
+_NOT_IN_FINGERPRINT = {"sealed", "slave", "view", "master", "replica", "sample", "within", "seeds"}
 
 
 def _table(job: Comparison) -> str:

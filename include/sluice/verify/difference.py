@@ -119,8 +119,8 @@ class Difference:
         """The share of both sides' data that was sent to a comparing task."""
         return min(1.0, self.moved / self.size) if self.size else 0.0
 
-    def with_rows_of_its_own(self) -> Difference:
-        """The difference without rows that the slave alone has; they are its own."""
+    def count_extra_as_own(self) -> Difference:
+        """Count rows that only the slave has as its own, not as different."""
         sample = [entry for entry in self.sample if entry[0] != "extra"]
         rows = [row for row in self.rows if row.kind != "extra"]
         difference = replace(self, extra=0, own=self.own + self.extra, sample=sample, rows=rows)

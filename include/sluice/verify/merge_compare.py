@@ -9,7 +9,7 @@ from itertools import zip_longest
 from sluice.verify.difference import Difference, RowReader
 
 
-def equal(master: Iterator[bytes], slave: Iterator[bytes]) -> tuple[int, int] | None:
+def count_if_equal(master: Iterator[bytes], slave: Iterator[bytes]) -> tuple[int, int] | None:
     """The number of lines and the bytes of one side if both streams are equal; None at the first difference.
 
     Both are read to their ends even so: a COPY that is left half read costs a session.

@@ -32,31 +32,16 @@ def _not_comparable(ranges: Sequence[object], why: str) -> SluiceError:
     )
 
 
-def expect_alone(
-    source: str,
-    ranges: Sequence[KeyInterval],
-    tables: Collection[TableName],
-    watched: Collection[TableName],
-    *,
-    sampled: bool,
-) -> None:
+def expect_alone(ranges: Sequence[KeyInterval], tables: Collection[TableName], *, sampled: bool) -> None:
     """See that ranges say which rows are compared, and nothing else does.
 
     Raises:
-        SluiceError: SLC-640, a sample was chosen as well, or one of their tables as a whole; SLC-040, there is no such
-            table.
+        SluiceError: SLC-640, a sample was chosen as well, or one of their tables as a whole.
     """
     if ranges and sampled:
         raise _not_comparable(ranges, "a sample is chosen as well")
     if whole := sorted({key_range.table for key_range in ranges} & set(tables)):
         raise _not_comparable(ranges, f"{', '.join(map(str, whole))} is named in `tables` as well")
-    if strange := sorted({key_range.table for key_range in ranges} - set(watched)):
-        raise SluiceError(
-            40,
-            f"{', '.join(map(str, strange))}: no table that is watched on {source}",
-            "nothing was compared; name tables in `ranges` as the master calls them: "
-            f"{', '.join(map(str, sorted(watched)))}",
-        )
 
 
 def cut(jobs: list[Comparison], tasks: int, *, fine: bool = False) -> list[Comparison]:

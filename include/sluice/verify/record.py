@@ -19,9 +19,9 @@ from sluice.verify.difference import Difference
 
 
 def table_bound(job: Comparison, difference: Difference, confidence: float) -> SampleBound | None:
-    """The number of rows of the whole table that can differ; None if all were compared.
+    """The share of the table's rows that can differ at most; None if all were compared, or if they have no key.
 
-    Also if rows have no key: rows alike are drawn together then, and no bound is known that holds for these.
+    Without a key rows alike are drawn together, and no bound is known that holds for these.
     """
     if job.sample.whole or not job.view.layout.key:
         return None
@@ -49,7 +49,7 @@ def record(
     """Keep what was found of a table in the control store.
 
     Args:
-        since: where the changes begin of whose rows alone some tables were compared.
+        since: the position after which rows had to change to be compared; None: all were compared.
     """
     counts = {kind: getattr(difference, kind) for kind in ("missing", "extra", "changed", "more")}
     points = difference.points or [ComparedPoint(point.position, 1)]

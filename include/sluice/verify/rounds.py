@@ -75,13 +75,13 @@ def compare_in_rounds(
     jobs: list[Comparison],
     compare_all: CompareAll,
     pace: Pace,
-    late: dict[str, SluiceError],
+    failed_slaves: dict[str, SluiceError],
     keep: Keep = lambda _, __: None,
 ) -> list[tuple[Comparison, Difference]]:
     """The differences; a slave or a table that cannot be read does not stop the comparison of other slaves (R8).
 
     Args:
-        late: slaves that cannot be compared, and why; those are added that turn out to be so.
+        failed_slaves: slaves that cannot be compared, and why; those are added that turn out to be so.
         keep: is told of each comparison as soon as it is made.
     """
     done: dict[int, Difference] = {}
@@ -101,18 +101,18 @@ def compare_in_rounds(
                 failed[number] = outcome
                 again.append(number)
                 event("tried again", slave=slave, table=jobs[number].view.master.name, why=outcome.message)
-            elif slave not in late or _outweighs(outcome, late[slave]):
+            elif slave not in failed_slaves or _outweighs(outcome, failed_slaves[slave]):
                 # The first error says more: the snapshot may be gone since.
-                late[slave] = failed.get(number, outcome) if isinstance(outcome, TransientError) else outcome
-        waiting = [number for number in (*waiting, *again) if jobs[number].slave not in late]
+                failed_slaves[slave] = failed.get(number, outcome) if isinstance(outcome, TransientError) else outcome
+        waiting = [number for number in (*waiting, *again) if jobs[number].slave not in failed_slaves]
         if again or waiting:
             event("compared", done=len(done), of=len(jobs))
         if again and waiting:
             time.sleep(_PAUSE_S)
-    for slave in {job.slave for job in jobs} & late.keys():
+    for slave in {job.slave for job in jobs} & failed_slaves.keys():
         compared = sum(jobs[number].slave == slave for number in done)
         event("broke off", slave=slave, done=compared, of=sum(job.slave == slave for job in jobs))
-    return [(job, done[number]) for number, job in enumerate(jobs) if job.slave not in late]
+    return [(job, done[number]) for number, job in enumerate(jobs) if job.slave not in failed_slaves]
 
 
 def give_way_to_others(context: Context, compare_all: CompareAll, after_s: float | None) -> CompareAll:
@@ -139,7 +139,7 @@ def give_way_to_others(context: Context, compare_all: CompareAll, after_s: float
 def _explain(
     job: Comparison, outcome: Difference | SluiceError, yields: Mapping[tuple[str, str], GivesWay]
 ) -> Difference | SluiceError:
-    """An outcome; of a session that was ended on purpose it is the purpose."""
+    """The outcome. If we ended the session ourselves, our reason for it."""
     if not isinstance(outcome, TransientError):
         return outcome
     sides = [yields.get((side.vendor, side.connection)) for side in (job.master, job.replica)]

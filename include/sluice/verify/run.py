@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -56,9 +56,9 @@ class VerifyRequest:
 
     Attributes:
         initial: an initial update is to end with it.
-        update: the only one that may; any if it is not given.
+        update: the number of the initial update that may end; 0: any.
         confidence: of the bound that a sample gives.
-        at_most: as large a sample of each table as says that a smaller share of its rows differs.
+        at_most: draw so many keys of each table that the sample can show that less than this share of its rows differs.
         ranges: of keys; no other row of their tables is compared.
         since: a place in the change log; only rows are compared that it has changes of since.
         given: keys of the tables that are named, in the order of the slave's; no other row is compared, and no report
@@ -97,9 +97,9 @@ def verify(
 
     Raises:
         SluiceError: SLC-090 with the tables and keys that differ; SLC-020 if a slave is not in a state to be compared.
-            Others were compared (R8). SLC-040 if one of `tables` does not exist, SLC-914 if `percent` and `at_most` are
-            both chosen, SLC-640 and SLC-040 if `ranges` cannot be, SLC-620 if `since` cannot; then nothing
-            was. SLC-622 if rows of a slave are not found by a key.
+            Others were compared (R8). SLC-040 if one of the named tables is not watched, or does not exist, SLC-914 if
+            `percent` and `at_most` are both chosen, SLC-640 if `ranges` cannot be, SLC-620 if `since` cannot; then
+            nothing was. SLC-622 if rows of a slave are not found by a key.
         TransientError: SLC-091 if a slave does not arrive at the point; SLC-098 if it has its initial data,
             and its first changes do not come: somebody paused its drain, or it is not there yet; if its master
             lacks what others have sent to it. SLC-575 if a sample had fewer keys than `at_most` needs.
@@ -111,8 +111,8 @@ def verify(
             "nothing was compared; choose either `sample` or `at_most`",
         )
     present = context.present(request.source)
-    expect_present(context, request.source, present, request.named_tables)
-    ranges.expect_alone(request.source, request.ranges, request.tables, present, sampled=request.is_sample)
+    expect_present(context, request.source, present, _expected_tables(context, request))
+    ranges.expect_alone(request.ranges, request.tables, sampled=request.is_sample)
     alone = not (request.is_sample or request.ranges or request.initial)
     named = request.named_tables or present
     changed = (
@@ -122,13 +122,18 @@ def verify(
     )
     states, refused = _find_ready(context, request)
     ready = list(states)
-    late = _find_late(context, request, ready, named, min(patience_s, _NEAR_S)) if request.initial else {}
-    ready = [slave for slave in ready if slave not in late]
+    failed_slaves = (
+        _wait_for_slaves(context, request, ready, named, min(patience_s, _NEAR_S)) if request.initial else {}
+    )
+    ready = [slave for slave in ready if slave not in failed_slaves]
     results: dict[str, dict[str, Difference]] = {}
     report = 0
     if ready:
         with points.hold(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
-            report, results = point.id, _compare(context, request, ready, point, compare_all, patience_s, late, changed)
+            report, results = (
+                point.id,
+                _compare(context, request, ready, point, compare_all, patience_s, failed_slaves, changed),
+            )
     for slave, tables in results.items():
         compared = sum(diff.compared for diff in tables.values())
         different = sum(diff.different for diff in tables.values())
@@ -141,13 +146,13 @@ def verify(
             elif outcome is ReplicationEvent.VERIFIED:
                 cascades.follow(context.store, pair, states[slave].update_id)
                 outbox.send(context.store, context.runs(), pair)
-    passing = [error for error in late.values() if isinstance(error, TransientError)]
+    passing = [error for error in failed_slaves.values() if isinstance(error, TransientError)]
     if request.initial and passing:
         # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
-    _complain(request.source, report, results, refused, initial=request.initial)
+    _raise_if_different(request.source, report, results, refused, initial=request.initial)
     expect_enough(request.at_most, results)
-    for error in [*passing, *late.values()]:
+    for error in [*passing, *failed_slaves.values()]:
         raise error
     return {
         "note": "; ".join(_summary(context, request, slave, tables, changed) for slave, tables in results.items()),
@@ -216,7 +221,7 @@ def _find_ready(context: Context, request: VerifyRequest) -> tuple[dict[str, Rep
     return ready, {slave: status for slave, status in statuses.items() if slave not in {*ready, *passed}}
 
 
-def _find_late(
+def _wait_for_slaves(
     context: Context, request: VerifyRequest, slaves: Sequence[str], tables: Collection[TableName], patience_s: float
 ) -> dict[str, SluiceError]:
     """Slaves that have not come to where the log ends now, or whose master has not come to where they are in streams of
@@ -226,25 +231,29 @@ def _find_late(
     """
     end = context.manifest(request.source).end()
     pairs = [Pair(request.source, slave) for slave in slaves]
-    late: dict[str, SluiceError] = {pair.slave: error for pair in pairs if (error := _paused_error(context, pair))}
+    failed_slaves: dict[str, SluiceError] = {
+        pair.slave: error for pair in pairs if (error := _paused_error(context, pair))
+    }
     deadline = time.monotonic() + patience_s
     while behind := {
         pair.slave: end.ordinal - position.ordinal
         for pair in pairs
-        if pair.slave not in late and (position := replications.get(context.store, pair).position) < end
+        if pair.slave not in failed_slaves and (position := replications.get(context.store, pair).position) < end
     }:
         if time.monotonic() > deadline:
-            late |= {slave: _not_caught_up(Pair(request.source, slave), count) for slave, count in behind.items()}
+            failed_slaves |= {
+                slave: _not_caught_up(Pair(request.source, slave), count) for slave, count in behind.items()
+            }
             break
         time.sleep(_LOOK_S)
-    for pair in [pair for pair in pairs if pair.slave not in late]:
+    for pair in [pair for pair in pairs if pair.slave not in failed_slaves]:
         error_of = arrival_check(context, pair, tables)
         while error := error_of():
             if time.monotonic() > deadline:
-                late[pair.slave] = error
+                failed_slaves[pair.slave] = error
                 break
             time.sleep(_LOOK_S)
-    return late
+    return failed_slaves
 
 
 def _not_caught_up(pair: Pair, count: int) -> TransientError:
@@ -275,11 +284,11 @@ def _compare(
     point: Point,
     compare_all: CompareAll,
     patience_s: float,
-    late: dict[str, SluiceError],
+    failed_slaves: dict[str, SluiceError],
     changed: SomeRows | None,
 ) -> dict[str, dict[str, Difference]]:
     settings = context.config.source(request.source)
-    shapes = _shapes(context, request, point)
+    shapes = _layouts(context, request, point)
     # Samples and changed rows are others each time; at the end of an update all has to be equal at one point.
     run = None if request.initial or request.is_sample or changed else request.run
     parts = Parts(context, request.source, point, run)
@@ -294,7 +303,7 @@ def _compare(
             changed.read_to(point.position)
         for slave, alignment in zip(slaves, aligned, strict=True):
             if isinstance(alignment, SluiceError):
-                late[slave] = alignment
+                failed_slaves[slave] = alignment
                 continue
             port, snapshot_id = alignment
             skipped, ours = blocked.skipped_tables(context.store, port.pair), []
@@ -323,13 +332,13 @@ def _compare(
                 cut = partial(ranges.cut, tasks=context.config.bulk_tasks, fine=pace.may_rest)
                 jobs += parts.plan(slave, ours, cut)
             except SluiceError as error:
-                late[slave] = error
+                failed_slaves[slave] = error
         gives_way = give_way_to_others(context, compare_all, settings.yields_after_s)
         keep = progress.reporting(context, request.source, point, jobs, parts)
-        compared = compare_in_rounds(jobs, gives_way, pace, late, keep)
-    results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in late}
-    for job, difference in ranges.by_table(parts.merge(compared, late)):
-        outcome = difference.with_rows_of_its_own() if job.own_rows else difference
+        compared = compare_in_rounds(jobs, gives_way, pace, failed_slaves, keep)
+    results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in failed_slaves}
+    for job, difference in ranges.by_table(parts.merge(compared, failed_slaves)):
+        outcome = difference.count_extra_as_own() if job.own_rows else difference
         bound = table_bound(job, outcome, request.confidence)
         outcome = replace(outcome, bound=bound, points=parts.points(job))
         results[job.slave][str(job.view.master.name)] = outcome
@@ -360,7 +369,13 @@ def _align(
     return port, snapshot_id
 
 
-def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[TableName, Layout]:
+def _expected_tables(context: Context, request: VerifyRequest) -> Iterable[TableName]:
+    """The named tables, without those of an initial update that were dropped since it began: wildcards lose them."""
+    watched = context.watched_tables(request.source).keys() if request.initial else request.named_tables
+    return set(request.named_tables) & set(watched)
+
+
+def _layouts(context: Context, request: VerifyRequest, point: Point) -> dict[TableName, Layout]:
     """The tables to be compared, as the point shows them: one that was made, dropped or renamed since is left out."""
     watched, present = context.watched_tables(request.source), context.present(request.source)
     database = context.source(request.source)
@@ -374,7 +389,7 @@ def _shapes(context: Context, request: VerifyRequest, point: Point) -> dict[Tabl
     return {name: shape for name, shape in shapes.items() if shape}
 
 
-def _complain(
+def _raise_if_different(
     source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status], *, initial: bool
 ) -> None:
     diffs = [(f"{table} on {slave}", diff) for slave, tables in results.items() for table, diff in tables.items()]

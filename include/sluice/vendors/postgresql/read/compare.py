@@ -50,7 +50,7 @@ from sluice.vendors.protocol.read import Key
 from sluice.vendors.registry import master
 from sluice.vendors.text_compare import added, agreed, chosen, differing, master_digests
 from sluice.verify.difference import Difference, RowReader
-from sluice.verify.merge_compare import compare, equal
+from sluice.verify.merge_compare import compare, count_if_equal
 
 _EXPECTED = TableName("pg_temp", "sluice_expected")
 _ALL = sql.SQL("true")
@@ -140,7 +140,7 @@ def compare_table(job: Comparison) -> Difference:
                 for side, within in zip(sides, among, strict=True)
             )
             with master.cursor().copy(ours) as one, replica.cursor().copy(theirs) as other:
-                if (same := equal(map(bytes, one), map(bytes, other))) is not None:
+                if (same := count_if_equal(map(bytes, one), map(bytes, other))) is not None:
                     count, size = same
                     return Difference(compared=count, moved=2 * size, size=2 * size)
         ours, theirs = (
