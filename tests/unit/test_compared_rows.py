@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sluice.errors import SluiceError
+from sluice.errors import RowsDiffer, SluiceError
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
 from sluice.model.row_difference import FIRST_KEYS, RowDifference, without_keys
 from sluice.monitor.comparison_status import name_values
 from sluice.store.comparisons import TableReport
 from sluice.verify.difference import Difference
-from sluice.verify.run import RowsDiffer, _raise_if_different
+from sluice.verify.outcome import raise_if_different
 
 T = TableName("public", "t")
 TABLE = TableReport(
@@ -59,6 +59,6 @@ def test_keys_are_left_out_of_what_is_said_and_nothing_else():
 def test_all_of_a_key_is_left_out_whatever_it_has(key):
     found = Difference(compared=1, changed=1, sample=[("changed", key)])
     with pytest.raises(RowsDiffer) as told:
-        _raise_if_different("s", 1, {"z": {"public.t": found}}, {}, initial=False)
+        raise_if_different("s", 1, {"z": {"public.t": found}}, {}, initial=False)
     assert "SECRET" in str(told.value)
     assert "SECRET" not in without_keys(str(told.value))

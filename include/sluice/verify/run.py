@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
-from sluice import hints, shell
+from sluice import shell
 from sluice.airflow_api import outbox, standby
 from sluice.apply.mapping.table_view import view
 from sluice.capture.unwatched import expect_present
@@ -18,7 +18,7 @@ from sluice.changelog.points import Point
 from sluice.connections import sealed_text
 from sluice.context import Context
 from sluice.drain.third_databases import arrival_check
-from sluice.errors import RowsDiffer, SluiceError, TransientError
+from sluice.errors import SluiceError, TransientError
 from sluice.log import event
 from sluice.model import compared_points
 from sluice.model.action import FilledRows
@@ -26,7 +26,6 @@ from sluice.model.key_range import KeyInterval
 from sluice.model.key_sample import KeySample
 from sluice.model.layout import Layout
 from sluice.model.names import RECEIVE_INITIAL_FILES, Pair, TableName
-from sluice.model.row_difference import FIRST_KEYS
 from sluice.model.sample_bound import CONFIDENCE, sample_size, statement, weakest
 from sluice.state.replication import ReplicationEvent, Status
 from sluice.store import blocked, cascades, replications, transfers, updates
@@ -39,6 +38,7 @@ from sluice.verify.changed_rows import ChangedRows
 from sluice.verify.checkpoints import Parts
 from sluice.verify.difference import Difference, Keeping
 from sluice.verify.given_rows import GivenRows
+from sluice.verify.outcome import raise_if_different
 from sluice.verify.record import expect_enough, record, table_bound
 from sluice.verify.rounds import CompareAll, Pace, compare_in_rounds, give_way_to_others
 
@@ -150,7 +150,7 @@ def verify(
     if request.initial and passing:
         # It is tried again: the one that failed learns it then, and nobody who is on the way is given up with him (R8).
         raise passing[0]
-    _raise_if_different(request.source, report, results, refused, initial=request.initial)
+    raise_if_different(request.source, report, results, refused, initial=request.initial)
     expect_enough(request.at_most, results)
     for error in [*passing, *failed_slaves.values()]:
         raise error
@@ -387,28 +387,3 @@ def _layouts(context: Context, request: VerifyRequest, point: Point) -> dict[Tab
     for name in (*gone, *(name for name, shape in shapes.items() if shape is None)):
         event("left out", source=request.source, table=name, why="the point does not show it as a watched table")
     return {name: shape for name, shape in shapes.items() if shape}
-
-
-def _raise_if_different(
-    source: str, report: int, results: dict[str, dict[str, Difference]], refused: dict[str, Status], *, initial: bool
-) -> None:
-    diffs = [(f"{table} on {slave}", diff) for slave, tables in results.items() for table, diff in tables.items()]
-    odd = [(where, diff) for where, diff in diffs if diff.different]
-    if odd:
-        counts = [f"{where}: {diff.missing} missing, {diff.extra} extra, {diff.changed} changed" for where, diff in odd]
-        # In one line, whatever a key has, so that all of it can be left out (`without_keys`).
-        keys = [" ".join(f"{where} {kind} {key}".split()) for where, diff in odd for kind, key in diff.sample[:1]]
-        slaves = [slave for slave, tables in results.items() if any(diff.different for diff in tables.values())]
-        anew = f"find out who else writes to them, then type: {shell.update(source, slaves)}"
-        error = RowsDiffer(
-            90,
-            f"the slaves are not what the master is: {'; '.join(counts)}{FIRST_KEYS if keys else ''}{'; '.join(keys)}",
-            anew if initial else hints.by_repair([Pair(source, slave) for slave in slaves]),
-        )
-        error.report = report
-        raise error
-    if refused:
-        states = ", ".join(f"{slave} is {status}" for slave, status in refused.items())
-        red = [slave for slave, status in refused.items() if status in {Status.INCONSISTENT, Status.UNCONFIGURED}]
-        anew = f"; once that is fixed, type: {shell.update(source, red)}" if red else "; an update is under way"
-        raise SluiceError(20, f"not every slave could be verified: {states}", f"`{shell.status()}` says why{anew}")
