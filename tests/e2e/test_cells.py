@@ -2,35 +2,60 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from support.sparkserver import java as java
 from support.stock import installed
-from support.stock_deployment import deployed
+from support.stock_deployment import CONFIG, DAGS, deployed
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.spark]
 
 
-@pytest.mark.parametrize(
-    ("airflow", "sqlalchemy", "pyspark"),
-    [
-        pytest.param("3.1", "2.0", "4.2", id="airflow-3.1-pyspark-4.2"),
-        pytest.param("3.2", "2.0", "4.2", id="airflow-3.2-pyspark-4.2"),
-        pytest.param("3.3", "2.1", "4.2", id="airflow-3.3-pyspark-4.2"),
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(("3.1", "2.0", "4.2.0"), id="airflow-3.1-pyspark-4.2"),
+        pytest.param(("3.2", "2.0", "4.2.0"), id="airflow-3.2-pyspark-4.2"),
+        pytest.param(("3.3", "2.1", "4.2.0"), id="airflow-3.3-pyspark-4.2"),
     ],
 )
-def test_an_initial_update_and_a_drain_end_with_an_equal_slave(
-    server, java, tmp_path_factory, airflow, sqlalchemy, pyspark
-):
-    beside = {
-        "apache-airflow": airflow,
-        "sqlalchemy": sqlalchemy,
-        "pyspark[connect]": pyspark,
-        "pyspark-client": pyspark,
+def environment(request, tmp_path_factory):
+    airflow, sqlalchemy, pyspark = request.param
+    beside = [
+        "apache-airflow-providers-apache-spark",
+        f"apache-airflow=={airflow}.*",
+        f"sqlalchemy=={sqlalchemy}.*",
+        # Both install into one folder.
+        f"pyspark[connect]=={pyspark}",
+        f"pyspark-client=={pyspark}",
+    ]
+    return installed(tmp_path_factory.mktemp("cell"), beside=beside)
+
+
+@pytest.fixture(scope="module")
+def cell(environment, server, java, tmp_path_factory):
+    with deployed(environment, server, java, tmp_path_factory.mktemp("deployed")) as running:
+        yield running
+
+
+def test_the_dags_are_made_beside_packages_that_stay_as_they_are(environment, tmp_path):
+    (tmp_path / "shop.yaml").write_text(CONFIG)
+    env = {
+        **{name: os.environ[name] for name in ("PATH", "HOME")},
+        "AIRFLOW_HOME": str(tmp_path / "airflow"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "SLUICE_CONFIG": str(tmp_path / "shop.yaml"),
     }
-    environment = installed(
-        tmp_path_factory.mktemp("cell"),
-        beside=["apache-airflow-providers-apache-spark", *(f"{name}=={version}.*" for name, version in beside.items())],
-    )
-    with deployed(environment, server, java, tmp_path_factory.mktemp("deployed")) as cell:
-        cell.unpause()
-        cell.replicate()
+    program = "from sluice_airflow_dags import sluice_dags; print(*sluice_dags())"
+    done = environment.run("python", "-c", program, env=env, seconds=600)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()[-1].split()) == DAGS
+
+
+def test_an_airflow_with_a_database_of_its_own_shows_every_dag(cell):
+    cell.unpause()
+
+
+def test_an_initial_update_and_a_drain_end_with_an_equal_slave(cell):
+    cell.replicate()
