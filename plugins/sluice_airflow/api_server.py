@@ -117,7 +117,7 @@ def _roles(user: Any) -> list[str] | None:
     """A user of the simple auth manager has one role, one of FAB's has several, which have names, and others none."""
     if hasattr(user, "role"):
         return [str(user.role)] if user.role else []
-    return [str(each.name) for each in user.roles or ()] if hasattr(user, "roles") else None
+    return [str(getattr(each, "name", each)) for each in user.roles or ()] if hasattr(user, "roles") else None
 
 
 def _token_for_api(user: Any) -> str:
@@ -132,7 +132,9 @@ def _ask(user: Any) -> Callable[[str, DagRight], bool]:
     def may(dag: str, right: DagRight) -> bool:
         method, entity = _QUESTIONS[right]
         try:
-            details = DagDetails(id=dag, team_name=DagModel.get_team_name(dag))
+            # An Airflow without teams has no such question.
+            team = {"team_name": DagModel.get_team_name(dag)} if hasattr(DagModel, "get_team_name") else {}
+            details = DagDetails(id=dag, **team)
             answer = get_auth_manager().is_authorized_dag(
                 method=method, access_entity=entity, details=details, user=user
             )

@@ -295,6 +295,10 @@ def test_pages_go_by_what_airflow_lets_people_do_if_they_have_no_roles(world, ad
         assert codes == {"nora": 300, "vito": 300, "edda": 915, "tina": 915, "dora": 915}
         assert world.reader("control").execute("SELECT kind FROM hold").fetchall() == []
         assert pages_of(simple, "/")[1]["otto"].status_code == 401, "a token of another auth manager"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Person, "roles", ["Op"], raising=False)
+            named = {path: pages_of(tokens, path)[0] for path in ("/initial-update", "/audit")}
+            assert named == {"/initial-update": " ".join(tokens), "/audit": ""}, "roles count where there are some"
         manager.says = "yes"
         assert pages_of(tokens, "/")[0] == "", "what is no yes"
         manager.fails = ConnectionError("https://token@keys.example refused")
