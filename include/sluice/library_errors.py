@@ -69,6 +69,7 @@ _EXTRAS = {
     "oracledb": "oracle",
     "pyiceberg": "iceberg",
     "no pq wrapper available": "postgresql",
+    **dict.fromkeys(("pyspark", "py4j", "grpc"), "spark"),
 }
 
 

@@ -32,6 +32,7 @@ LACKING = [
     ("mariadb", ["pymysql"], "sluice.vendors.mariadb.vendor"),
     ("oracle", ["oracledb"], "sluice.vendors.oracle.vendor"),
     ("iceberg", ["pyiceberg"], "sluice.vendors.iceberg.tables"),
+    ("spark", ["pyspark"], "sluice.spark.steps"),
     ("postgresql", ["psycopg_c", "psycopg_binary", "psycopg.pq.pq_ctypes"], "sluice.store.engine"),
 ]
 # Files beside sluice.release, which has the version.
@@ -89,7 +90,8 @@ def test_the_wheel_asks_for_bounds_and_not_for_single_versions(archive):
     (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
     metadata = email.message_from_bytes(archive.read(name))
     assert metadata["Name"] == "sluice"
-    assert set(metadata.get_all("Provides-Extra")) == {"postgresql", "iceberg", "mariadb", "oracle", "embedded"}
+    extras = {"postgresql", "iceberg", "mariadb", "oracle", "spark", "connect", "embedded"}
+    assert set(metadata.get_all("Provides-Extra")) == extras
     assert not [each for each in metadata.get_all("Requires-Dist") if "==" in each.partition(";")[0]]
 
 

@@ -39,8 +39,12 @@ from sluice_airflow.api_server import ApiServer
 assert application(ApiServer()).routes
 print(*sorted(sluice_dags()))
 """
-# The wheel asks for none of it.
-WHERE_INSTALLED = ("from airflow.providers.openlineage", "from airflow.providers.common.compat.openlineage")
+# The wheel asks for none of it, or works without.
+WHERE_INSTALLED = (
+    "from airflow.providers.openlineage",
+    "from airflow.providers.common.compat.openlineage",
+    "from pyspark.sql.connect.client.retries",
+)
 # Decisions, and each library that has to do with a server, a program or a file.
 THEIR_USES = ("unit", "integration/test_capture.py", "integration/test_iceberg.py", "integration/test_mariadb.py")
 # They ask for packages of developers.

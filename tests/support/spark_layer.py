@@ -24,7 +24,7 @@ from sluice.spark.errors import from_text
 from sluice.spark.steps import SparkSteps
 from sluice.spark.tasks import collect
 
-PATIENCE_S = 120
+PATIENCE_S = 300
 
 
 def number_and_error(number: int) -> Iterator[dict[str, object]]:

@@ -8,6 +8,7 @@ import os
 import runpy
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,10 +65,12 @@ def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = 
 
     typed("venv", "--quiet", str(place))
     into = ["pip", "install", "--quiet", "--python", str(place / "bin" / "python")]
-    ours = f"sluice[postgresql] @ {built.as_uri()}"
+    ours = f"sluice[postgresql,spark] @ {built.as_uri()}"
     if lowest:
         # Direct is what a command or a file names. The constraints of a checkout are none of the wheel.
-        named = ["--requirements", str(PROJECT / "pyproject.toml"), "--all-extras", str(built)]
+        # Both PySparks would have different versions.
+        extras = [f"--extra={name}" for name in extras_of_the_wheel() if name != "connect"]
+        named = ["--requirements", str(PROJECT / "pyproject.toml"), *extras, str(built)]
         typed(*into, "--no-config", "--resolution", "lowest-direct", *named)
         typed(*into, "--no-config", "pytest", "pytest-xdist", "hypothesis", "moto[s3]", "flask", "flask-cors")
     elif beside:
@@ -83,6 +86,11 @@ def installed(directory: Path, *, lowest: bool = False, beside: Sequence[str] = 
         typed(*into, "--constraint", str(constraints), "apache-airflow")
         typed(*into, "--constraint", str(constraints), ours)
     return Environment(place / "bin", archive)
+
+
+def extras_of_the_wheel() -> list[str]:
+    """Their names."""
+    return [*tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["optional-dependencies"]]
 
 
 def without_the_product(environment: Environment, directory: Path) -> Path:
