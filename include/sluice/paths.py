@@ -24,7 +24,7 @@ HOME_ENV = "SLUICE_HOME"
 
 
 @contextmanager
-def unpacked(folder: str) -> Iterator[Path]:
+def unpack(folder: str) -> Iterator[Path]:
     """A folder of `FILES` as a directory: a private copy, for this while, where the package is an archive."""
     inside = FILES.joinpath(folder)
     if isinstance(inside, Path):

@@ -24,7 +24,7 @@ _MOST_SLAVES = 5
 
 
 def work_name(job: str, source: str = "", slaves: Sequence[str] = ()) -> str:
-    """What Spark's pages show the work of a job by: `sluice.inhibit flights -> zurich geneva`; a tag has no comma."""
+    """The name of a job's work on Spark's pages: `sluice.inhibit flights -> zurich geneva`; a tag has no comma."""
     more = [f"and {len(slaves) - _MOST_SLAVES} more"] if len(slaves) > _MOST_SLAVES else []
     to = ["->", *slaves[:_MOST_SLAVES], *more] if slaves else []
     return " ".join(filter(None, [f"sluice.{job}", source, *to]))

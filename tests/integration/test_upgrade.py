@@ -32,9 +32,9 @@ VERSIONS = {
 MIGRATIONS = {
     "postgresql/migrations/source/002_remark.sql": "ALTER TABLE {state} ADD COLUMN remark text NOT NULL DEFAULT ''",
     "postgresql/migrations/slave/002_remark.sql": "ALTER TABLE {position} ADD COLUMN remark text NOT NULL DEFAULT ''",
-    "control/versions/0003_remark.py": """
+    "control/versions/0002_remark.py": """
 from alembic import op
-revision, down_revision = "0003", "0002"
+revision, down_revision = "0002", "0001"
 def upgrade():
     op.execute("ALTER TABLE segment ADD COLUMN remark text NOT NULL DEFAULT ''")
 """,

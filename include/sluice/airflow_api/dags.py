@@ -30,7 +30,7 @@ _DOING = {"GET": "to show", "POST": "a run of", "PATCH": "to change"}
 
 @dataclass(frozen=True)
 class RunStanding:
-    """How a run stands: its state, the states of its tasks, and its note."""
+    """The standing of a run: its state, the states of its tasks, and its note."""
 
     state: str
     tasks: str

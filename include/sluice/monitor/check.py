@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from sluice.changelog.segment_files import expect_directory
 from sluice.config import pools
 from sluice.config.models import OutgoingFiles
 from sluice.config.relay import Relay
-from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import ConfigError, SluiceError, Unwatchable
 from sluice.initial_update.files.encoding import encryption_key
@@ -30,10 +28,10 @@ from sluice.library_errors import unforeseen
 from sluice.model.names import Pair
 from sluice.model.replication_cycles import unblocked_loops
 from sluice.monitor import advice
+from sluice.monitor.spark_address import is_on_another_machine, look_at_spark, peer_address
 from sluice.paths import at_home
 from sluice.publish.transformer import load
 from sluice.relay.readers import read_secrets
-from sluice.spark.versions import expect_one_version
 from sluice.storage.directory import Directory
 from sluice.throttle import active
 from sluice.tls import is_far
@@ -41,12 +39,10 @@ from sluice.vendors.protocol.capture import Capture
 from sluice.vendors.protocol.slave import SlaveDatabase
 from sluice.vendors.registry import vendor
 
-TIMEOUT_S = 5.0
 _UNKNOWN = "how much that is cannot be asked here: watch the master's disk"
 # These have a slot for each source, and for each replication.
 _EACH = (pools.PUBLISH, pools.DRAIN)
 _HTTPS = '`{"schema": "https"}` in the extra of its Airflow connection'
-_USE_SSL = '`{"use_ssl": true}` in the extra of its Airflow connection'
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,7 @@ def looks(context: Context) -> Iterator[Look]:
     yield Look("Airflow's REST API", lambda: _api(context))
     if context.config.airflow_api in context.connections:
         yield Look("pools and DAGs", lambda: _airflow(context))
-    yield Look("Spark", lambda: _spark(context.connection(context.config.spark)))
+    yield Look("Spark", lambda: look_at_spark(context.connection(context.config.spark)))
     yield Look("change log", lambda: _change_log(context))
     masters: dict[str, MasterTables] = {}
     for name in context.config.sources:
@@ -122,7 +118,7 @@ def check_connection(context: Context, conn_id: str) -> Iterator[Finding]:
     if conn_id == settings.airflow_api:
         yield Look("Airflow's REST API", lambda: _api(context)).look()
     if conn_id == settings.spark:
-        yield Look("Spark", lambda: _spark(context.connection(conn_id))).look()
+        yield Look("Spark", lambda: look_at_spark(context.connection(conn_id))).look()
     if (relay := settings.relay) and conn_id in relay.secret_ids:
         yield Look("relay", lambda: _relay(context, relay)).look()
     for name, source in settings.sources.items():
@@ -194,7 +190,7 @@ def _api(context: Context) -> str:
     except (OSError, ValueError, KeyError) as error:
         raise SluiceError(915, f"no good answer to {info.login} at {info.host}:{info.port}: {error}", hint) from None
     parts = urlsplit(api.base)
-    if parts.scheme == "http" and is_far(_peer(parts.hostname or "", parts.port or 80)):
+    if parts.scheme == "http" and is_far(peer_address(parts.hostname or "", parts.port or 80)):
         return f"answers; its password travels to {api.base} without encryption: set {_HTTPS}"
     return "answers"
 
@@ -225,32 +221,6 @@ def _airflow(context: Context) -> str:
     return "; ".join(told)
 
 
-def _spark(info: ConnectionInfo) -> str:
-    expect_one_version()
-    if not info.port:
-        return f"{info.conn_type} {info.host}, looked at by the first job"
-    host = info.host.rpartition("//")[2]
-    try:
-        peer = _peer(host, info.port)
-    except OSError as error:
-        raise SluiceError(
-            64,
-            f"nothing answers at {host}:{info.port}: {error}",
-            "start the Spark server, or fix its connection; no job runs until then",
-        ) from None
-    listens = f"listens at {host}:{info.port}"
-    # A master of Spark is an address with its scheme, and has TLS by settings of Spark's own.
-    if host == info.host and str(info.extra.get("use_ssl", "")).lower() != "true" and is_far(peer):
-        return f"{listens}; the connection is not encrypted: set {_USE_SSL}"
-    return listens
-
-
-def _peer(host: str, port: int) -> str:
-    """The IP address that listens there. Raises OSError if none does."""
-    with socket.create_connection((host, port), TIMEOUT_S) as opened:
-        return str(opened.getpeername()[0])
-
-
 def _change_log(context: Context) -> str:
     url = context.config.change_log_url
     if "://" in url:
@@ -259,23 +229,12 @@ def _change_log(context: Context) -> str:
     free = shutil.disk_usage(existing).free / 1e9
     text = f"{directory} {'is there' if existing == directory else 'will be made'}, {free:.1f} GB free"
     spark = context.connections.get(context.config.spark)
-    if spark and _far_spark(spark):
+    if spark and is_on_another_machine(spark):
         text += (
             "; Spark is on another machine: mount this directory there by the same path, or let `change_log` of the "
             "configuration be a store, such as s3://BUCKET/changelog"
         )
     return text
-
-
-def _far_spark(info: ConnectionInfo) -> bool:
-    """Whether tasks run where this machine's directories may not be."""
-    host = info.host.rpartition("//")[2]
-    if info.host.startswith("yarn") or info.host.startswith("k8s"):
-        return True
-    try:
-        return bool(host and info.port) and is_far(_peer(host, info.port or 0))
-    except OSError:
-        return False
 
 
 def _source(context: Context, name: str, masters: dict[str, MasterTables]) -> str | Finding:

@@ -27,7 +27,7 @@ def show_as(name: str) -> None:
 
 
 def label(name: str | None = None) -> SparkSession:
-    """The session; what this thread asks it for next is shown by this name, or else by that of the process."""
+    """The session; what this thread asks it for next is shown by this name, or else by the name of the process."""
     session, shown = spark(), name or _shown
     add_tag(shown)
     if not os.environ.get(REMOTE_ENV):

@@ -1,4 +1,4 @@
-"""A stand-in for pandas, which PySpark's Connect client imports and does without where nobody hands it a frame.
+"""A stand-in for pandas, which PySpark's Connect client imports and needs for frames of pandas alone.
 
 To import pandas is more than half of what such a client costs until it begins.
 """

@@ -25,7 +25,7 @@ def steps(context: Context) -> Steps:
 
 
 def do_once(context: Context, name: str, work: Work) -> Result:
-    """Do a work as one Spark task, which nobody begins a second time; in this process if it has no Spark.
+    """Do a work as one Spark task, which is never begun a second time; in this process if it has no Spark.
 
     Raises:
         SluiceError: what it failed with; SLC-376, Spark does not answer, or loses it; SLC-923, as above.

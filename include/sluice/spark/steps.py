@@ -108,7 +108,7 @@ class _SparkTask:
                 # Of the first time that it is lost: it may be at work for long before.
                 end = min(end, time.monotonic() + _PATIENCE_S)
                 if self._once or self._cancelled.is_set() or time.monotonic() > end:
-                    raise _lost(self._name, reason) from None
+                    raise _lost_step_error(self._name, reason) from None
                 # A step begins where the last one came to, so it may be done again.
                 event("step again", step=self._name, why=reason)
                 time.sleep(_AGAIN_S)
@@ -135,10 +135,10 @@ def _expect_first(name: str) -> None:
 
     task = TaskContext.get()
     if task is not None and task.attemptNumber():
-        raise _lost(name, "its executor ended before it said what it had done")
+        raise _lost_step_error(name, "its executor ended before it said what it had done")
 
 
-def _lost(name: str, reason: str) -> TransientError:
+def _lost_step_error(name: str, reason: str) -> TransientError:
     return TransientError(
         376,
         f"Spark lost the step {name!r}: {reason}",

@@ -1,4 +1,4 @@
-"""What differs between PySparks: each is asked for what it has, and not for its number.
+"""The differences between PySparks: each is asked for what it has, and not for its number.
 
 PySpark is `pyspark`, with Java's half, or `pyspark-client`, for Spark Connect alone. Both install into one folder.
 """

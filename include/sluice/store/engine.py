@@ -16,7 +16,7 @@ from sqlalchemy.pool import QueuePool
 from sluice.connections import ConnectionInfo
 from sluice.errors import ConfigError, SluiceError, TransientError
 from sluice.libpq import connect, parameters, refusal_sqlstate
-from sluice.paths import FILES, unpacked
+from sluice.paths import FILES, unpack
 from sluice.store import json_text
 from sluice.store.tables import identity
 from sluice.tls import remarks, trouble
@@ -140,7 +140,7 @@ class Store:
         from alembic.config import Config
 
         configuration = Config()
-        with unpacked(_MIGRATIONS) as scripts, self.begin() as connection:
+        with unpack(_MIGRATIONS) as scripts, self.begin() as connection:
             # Percent signs are its own.
             configuration.set_main_option("script_location", str(scripts).replace("%", "%%"))
             connection.execute(text("SELECT pg_advisory_xact_lock(hashtext('sluice control store'))"))

@@ -1,4 +1,4 @@
-"""How a comparison ends: well, or with an error that says which slaves and rows differ."""
+"""The end of a comparison: well, or with an error that says which slaves and rows differ."""
 
 from __future__ import annotations
 

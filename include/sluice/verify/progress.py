@@ -20,7 +20,7 @@ from sluice.verify.rounds import Keep
 SECONDS = 3.0
 
 
-def reporting(context: Context, source: str, point: Point, jobs: Sequence[Comparison], parts: Parts) -> Keep:
+def keep_and_report(context: Context, source: str, point: Point, jobs: Sequence[Comparison], parts: Parts) -> Keep:
     """Keep the outcomes of comparisons, and report how many of these there are.
 
     Args:

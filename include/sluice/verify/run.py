@@ -334,7 +334,7 @@ def _compare(
             except SluiceError as error:
                 failed_slaves[slave] = error
         gives_way = give_way_to_others(context, compare_all, settings.yields_after_s)
-        keep = progress.reporting(context, request.source, point, jobs, parts)
+        keep = progress.keep_and_report(context, request.source, point, jobs, parts)
         compared = compare_in_rounds(jobs, gives_way, pace, failed_slaves, keep)
     results: dict[str, dict[str, Difference]] = {slave: {} for slave in slaves if slave not in failed_slaves}
     for job, difference in ranges.by_table(parts.merge(compared, failed_slaves)):

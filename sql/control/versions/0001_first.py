@@ -155,6 +155,7 @@ def upgrade() -> None:
         _moment("deadline", required=True),
         sa.Column("snapshot_id", sa.Text),
         *_columns(sa.BigInteger, "segment", "ordinal", nullable=True),
+        sa.Column("progress", JSONB),
     )
     op.create_table(
         "publisher",
