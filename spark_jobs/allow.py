@@ -5,7 +5,7 @@ import argparse
 from sluice.context import Context
 from sluice.initial_update import loss_approval
 from sluice.model.names import Pair
-from sluice.spark.job import arguments, run_as_task
+from sluice.spark.job import arguments, run
 from sluice.state.ddl_question import Decision
 
 
@@ -30,4 +30,4 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    run_as_task(parser(), call)
+    run(parser(), call)

@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.initial_update.cancel import cancel
-from sluice.spark.job import arguments, run_as_task
+from sluice.spark.job import arguments, run
 
 
 def parser() -> argparse.ArgumentParser:
@@ -14,4 +14,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run_as_task(parser(), lambda context, options: vars(cancel(context, options.source, options.slaves, options.who)))
+    run(parser(), lambda context, options: vars(cancel(context, options.source, options.slaves, options.who)))

@@ -3,7 +3,7 @@
 import argparse
 
 from sluice.initial_update.files.receive import expected_files
-from sluice.spark.job import arguments, run_as_task
+from sluice.spark.job import arguments, run
 
 
 def parser() -> argparse.ArgumentParser:
@@ -12,4 +12,4 @@ def parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run_as_task(parser(), lambda context, options: expected_files(context, options.source, options.slave))
+    run(parser(), lambda context, options: expected_files(context, options.source, options.slave))

@@ -5,7 +5,7 @@ import argparse
 from sluice.context import Context
 from sluice.initial_update.inhibit import inhibit
 from sluice.initial_update.options import MODES
-from sluice.spark.job import arguments, key_options, run_as_task, table_options
+from sluice.spark.job import arguments, key_options, run, table_options
 
 
 def parser() -> argparse.ArgumentParser:
@@ -42,4 +42,4 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    run_as_task(parser(), call)
+    run(parser(), call)

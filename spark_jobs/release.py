@@ -4,7 +4,7 @@ import argparse
 
 from sluice.context import Context
 from sluice.initial_update.release import release
-from sluice.spark.job import arguments, run_as_task
+from sluice.spark.job import arguments, run
 from sluice.state.ddl_question import Reactivation
 
 
@@ -24,4 +24,4 @@ def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    run_as_task(parser(), call)
+    run(parser(), call)

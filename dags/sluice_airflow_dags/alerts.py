@@ -33,6 +33,6 @@ def alerts(settings: Config) -> DAG | None:
         schedule=DeltaTriggerTimetable(timedelta(seconds=settings.alerts.every_s)),
         **conventions.DAG_SETTINGS,
     ) as dag:
-        # The next look is soon.
-        AlertOperator(task_id=ALERTS, job=ALERTS, retries=0, execution_timeout=timedelta(minutes=10))
+        # The next look is soon. Receivers that do not answer are waited for one after the other.
+        AlertOperator(task_id=ALERTS, job=ALERTS, retries=0, execution_timeout=timedelta(minutes=30))
     return dag

@@ -13,6 +13,7 @@ TOKEN_ENV = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 PY_FILES_ENV = "SLUICE_PY_FILES"
 # Set in a process that spark-submit started.
 _SUBMITTED_ENV = "PYSPARK_GATEWAY_PORT"
+_MOST_SLAVES = 5
 
 
 def is_there() -> bool:
@@ -20,11 +21,11 @@ def is_there() -> bool:
     return bool(os.environ.get(REMOTE_ENV) or os.environ.get(_SUBMITTED_ENV))
 
 
-_MOST_SLAVES = 5
-
-
 def work_name(job: str, source: str = "", slaves: Sequence[str] = ()) -> str:
-    """The name of a job's work on Spark's pages: `sluice.inhibit flights -> zurich geneva`; a tag has no comma."""
+    """The name of a job's work on Spark's pages, such as `sluice.dump flights -> zurich geneva`.
+
+    It has blanks and no commas, which Spark's tags cannot have.
+    """
     more = [f"and {len(slaves) - _MOST_SLAVES} more"] if len(slaves) > _MOST_SLAVES else []
     to = ["->", *slaves[:_MOST_SLAVES], *more] if slaves else []
     return " ".join(filter(None, [f"sluice.{job}", source, *to]))

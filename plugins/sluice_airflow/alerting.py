@@ -21,8 +21,8 @@ from sluice.outside_text import in_one_line
 from sluice_airflow.failures import JobFailed
 from sluice_airflow.operator import SluiceSparkOperator
 
-# More than these notifiers wait for a server that does not answer: one that hangs for longer may have sent it.
-PATIENCE_S = 60.0
+# Longer than the notifiers try by themselves. A notifier that is still at work then may have sent the message.
+PATIENCE_S = 200.0
 _MOST_OF_AN_ERROR = 300
 _SUBJECT, _TEXT = "{{ alert_subject }}", "{{ alert_text }}"
 
@@ -81,7 +81,10 @@ class AlertOperator(SluiceSparkOperator):
         settings = configuration.load().alerts
         receivers = settings.receivers if settings else {}
         calls = {name: partial(_tell, receiver, subject, text) for name, receiver in receivers.items()}
-        ended = BoundedCalls[str](len(calls) or 1).results(calls, self.patience_s)
+        # One after the other: older Airflows mix up the answers to threads that ask for connections at the same time.
+        ended: dict[str, str | SluiceError] = {}
+        for name, call in calls.items():
+            ended |= BoundedCalls[str](1).results({name: call}, self.patience_s)
         for name in calls.keys() - ended.keys():
             self.log.warning("alert receiver=%s has not taken it after %g s, and may have it", name, self.patience_s)
         failed = {name: reason for name, reason in ended.items() if reason}
@@ -98,7 +101,9 @@ class AlertOperator(SluiceSparkOperator):
             "see the warnings in the log of this task: correct `alerts.to`, its Airflow connection, or install its "
             "provider; the next run tries again",
         )
-        raise JobFailed(str(error))
+        ended_so = JobFailed(str(error))
+        self.tell_end(context, ended_so)
+        raise ended_so
 
 
 def _tell(receiver: AlertReceiver, subject: str, text: str) -> str:

@@ -120,10 +120,7 @@ class SluiceSparkOperator(BaseOperator):
         try:
             result = self._run(context)
         except JobEnded as ended:
-            for line in ended.lines():
-                self.log.error("%s", line)
-            context["ti"].xcom_push(key=ERROR_KEY, value=ended.fact[:_LONGEST_ERROR])
-            run_notes.write(context, ended.reason)
+            self.tell_end(context, ended)
             if isinstance(ended, JobPostponed) and self.patience and context["ti"].try_number >= self.patience:
                 raise AirflowSkipException("the next run tries again") from None
             raise
@@ -139,6 +136,13 @@ class SluiceSparkOperator(BaseOperator):
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
         """The tables that the job read and wrote. Airflow's OpenLineage provider looks for a method of this name."""
         return lineage.facets(self.table_pairs)
+
+    def tell_end(self, context: Context, ended: JobEnded) -> None:
+        """Say why the task fails: in its log, in an XCom, and in the note of its run."""
+        for line in ended.lines():
+            self.log.error("%s", line)
+        context["ti"].xcom_push(key=ERROR_KEY, value=ended.fact[:_LONGEST_ERROR])
+        run_notes.write(context, ended.reason)
 
     @property
     def table_pairs(self) -> list[dict[str, Any]]:
@@ -181,7 +185,7 @@ class SluiceSparkOperator(BaseOperator):
     def _prepare(self, context: Context) -> tuple[list[str], dict[str, str]]:
         settings = configuration.load()
         ids = needed_connections(settings, self.job, self.arguments.get("source"), self._many("slave"))
-        # What is missing to one of many is to be seen, too.
+        # A missing connection must not keep such a job from looking at all others; it says what is missing.
         sealed = seal_connections(ids, find_connection if self.job in JOBS_OF_EVERYTHING else get_connection)
         ti = context["ti"]
         job_env = {

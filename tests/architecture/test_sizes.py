@@ -32,14 +32,14 @@ def test_no_module_is_called_utils_or_the_like():
     assert not [str(file) for file in (PROJECT / "include").rglob("*.py") if file.stem in vague]
 
 
-# The jobs that give Spark work by themselves; each other one is one task as a whole. Alerts do without Spark: it may be
-# what they tell of.
-GIVE_WORK = {"alerts", "blocks", "drain", "dump", "housekeeping", "publish", "receive", "repair", "verify"}
+# The jobs that are one Spark task as a whole. Others give Spark work by themselves, or do without: they need files of
+# Airflow's machines or its REST API, or have to work while Spark is busy or away.
+ONE_TASK = {"bootstrap", "decide", "question"}
 
 
 @pytest.mark.parametrize("file", sorted((PROJECT / "spark_jobs").glob("*.py")), ids=lambda file: file.stem)
 def test_a_job_offers_its_parser_and_runs_as_a_program_alone(file):
     text = file.read_text(encoding="utf-8")
     assert "def parser() -> argparse.ArgumentParser:" in text
-    way = "run" if file.stem in GIVE_WORK else "run_as_task"
+    way = "run_as_task" if file.stem in ONE_TASK else "run"
     assert f'if __name__ == "__main__":\n    {way}(' in text

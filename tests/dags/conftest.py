@@ -43,6 +43,8 @@ from support.pages import asked as asked  # noqa: E402
 from support.pages import pages_world as pages_world  # noqa: E402
 from support.pages import visit as visit  # noqa: E402
 from support.places import reserve_port  # noqa: E402
+from support.sparkserver import java as java  # noqa: E402
+from support.sparkserver import spark_server as spark_server  # noqa: E402
 from support.world import build as build  # noqa: E402
 
 from sluice.airflow_api.client import AirflowApi  # noqa: E402

@@ -15,6 +15,7 @@ from airflow.sdk.bases.operator import ExecutorSafeguard
 from support.auth_managers import Person, RightsAlone, expected, let_airflow_decide, try_to_cancel
 from support.later import LATER
 from support.pages import token
+from support.sparkserver import TOKEN
 from support.world import SOURCE
 
 from sluice.airflow_api.client import dag_run
@@ -30,7 +31,7 @@ DDL = "CREATE TABLE t (id int PRIMARY KEY, v text)"
 
 
 @pytest.fixture
-def world(build, address, people, connect, monkeypatch):
+def world(build, address, people, connect, spark_server, monkeypatch):
     """A slave that is asked about an ALTER; Airflow has its connections, and Airflow's own."""
     # The same Airflow serves other tests, which may have left its drain on standby.
     people["admin"].ask("/api/v2/dags/drain__flights__zurich", "PATCH", {"is_paused": False})
@@ -41,7 +42,8 @@ def world(build, address, people, connect, monkeypatch):
     for name, info in made.infos.items():
         fields = {"host": info.host, "port": info.port, "schema": info.database, "login": info.login}
         connect(name, conn_type=info.conn_type, **fields, password=info.password, extra=info.extra)
-    connect(made.context.config.spark, conn_type="spark_connect", host="127.0.0.1", port=15002)
+    port = int(spark_server.remote.rpartition(":")[2])
+    connect(made.context.config.spark, conn_type="spark_connect", host="localhost", port=port, password=TOKEN)
     file = made.path / "replication.yaml"
     file.write_text(yaml.safe_dump(made.settings))
     monkeypatch.setenv("SLUICE_CONFIG", str(file))

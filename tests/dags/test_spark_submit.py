@@ -70,7 +70,7 @@ def submit(deployment, context, connect):
 def test_spark_submit_runs_the_job_and_shows_no_password(submit, caplog):
     result = submit()
     assert result["sum"] == 45
-    assert result["app"] == "sluice.fake.flights.zurich"
+    assert result["app"] == "sluice.fake flights -> zurich"
     assert open_sealed(result["sealed"])["test_zurich"].password == CANARY
     # Neither the password nor the sealed text on any command line or in a Spark property; and no password at all.
     assert CANARY not in str(result)

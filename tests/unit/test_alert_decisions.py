@@ -83,6 +83,8 @@ def test_a_message_of_one_alert_says_it_in_its_subject():
         ("pager://x", "no way to people"),
         ("smtp://smtp_default", "to \\(required\\)"),
         ("smtp://user:pw@host?to=a@b.c", "write smtp://CONNECTION"),
+        ("smtp://m?to=a@b.c&to=d@b.c", "given twice"),
+        ("slack://s?channel=#ops", "write %23"),
         ("slack://slack_default?channel=ops&token=x", "slack:// takes channel"),
         ("slackwebhook://hook/T0/B0", "write slackwebhook://CONNECTION"),
     ],
@@ -96,6 +98,7 @@ def test_receivers_are_one_or_several():
     mail = "smtp://m?to=a@b.c"
     assert Alerts(to=mail).receivers == {mail: AlertReceiver("smtp", "m", {"to": "a@b.c"})}
     assert len(Alerts(to=["smtp://m?to=a@b.c", "apprise://a"]).receivers) == 2
+    assert AlertReceiver.parse("smtp://m?to=dba+night@b.c").options == {"to": "dba+night@b.c"}
 
 
 def test_a_condition_that_needs_nobody_is_refused():

@@ -6,6 +6,7 @@ import urllib.error
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from http import HTTPStatus
 from urllib.parse import quote, urlencode
 
 from sluice.airflow_api.client import AirflowApi
@@ -123,11 +124,23 @@ class Runs:
         query = urlencode({"state": _ENDED, "end_date_lt": moment.isoformat(), "limit": _AT_ONCE}, doseq=True)
         count = 0
         while ids := [run["dag_run_id"] for run in self._api.ask(f"{path}?{query}")["dag_runs"]]:
-            done = self._api.ask(path, "PATCH", {"actions": [{"action": "delete", "entities": ids}]})["delete"]
-            count += len(done["success"])
-            if not done["success"]:
-                raise OSError(f"Airflow deletes no run of {self._dag_id(dag)}: {done['errors']}")
+            count += self._delete(self._dag_id(dag), path, ids)
         return count
+
+    def _delete(self, dag_id: str, path: str, ids: Sequence[str]) -> int:
+        assert self._api is not None
+        try:
+            done = self._api.ask(path, "PATCH", {"actions": [{"action": "delete", "entities": ids}]})["delete"]
+        except urllib.error.HTTPError as error:
+            if error.code != HTTPStatus.METHOD_NOT_ALLOWED:
+                raise
+            # Airflow before 3.3 deletes one run at a time.
+            for run_id in ids:
+                self._api.ask(_path(f"{dag_id}/{run_id}"), "DELETE")
+            return len(ids)
+        if not done["success"]:
+            raise OSError(f"Airflow deletes no run of {dag_id}: {done['errors']}")
+        return len(done["success"])
 
     def drop_queued(self, dag: str) -> None:
         """Delete the runs of a paused DAG that have not begun: they would hide how its last run ended."""

@@ -33,12 +33,18 @@ class AlertReceiver:
     def parse(cls, text: str) -> AlertReceiver:
         """Read a text such as `smtp://smtp_default?to=dba@example.com`. Raises ValueError, it is none."""
         url = urlsplit(text)
-        options = dict(parse_qsl(url.query, keep_blank_values=True))
+        # An address may have a plus.
+        given = parse_qsl(url.query.replace("+", "%2B"), keep_blank_values=True)
+        options = dict(given)
         known = _OPTIONS.get(url.scheme)
         if known is None:
             raise ValueError(f"no way to people begins so; there is {', '.join(f'{way}://' for way in _OPTIONS)}")
-        if not url.netloc or set(url.netloc) & set("@:") or url.path or url.fragment:
+        if not url.netloc or set(url.netloc) & set("@:") or url.path:
             raise ValueError(f"write {url.scheme}://CONNECTION, an Airflow connection's id; the secret is there")
+        if url.fragment:
+            raise ValueError("write %23 for a # in an option")
+        if len(options) < len(given):
+            raise ValueError("an option is given twice; for several addresses write commas between them")
         allowed, needed = known
         if set(options) - allowed or not all(options.get(name) for name in needed):
             takes = ", ".join(f"{name} (required)" if name in needed else name for name in sorted(allowed))

@@ -131,11 +131,12 @@ def _properties(layout: RuntimePaths, port: int, pages_port: int) -> dict[str, s
         # By SPARK_LOCAL_IP on the loopback. Whoever has a login on this machine may look there, and do nothing.
         "spark.ui.port": str(pages_port),
         "spark.ui.killEnabled": "false",
-        # They are held in memory.
+        # Spark keeps these in the server's memory, by default a thousand of each.
         **dict.fromkeys(("spark.ui.retainedJobs", "spark.ui.retainedStages", "spark.sql.ui.retainedExecutions"), "200"),
         "spark.ui.retainedTasks": "2000",
         **dict.fromkeys(("spark.connect.ui.retainedSessions", "spark.connect.ui.retainedStatements"), "200"),
         "spark.eventLog.enabled": "true",
+        "spark.eventLog.compress": "true",
         "spark.eventLog.dir": layout.spark_events.as_uri(),
         # A file that is full is followed by the next; housekeeping keeps the last ones.
         "spark.eventLog.rolling.enabled": "true",

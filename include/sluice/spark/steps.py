@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from pyspark.errors import PythonException
 
+from sluice import shell
 from sluice.connections import open_sealed, sealed_text
 from sluice.context import Context
 from sluice.errors import AGAIN, TransientError
@@ -107,8 +108,14 @@ class _SparkTask:
                 reason = _reason(error)
                 # Of the first time that it is lost: it may be at work for long before.
                 end = min(end, time.monotonic() + _PATIENCE_S)
-                if self._once or self._cancelled.is_set() or time.monotonic() > end:
-                    raise _lost_step_error(self._name, reason) from None
+                if self._once:
+                    raise _lost_work_error(self._name, reason) from None
+                if self._cancelled.is_set() or time.monotonic() > end:
+                    raise TransientError(
+                        376,
+                        f"Spark lost the step {self._name!r}: {reason}",
+                        f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}",
+                    ) from None
                 # A step begins where the last one came to, so it may be done again.
                 event("step again", step=self._name, why=reason)
                 time.sleep(_AGAIN_S)
@@ -135,14 +142,15 @@ def _expect_first(name: str) -> None:
 
     task = TaskContext.get()
     if task is not None and task.attemptNumber():
-        raise _lost_step_error(name, "its executor ended before it said what it had done")
+        raise _lost_work_error(name, "its executor ended before it said what it had done")
 
 
-def _lost_step_error(name: str, reason: str) -> TransientError:
+def _lost_work_error(name: str, reason: str) -> TransientError:
     return TransientError(
         376,
-        f"Spark lost the step {name!r}: {reason}",
-        f"look into the log of Spark's server, or of its executor; nothing is lost, {AGAIN}",
+        f"Spark lost {name!r}: {reason}",
+        f"it may have been done, or not, which `{shell.status()}` shows; look into the log of Spark's server, or of "
+        f"its executor; {AGAIN}",
     )
 
 
