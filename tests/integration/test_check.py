@@ -17,7 +17,7 @@ from sluice.capture.reconcile import bootstrap
 from sluice.connections import ConnectionInfo
 from sluice.errors import SluiceError
 from sluice.initial_update.inhibit import inhibit
-from sluice.monitor import check
+from sluice.monitor import check, spark_address
 from sluice.monitor.check import findings
 from sluice.paths import HOME_ENV
 
@@ -145,7 +145,8 @@ def test_ways_to_airflow_and_spark_beyond_the_loopback_that_are_not_encrypted_ar
     try:
         assert told() == []
         # Servers of tests listen on the loopback alone: let that be far away.
-        monkeypatch.setattr(check, "is_far", bool)
+        for module in (check, spark_address):
+            monkeypatch.setattr(module, "is_far", bool)
         assert told() == ["Airflow's REST API", "Spark"]
         spark = looked.infos["sluice_spark"]
         looked.context.connections["sluice_spark"] = replace(spark, extra={"use_ssl": True})
