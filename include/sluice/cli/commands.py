@@ -48,8 +48,9 @@ def show_check() -> int:
         print(f"{wrong} of {len(results)} are wrong: fix them from the top, then run {shell.check()} again.")
         print(f"What was captured waits meanwhile. {shell.status()} says how the slaves stand.")
     elif not context.store.has_tables:
-        for source in settings.sources:
-            print(f"Nothing is wrong. To fill the slaves, type: {shell.update(source, settings.slaves_of(source))}")
+        print("Nothing is wrong. To fill the slaves, type:")
+        for source in filter(settings.slaves_of, settings.sources):
+            print(f"  {shell.update(source, settings.slaves_of(source))}")
     return 1 if wrong else 0
 
 

@@ -71,7 +71,7 @@ def parser() -> argparse.ArgumentParser:
 
     connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
     connect.add_argument(
-        "id", nargs="?", metavar="ID", help="default: ask for each of a source or slave that is missing"
+        "id", nargs="?", metavar="ID", help="default: ask for each that is missing"
     )
     connect.add_argument(
         "address",
