@@ -70,9 +70,7 @@ def parser() -> argparse.ArgumentParser:
     init.set_defaults(run=_init)
 
     connect = commands.add_parser("connect", help="add or replace an Airflow connection, and try it")
-    connect.add_argument(
-        "id", nargs="?", metavar="ID", help="default: ask for each that is missing"
-    )
+    connect.add_argument("id", nargs="?", metavar="ID", help="default: ask for each that is missing")
     connect.add_argument(
         "address",
         nargs="?",
