@@ -49,6 +49,7 @@ SLAVE = "--slave=zurich"
 JOBS = {
     "abandon": ([SLAVE], STORE),
     "administer": ([SLAVE, "--clear-queue", "--who=alice"], STORE),
+    "alerts": (["--take-back"], STORE),
     "allow": ([SLAVE, "--shown=x", "--answer=approve", "--who=alice"], STORE),
     "blocks": ([SLAVE], ARROW),
     "bootstrap": ([], STORE),
@@ -88,7 +89,7 @@ def environment(server, tmp_path_factory):
 
 def loaded(environment, until, job, arguments):
     """The heavy packages that a job of its own process has loaded by then."""
-    own = arguments if job == "housekeeping" else [f"--source={SOURCE}", *arguments]
+    own = arguments if job in ("alerts", "housekeeping") else [f"--source={SOURCE}", *arguments]
     program, file = Path(first_statement.__file__), PROJECT / "spark_jobs" / f"{job}.py"
     done = subprocess.run([sys.executable, program, until, file, *own], env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
