@@ -99,7 +99,7 @@ def test_an_installation_is_upgraded_while_applications_write_and_changes_wait(b
     assert world.status("zurich") is Status.NORMAL
     assert world.differences() == {}
     assert len(world.rows("zurich", "public.t")) > 50
-    assert versions(world) == {"master": 2, "zurich": "version 2", "control": "0003"}
+    assert versions(world) == {"master": 2, "zurich": "version 2", "control": "0002"}
     assert shapes(world) == shapes(fresh)
     assert {change["action"] for change in world.log()} == {"I", "U"}
 
