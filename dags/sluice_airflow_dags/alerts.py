@@ -8,7 +8,7 @@ from sluice.config.configuration import Config
 from sluice.model.names import ALERTS
 from sluice_airflow import conventions
 from sluice_airflow.airflow_versions import DeltaTriggerTimetable
-from sluice_airflow.alerting import AlertOperator
+from sluice_airflow.alert_operator import AlertOperator
 
 DOC = """
 ### Tell people what needs one

@@ -51,9 +51,10 @@ def needed_connections(config: Config, job: str, source: str | None, slaves: Ite
     ids = [config.control, *(config.source(source).connections if source else [])]
     if source and job in JOBS_OF_ALL_SLAVES:
         slaves = [name for name in config.slaves_of(source) if config.replication(source, name).statements]
-    slaves = list(config.slaves if job in JOBS_OF_EVERYTHING else slaves)
     if job in JOBS_OF_EVERYTHING:
+        slaves = config.slaves
         ids += [conn_id for entry in config.sources.values() for conn_id in entry.connections]
+    slaves = list(slaves)
     ids += [conn_id for name in slaves for conn_id in config.slave(name).connections]
     if job in JOBS_THAT_ONLY_READ:
         read = [*([config.source(source)] if source else []), *map(config.slave, slaves)]

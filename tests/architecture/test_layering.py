@@ -16,7 +16,7 @@ CORE = PROJECT / "include" / "sluice"
 # each other. A name with a dot is a package within another one.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("outside_text",),
-    ("errors", "error_codes", "log", "crash", "paths", "spark_environment", "leaving"),
+    ("errors", "error_codes", "log", "crash", "paths", "spark_environment", "process_end"),
     ("library_errors",),
     (
         "model",

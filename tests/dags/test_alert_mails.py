@@ -13,7 +13,7 @@ from sluice.config import configuration
 from sluice.connections import KEY_FILE_ENV, new_key_file
 from sluice.state.dispatcher import Hold
 from sluice.store import replications
-from sluice_airflow.alerting import AlertOperator
+from sluice_airflow.alert_operator import AlertOperator
 from sluice_airflow.failures import JobFailed
 from sluice_airflow_dags.alerts import alerts
 

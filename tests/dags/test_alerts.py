@@ -15,7 +15,7 @@ from airflow.serialization.serialized_objects import DagSerialization
 
 from sluice.monitor.signals import SIGNALS
 from sluice.paths import PROJECT
-from sluice_airflow.alerting import AlertOperator
+from sluice_airflow.alert_operator import AlertOperator
 from sluice_airflow.failures import JobFailed
 
 pytestmark = [pytest.mark.airflow]

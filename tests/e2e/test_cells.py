@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from support.sparkserver import java as java
 from support.stock import installed
-from support.stock_deployment import CONFIG, DAGS, deployed
+from support.stock_deployment import DAGS, deployed, environment_of_dags
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.airflow, pytest.mark.postgres, pytest.mark.spark]
 
@@ -40,15 +38,8 @@ def cell(environment, server, java, tmp_path_factory):
 
 
 def test_the_dags_are_made_beside_packages_that_stay_as_they_are(environment, tmp_path):
-    (tmp_path / "shop.yaml").write_text(CONFIG)
-    env = {
-        **{name: os.environ[name] for name in ("PATH", "HOME")},
-        "AIRFLOW_HOME": str(tmp_path / "airflow"),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "SLUICE_CONFIG": str(tmp_path / "shop.yaml"),
-    }
     program = "from sluice_airflow_dags import sluice_dags; print(*sluice_dags())"
-    done = environment.run("python", "-c", program, env=env, seconds=600)
+    done = environment.run("python", "-c", program, env=environment_of_dags(tmp_path), seconds=600)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()[-1].split()) == DAGS
 

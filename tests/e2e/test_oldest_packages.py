@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import ast
-import os
 
 import pytest
 from support.launcher import clean
 from support.stock import installed
+from support.stock_deployment import DAGS, environment_of_dags
 
 from sluice.paths import PROJECT
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.airflow, pytest.mark.postgres]
 
-CONFIG = """
-sources:
-  shop: {connection: shop_master, tables: {public.customers: {}}}
-slaves:
-  branch: {connection: shop_branch}
-replications:
-  - {source: shop, slave: branch}
-"""
 SHIPPED = ("dags/sluice_airflow_dags", "include/sluice", "plugins/sluice_airflow")
 NOT_SHIPPED = ("include/sluice/bench", "include/sluice/demo", "include/sluice/dev")
 IMPORTING = """
@@ -73,18 +65,11 @@ def _ours(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def test_every_module_is_imported_and_makes_the_same_dags(oldest, tmp_path):
-    (tmp_path / "replication.yaml").write_text(CONFIG)
-    env = {
-        **{name: os.environ[name] for name in ("PATH", "HOME")},
-        "AIRFLOW_HOME": str(tmp_path / "airflow"),
-        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-        "SLUICE_CONFIG": str(tmp_path / "replication.yaml"),
-    }
     statements = late_imports()
     assert {"from lxml import etree", "from alembic import command"} <= {*statements}
-    done = oldest.run("python", "-c", IMPORTING, *statements, env=env, seconds=600)
+    done = oldest.run("python", "-c", IMPORTING, *statements, env=environment_of_dags(tmp_path), seconds=600)
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()[-1].split()) == 13
+    assert len(done.stdout.splitlines()[-1].split()) == DAGS
 
 
 def test_the_products_own_tests_pass(oldest):

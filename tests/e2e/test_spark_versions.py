@@ -13,20 +13,13 @@ from support import places, spark_stock
 from support.short_jvm import SHORT_LIVED
 from support.sparkserver import SERVER, await_port, started
 from support.sparkserver import java as java
+from support.stock_deployment import CONFIG
 
 from sluice.runtime import ports
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.spark]
 
 PROGRAM = Path(spark_stock.__file__).with_name("spark_layer.py")
-CONFIG = """
-sources:
-  shop: {connection: shop_master, tables: {public.customers: {}}}
-slaves:
-  branch: {connection: shop_branch}
-replications:
-  - {source: shop, slave: branch}
-"""
 CAME_BACK = {
     "rows": [[0, "row 0"], [1, "row 1"]],
     "errors": [[3, "there is no 2", "name another"]],

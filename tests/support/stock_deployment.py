@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -30,6 +31,17 @@ replications:
 """
 TABLE = "CREATE TABLE customers (id int PRIMARY KEY, name text)"
 DAGS = 13
+
+
+def environment_of_dags(directory: Path) -> dict[str, str]:
+    """What a process needs to make the DAGs of `CONFIG`, which is written there."""
+    (directory / "shop.yaml").write_text(CONFIG)
+    return {
+        **{name: os.environ[name] for name in ("PATH", "HOME")},
+        "AIRFLOW_HOME": str(directory / "airflow"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "SLUICE_CONFIG": str(directory / "shop.yaml"),
+    }
 
 
 class Deployment:

@@ -7,7 +7,7 @@ from typing import NoReturn
 from sluice import library_errors, log
 from sluice.cli.context import context
 from sluice.context import Context
-from sluice.leaving import leave_process
+from sluice.process_end import leave_process
 from sluice.relay import server
 
 # For a session of the control store, and for a statement: clients wait for it.

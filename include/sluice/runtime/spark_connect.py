@@ -112,7 +112,7 @@ def _properties(layout: RuntimePaths, port: int, pages_port: int) -> dict[str, s
     return {
         "spark.app.name": "sluice",
         # More than cores: tasks wait for databases most of the time. A dump holds two of them until it ends.
-        "spark.master": "local[8]",
+        "spark.master": "local[6]",
         "spark.driver.memory": "1g",
         # The rows go from Python to the databases, not through this JVM: what it needs is to be ready soon. Without the
         # second compiler a start takes half the processor time.

@@ -92,12 +92,7 @@ def _cluster(layout: RuntimePaths) -> Cluster:
 
 def _complete(state: RuntimeState, cluster: Cluster) -> bool:
     names = (*airflow.SERVICES, spark_connect.NAME)
-    # An older version started it without pages.
-    return (
-        spark_connect.PAGES in state.ports
-        and all(state.find_running(name) for name in names)
-        and cluster.service() is not None
-    )
+    return all(state.find_running(name) for name in names) and cluster.service() is not None
 
 
 def _verify(state: RuntimeState, progress: Progress) -> None:

@@ -21,13 +21,13 @@ from sluice.arrow_without_pandas import hide_pandas
 from sluice.commands import roles
 from sluice.context import Context
 from sluice.errors import TransientError
-from sluice.leaving import leave_process
 from sluice.library_errors import classify, tell
 from sluice.log import to_stderr
 from sluice.model import requester
 from sluice.model.names import TableName
 from sluice.model.sample_bound import CONFIDENCE, confidence, share
 from sluice.model.watched import split_table
+from sluice.process_end import leave_process
 from sluice.spark import session
 from sluice.spark.step_factory import do_once
 from sluice.spark_environment import work_name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sluice import spark_environment
 from sluice.context import Context
-from sluice.spark.stand_in import stand_in_for_pandas
 from sluice.spark.versions import expect_one_version
 from sluice.steps import LocalSteps, Result, Steps, Work, run_step
 
@@ -34,7 +33,6 @@ def do_once(context: Context, name: str, work: Work) -> Result:
     if not spark_environment.is_there():
         return work(context)
     expect_one_version()
-    with stand_in_for_pandas():
-        from sluice.spark.steps import SparkSteps
+    from sluice.spark.steps import SparkSteps
 
-        return run_step(SparkSteps(context, once=True), name, work, lambda: None)
+    return run_step(SparkSteps(context, once=True), name, work, lambda: None)

@@ -130,10 +130,8 @@ def verify(
     report = 0
     if ready:
         with points.hold(context.store, request.source, ready, patience_s, context.ask_publisher) as point:
-            report, results = (
-                point.id,
-                _compare(context, request, ready, point, compare_all, patience_s, failed_slaves, changed),
-            )
+            report = point.id
+            results = _compare(context, request, ready, point, compare_all, patience_s, failed_slaves, changed)
     for slave, tables in results.items():
         compared = sum(diff.compared for diff in tables.values())
         different = sum(diff.different for diff in tables.values())
