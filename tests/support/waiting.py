@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from sluice.spark_environment import work_name
+
 T = TypeVar("T")
 
 
@@ -22,6 +24,6 @@ def until(look: Callable[[], T], otherwise: str = "it did not happen", seconds: 
 def await_steps(seconds: float = 60) -> None:
     """Wait for steps that runs of this process have left at work: a run that fails beside its step does not."""
     for thread in threading.enumerate():
-        if thread.name.startswith("sluice "):
+        if thread.name.startswith(work_name("")):
             thread.join(seconds)
             assert not thread.is_alive(), f"{thread.name} does not end"
