@@ -272,7 +272,8 @@ def test_a_backlog_is_looked_over_again_when_the_queue_is_in_another_file(world)
     publisher = world.publisher()
     publisher.publish(500)
     world.master.execute("VACUUM FULL repl_queue")
-    while world.queued():
+    # A rest that is looked for where it lay before may never come.
+    for _ in range(30):
         publisher.publish(500)
     assert [one[0] for one in transactions(world)] == list(range(1, 3001, 3))
 
