@@ -7,11 +7,11 @@ sluice_dags("/etc/sluice/replication.yaml")
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from airflow.sdk import DAG
 
-from sluice.config import configuration
+from sluice.config import configuration_text
+from sluice_airflow.variables import read_configuration
 from sluice_airflow_dags.administer import administer
 from sluice_airflow_dags.alerts import alerts
 from sluice_airflow_dags.approve_losses import approve_losses
@@ -45,14 +45,14 @@ _COMMON = (
 
 
 def sluice_dags(file: str | os.PathLike[str] | None = None) -> dict[str, DAG]:
-    """Make all DAGs of a configuration file, or of that which is in force; by their ids.
+    """Make all DAGs of a configuration, in a file or at another place, or of that which is in force; by their ids.
 
     Airflow finds them by itself. Their ids begin with `dag_prefix` of the file, where jobs and commands read it, too.
     """
     if file is not None:
         # Airflow parses a DAG file in a process of its own, and so does each task of it, whose job reads this file.
-        os.environ[configuration.CONFIG_ENV] = str(Path(file).absolute())
-    settings = configuration.load()
+        os.environ[configuration_text.CONFIG_ENV] = configuration_text.absolute(file)
+    settings = read_configuration()
     made = [
         *(make(settings) for make in _COMMON),
         *(publish(settings, source) for source in settings.sources),

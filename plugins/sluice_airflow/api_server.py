@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
@@ -24,13 +25,14 @@ from fastapi.security import HTTPAuthorizationCredentials
 from fastapi.security.utils import get_authorization_scheme_param
 from sqlalchemy import func, select
 
-from sluice.config import configuration
+from sluice.config import configuration, configuration_text
 from sluice.connections import ConnectionInfo
 from sluice.context import Context
 from sluice.errors import TransientError
 from sluice.model.access import DagRight
 from sluice.model.pause_event import pause_state
 from sluice.pages.airflow import Visitor
+from sluice_airflow import variables
 from sluice_airflow.sealing import info
 
 _log = logging.getLogger(__name__)
@@ -86,8 +88,10 @@ class ApiServer:
     def context(self) -> Context:
         """Anew where the file or the connections are others."""
         with self._lock:
-            file = configuration.path()
-            stamp = (file, *((status.st_mtime_ns, status.st_size) if (status := _stat(file)) else ()))
+            place = configuration.place()
+            if time.monotonic() - self._read > _KEPT_S:
+                configuration_text.hand_over(place, variables.read)
+            stamp = (place, configuration_text.environment(), *_stat(place))
             if self._context is None or stamp != self._stamp or time.monotonic() - self._read > _KEPT_S:
                 settings = self._context.config if self._context and stamp == self._stamp else configuration.load()
                 infos = _connections(settings)
@@ -108,9 +112,12 @@ class ApiServer:
         return paused
 
 
-def _stat(file: Any) -> Any:
+def _stat(place: str) -> tuple[int, ...]:
+    """The time and size of a file; nothing if the place is no file."""
     with suppress(OSError):
-        return file.stat()
+        status = Path(place).stat()
+        return status.st_mtime_ns, status.st_size
+    return ()
 
 
 def _roles(user: Any) -> list[str] | None:

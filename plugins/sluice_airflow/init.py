@@ -14,7 +14,8 @@ from pathlib import Path
 from airflow.configuration import conf
 from sqlalchemy.exc import SQLAlchemyError
 
-from sluice.config import configuration, pools
+from sluice.config import configuration, configuration_text, pools
+from sluice_airflow.variables import read_configuration
 
 _FILE = "sluice_replication.py"
 _PACKAGE, _FUNCTION = "sluice_airflow_dags", "sluice_dags"
@@ -26,13 +27,13 @@ def main() -> None:
     from airflow.models import Pool
     from airflow.utils.session import create_session
 
-    settings = configuration.load()
+    settings = read_configuration()
     with create_session() as session:
         for name, number in pools.slots(settings).items():
             pool = Pool.get_pool(name, session=session)
             if pool is None or pool.slots < number:
                 Pool.create_or_update_pool(name, number, "Sluice", include_deferred=False, session=session)
-                print(f"made: the pool {name}, with as many slots as {configuration.path()} needs: {number}")
+                print(f"made: the pool {name}, with as many slots as {configuration.place()} needs: {number}")
     _dag_file(Path(conf.get("core", "dags_folder")))
 
 
@@ -42,7 +43,7 @@ def _dag_file(folder: Path) -> None:
     Raises:
         SystemExit: one makes those of another configuration, whose ids may be the same.
     """
-    ours = str(configuration.path().absolute())
+    ours = configuration_text.absolute(configuration.place())
     others: dict[str, Path] = {}
     for file in sorted(folder.rglob("*.py")):
         for named in _configurations(file):
@@ -82,7 +83,7 @@ def _configurations(file: Path) -> Iterator[str | None]:
         if isinstance(node, ast.Call) and ast.unparse(node.func) in called:
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
             named = given[0].value if given and isinstance(given[0], ast.Constant) else None
-            yield None if named is None else str(Path(str(named)).absolute())
+            yield None if named is None else configuration_text.absolute(str(named))
 
 
 if __name__ == "__main__":

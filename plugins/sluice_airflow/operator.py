@@ -16,7 +16,7 @@ from typing import Any
 from airflow.sdk import BaseOperator, Context
 
 from sluice import connections, paths, shell
-from sluice.config import configuration
+from sluice.config import configuration, configuration_text
 from sluice.config.configuration import Config
 from sluice.errors import ConfigError, TransientError
 from sluice.model import requester
@@ -189,7 +189,8 @@ class SluiceSparkOperator(BaseOperator):
         sealed = seal_connections(ids, find_connection if self.job in JOBS_OF_EVERYTHING else get_connection)
         ti = context["ti"]
         job_env = {
-            configuration.CONFIG_ENV: str(configuration.path()),
+            configuration_text.CONFIG_ENV: configuration.place(),
+            **configuration_text.environment(),
             paths.HOME_ENV: str(paths.home()),
             connections.SEALED_ENV: sealed,
             shell.DAG_PREFIX_ENV: settings.dag_prefix,

@@ -156,7 +156,7 @@ def connect(conn_id: str, address: str | None, password_variable: str | None) ->
     if conn_id not in (known := connection_ids(settings)):
         near = fields.nearest(conn_id, known)
         print(
-            f"The configuration {configuration.path()} does not name it, so it was not tried. It names "
+            f"The configuration {configuration.place()} does not name it, so it was not tried. It names "
             f"{', '.join(_databases(settings))}{near and f': did you mean {near}?'}"
         )
         return 0

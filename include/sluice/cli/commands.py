@@ -11,6 +11,7 @@ from sluice import shell
 from sluice.capture.grants import grants, slave_grants
 from sluice.cli.context import context as _context
 from sluice.cli.context import from_airflow as _from_airflow
+from sluice.cli.context import read_configuration
 from sluice.commands import export as exporting
 from sluice.commands import retry_rejected, unblock
 from sluice.config import configuration
@@ -34,8 +35,8 @@ def show_check() -> int:
 
     if runtime := find_running():
         runtime.expect_configuration()
-    settings = configuration.load()
-    print(f"ok   configuration {configuration.path()}")
+    settings = read_configuration()
+    print(f"ok   configuration {configuration.place()}")
     if runtime is None and not (key := key_file()).exists():
         print(check.line(check.Finding("sealing key", False, f"there is none at {key}\ntype: {shell.sluice('init')}")))
         return 1

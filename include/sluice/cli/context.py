@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sluice import paths, shell
-from sluice.config import configuration
+from sluice.config import configuration, configuration_text
 from sluice.config.configuration import Config
 from sluice.connections import KEY_FILE_ENV, SEALED_ENV, open_sealed, process_connections
 from sluice.context import Context
@@ -22,9 +22,15 @@ def context() -> Context:
     """As the embedded runtime has the connections, which is quick; else as Airflow hands them out."""
     runtime = None if os.environ.get(SEALED_ENV) else find_running()
     if runtime is None:
-        return from_airflow(configuration.load())
+        return from_airflow(read_configuration())
     runtime.expect_configuration()
     return Context(configuration.load(), runtime.stored_connections())
+
+
+def read_configuration() -> Config:
+    """The configuration in force, wherever it is. Raises ConfigError SLC-002, SluiceError SLC-912."""
+    configuration_text.hand_over(configuration.place(), _ask_airflow)
+    return configuration.load()
 
 
 def from_airflow(settings: Config) -> Context:
@@ -68,6 +74,20 @@ def airflow_environment() -> dict[str, str]:
     folders = paths.import_folders("include", "plugins")
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [*folders, env.get("PYTHONPATH")]))
     return env
+
+
+def _ask_airflow(variable: str) -> str | None:
+    """The text of an Airflow Variable; None if there is none. Raises ConfigError SLC-002, Airflow fails."""
+    command = [sys.executable, "-m", "sluice_airflow.variables", variable]
+    asked = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True, check=False)
+    if asked.returncode:
+        reason = (asked.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise ConfigError(
+            2,
+            f"Airflow did not hand out its Variable {variable!r}, which is the configuration: {reason}",
+            f"see what Airflow says itself, with `{shell.airflow('variables', 'get', variable)}`, and fix that",
+        )
+    return asked.stdout or None
 
 
 def connection_ids(settings: Config) -> list[str]:

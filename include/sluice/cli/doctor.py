@@ -10,8 +10,7 @@ from importlib import metadata
 import yaml
 
 from sluice import library_errors, release
-from sluice.cli.context import context
-from sluice.config import configuration
+from sluice.cli.context import context, read_configuration
 from sluice.context import Context
 from sluice.monitor import check, status
 from sluice.outside_text import visible
@@ -66,7 +65,7 @@ def show_doctor() -> int:
 
 
 def _configuration() -> str:
-    return yaml.safe_dump(configuration.load().model_dump(mode="json", exclude_unset=True), sort_keys=False)
+    return yaml.safe_dump(read_configuration().model_dump(mode="json", exclude_unset=True), sort_keys=False)
 
 
 def _versions() -> Iterator[str]:

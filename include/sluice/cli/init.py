@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 from sluice import connections, paths, shell
-from sluice.cli.context import airflow_environment
-from sluice.config import configuration
+from sluice.cli.context import airflow_environment, read_configuration
+from sluice.config import configuration, configuration_text
 from sluice.errors import SluiceError
 from sluice.storage import private_files
 
@@ -27,7 +27,7 @@ def init() -> int:
             f"what it needs could not be made: {error.filename}: {error.strerror}",
             "make its directory, with rights to write for the user that types this, and type it again",
         ) from None
-    configuration.load()
+    read_configuration()
     command = [sys.executable, "-m", "sluice_airflow.init"]
     done = subprocess.run(command, env=airflow_environment(), capture_output=True, text=True, check=False)
     for line in done.stdout.splitlines():
@@ -51,7 +51,7 @@ def _prepare() -> bool:
         private_files.make(key.parent)
         connections.new_key_file(key)
         print(f"made: the sealing key {key}; each machine that runs jobs or Spark tasks needs it, or a copy")
-    if (file := configuration.path()).exists():
+    if not configuration_text.is_file(configuration.place()) or (file := configuration.path()).exists():
         return True
     file.parent.mkdir(parents=True, exist_ok=True)
     example = paths.PROJECT / "include" / "config" / "example.yaml"

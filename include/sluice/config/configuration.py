@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,10 @@ from pydantic import Field, ValidationError, model_validator
 from sluice import shell
 from sluice.config import consistency, strict_yaml, templates
 from sluice.config.alerts import Alerts
+from sluice.config.configuration_text import CONFIG_ENV as CONFIG_ENV
+from sluice.config.configuration_text import path as path
+from sluice.config.configuration_text import place as place
+from sluice.config.configuration_text import read
 from sluice.config.fields import DagPrefix, Location, Name, RoleName, name_hint
 from sluice.config.models import Section, maybe_empty
 from sluice.config.pages import Pages
@@ -33,10 +36,8 @@ from sluice.model.access import BY_AIRFLOW
 from sluice.model.names import ALERTS, COMMON_DAGS, Pair, TableName, dag_id, drain_dag
 from sluice.model.replication_cycles import Link, unblocked_loops
 from sluice.model.watched import distinct, find_entry
-from sluice.paths import INSTALLED, PROJECT, at_home, home
+from sluice.paths import at_home
 from sluice.storage.place import StoragePlace
-
-CONFIG_ENV = "SLUICE_CONFIG"
 
 # The number of faults that are reported at a time.
 _TOLD = 50
@@ -325,29 +326,22 @@ class Config(Section):
         return at_home(f"s3://{rest}" if scheme == "s3a" else self.change_log)
 
 
-def path() -> Path:
-    """The configuration file in force."""
-    if named := os.environ.get(CONFIG_ENV):
-        return Path(named)
-    return (home() if INSTALLED else PROJECT / "include" / "config") / "replication.yaml"
-
-
 def load(file: Path | None = None) -> Config:
     """Read and validate the configuration.
 
     Raises:
         ConfigError: SLC-002 if it cannot be read, with every place that is wrong.
     """
-    file = file or path()
+    where = str(file or place())
     try:
-        raw = strict_yaml.read(file)
+        raw = strict_yaml.parse(read(where))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(2, f"{file} cannot be read: {error}", f"set {CONFIG_ENV}, or fix the file") from None
-    return valid(raw, file)
+        raise ConfigError(2, f"{where} cannot be read: {error}", f"set {CONFIG_ENV}, or fix the file") from None
+    return valid(raw, where)
 
 
-def valid(raw: object, file: Path) -> Config:
-    """Validate the content of a file. Raises ConfigError SLC-002 with all faults and their keys."""
+def valid(raw: object, where: str | Path) -> Config:
+    """Validate the content of a configuration. Raises ConfigError SLC-002 with all faults and their keys."""
     try:
         return Config.model_validate(raw)
     except ValidationError as error:
@@ -359,7 +353,7 @@ def valid(raw: object, file: Path) -> Config:
         )
         more = [f"  and {len(errors) - _TOLD} more"] if len(errors) > _TOLD else []
         faults = "\n".join([*dict.fromkeys(invalid), *more])
-        raise ConfigError(2, f"{file} is not valid:\n{faults}", f"fix these and run `{shell.check()}`") from None
+        raise ConfigError(2, f"{where} is not valid:\n{faults}", f"fix these and run `{shell.check()}`") from None
 
 
 def schema() -> dict[str, object]:

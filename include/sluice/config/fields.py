@@ -74,8 +74,13 @@ def _alias(value: str) -> str:
     return value
 
 
+def has_secret(location: str) -> bool:
+    """Whether a URL has a password or another secret in it."""
+    return "://" in location and bool(_KEY.search(location))
+
+
 def _location(value: str) -> str:
-    if "://" in value and _KEY.search(value):
+    if has_secret(value):
         raise ValueError(
             "a URL must not have a password or another secret, since it stands in logs, in the control store and in "
             "Airflow; the environment of the processes that open it may (include/docs/stores.md)"

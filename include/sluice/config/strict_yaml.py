@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from pathlib import Path
 
 import yaml
 from pydantic_core import ErrorDetails
@@ -22,15 +21,13 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 _NONE_OF_THEIRS = (ValueError, TypeError, AttributeError, LookupError, ArithmeticError)
 
 
-def read(file: Path) -> object:
-    """Read a YAML file.
+def parse(content: bytes) -> object:
+    """Read the content of a YAML file.
 
     Raises:
-        OSError, UnicodeDecodeError: it cannot be read.
+        UnicodeDecodeError: it is no text.
         YAMLError: it is no YAML, or not as a person means it, or too large.
     """
-    with file.open("rb") as opened:
-        content = opened.read(MOST_BYTES_OF_FILE + 1)
     if len(content) > MOST_BYTES_OF_FILE:
         raise yaml.YAMLError(f"it has more than {MOST_BYTES_OF_FILE:,} bytes")
     try:

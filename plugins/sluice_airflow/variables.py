@@ -1,0 +1,42 @@
+"""Airflow Variables: the configuration may be one. `python -m sluice_airflow.variables NAME` prints it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from airflow.models import Variable
+
+from sluice.config import configuration, configuration_text
+from sluice.config.configuration import Config
+
+
+def read(name: str) -> str | None:
+    """The text of a Variable, as a task, the parser of DAGs or a server of Airflow gets it; none if there is no such
+    one.
+    """
+    with warnings.catch_warnings():
+        # In a task Airflow asks its SDK itself, and says that we should. At a shell the SDK finds no database.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        value = Variable.get(name, default_var=None)
+    return None if value is None else str(value)
+
+
+def read_configuration() -> Config:
+    """The configuration in force, wherever it is. Raises ConfigError SLC-002."""
+    configuration_text.hand_over(configuration.place(), read)
+    return configuration.load()
+
+
+def main() -> None:
+    """Print the text of the Variable that the command line names; nothing if there is none."""
+    # Airflow logs to stdout: from here on that is stderr.
+    stdout = os.dup(1)
+    os.dup2(2, 1)
+    with os.fdopen(stdout, "w", encoding="utf-8") as output:
+        output.write(read(sys.argv[1]) or "")
+
+
+if __name__ == "__main__":
+    main()
