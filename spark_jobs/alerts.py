@@ -3,20 +3,20 @@
 import argparse
 
 from sluice.context import Context
-from sluice.monitor.alerts import look, take_back
+from sluice.monitor.alerts import confirm, look
 from sluice.spark.job import run
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments of this job."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--take-back", action="store_true", help="nobody could be told what this task decided")
+    options.add_argument("--sent", action="store_true", help="somebody has the message of this task")
     return options
 
 
 def call(context: Context, options: argparse.Namespace) -> dict[str, object]:
-    """Look at everything, or take the last look back."""
-    return take_back(context) if options.take_back else look(context)
+    """Look at everything, or record that the message was sent."""
+    return confirm(context) if options.sent else look(context)
 
 
 if __name__ == "__main__":

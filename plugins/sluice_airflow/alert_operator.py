@@ -61,12 +61,10 @@ _NOTIFIERS: Mapping[str, tuple[Callable[[Any, AlertReceiver], Any], str, str]] =
 
 
 class AlertOperator(SluiceSparkOperator):
-    """Run the job `alerts`, and send its message to all receivers.
-
-    It is sent if one of them has it, or may have it: a notifier that does not end is not asked again.
+    """Run the job `alerts`, send its message to all receivers, and record that one of them took it.
 
     Raises:
-        JobFailed: SLC-934, none has it; it is taken back, and the next run sends it.
+        JobFailed: SLC-934, none took it; the next run sends it again.
     """
 
     patience_s: float = PATIENCE_S
@@ -75,6 +73,8 @@ class AlertOperator(SluiceSparkOperator):
         result = super().execute(context)
         if result.get("text"):
             self._send(context, str(result["subject"]), str(result["text"]))
+            self.arguments = {"sent": True}
+            super().execute(context)
         return result
 
     def _send(self, context: Context, subject: str, text: str) -> None:
@@ -85,19 +85,16 @@ class AlertOperator(SluiceSparkOperator):
         ended: dict[str, str | SluiceError] = {}
         for name, call in calls.items():
             ended |= BoundedCalls[str](1).results({name: call}, self.patience_s)
-        for name in calls.keys() - ended.keys():
-            self.log.warning("alert receiver=%s has not taken it after %g s, and may have it", name, self.patience_s)
-        failed = {name: reason for name, reason in ended.items() if reason}
+        silent = f"it has not answered after {self.patience_s:g} s, and may have it"
+        failed = {name: reason for name in calls if (reason := ended.get(name, silent))}
         for name, reason in failed.items():
             self.log.warning("alert receiver=%s did not take it: %s", name, reason)
         if len(failed) < len(calls) or not calls:
             return
-        self.arguments = {"take_back": True}
-        super().execute(context)
         # What a server says may be more than the readers of a note should see.
         error = SluiceError(
             934,
-            f"an alert reached none of {', '.join(failed)}",
+            f"an alert was taken by none of {', '.join(calls)}",
             "see the warnings in the log of this task: correct `alerts.to`, its Airflow connection, or install its "
             "provider; the next run tries again",
         )

@@ -62,7 +62,7 @@ def test_people_get_one_mail_when_something_begins_and_one_when_it_is_over(pages
         # Runs of other tests failed in the same Airflow.
         look()
     replications.shut(store, geneva, Hold.EXCEPTION, REASON)
-    with pytest.raises(JobFailed, match=r"SLC-934: an alert reached none of smtp://mails"):
+    with pytest.raises(JobFailed, match=r"SLC-934: an alert was taken by none of smtp://mails"):
         look()
     admin, runs = people["admin"], "/api/v2/dags/administer/dagRuns"
     admin.ask(runs, "POST", dag_run("failed", {"source": "flights", "slave": "geneva"}))
@@ -84,3 +84,35 @@ def test_people_get_one_mail_when_something_begins_and_one_when_it_is_over(pages
     told = "".join(map(str, server.mails)) + "".join(bodies) + caplog.text
     assert not [info.password for info in pages_world.infos.values() if info.password and info.password in told]
     assert CANARY not in told
+
+
+class Killed(BaseException):
+    """The process of the task ends here."""
+
+
+def test_what_a_killed_task_did_not_tell_the_next_one_tells(pages_world, look, port, monkeypatch):
+    store, geneva = pages_world.context.store, pages_world.pair("geneva")
+
+    def killed(*_):
+        raise Killed
+
+    def kill_before_it_sends():
+        with monkeypatch.context() as patch:
+            patch.setattr(AlertOperator, "_send", killed)
+            with pytest.raises(Killed):
+                look()
+
+    with mail_server(port) as server:
+        look()
+        before = len(server.mails)
+        replications.shut(store, geneva, Hold.EXCEPTION, REASON)
+        kill_before_it_sends()
+        look()
+        replications.lift(store, geneva, Hold.EXCEPTION, "repaired")
+        kill_before_it_sends()
+        look()
+        look()
+    assert [mail["Subject"] for mail in server.mails[before:]] == [
+        "Sluice: flights->geneva: stopped by an error",
+        "Sluice: over: flights->geneva: stopped by an error",
+    ]

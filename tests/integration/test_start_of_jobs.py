@@ -49,7 +49,7 @@ SLAVE = "--slave=zurich"
 JOBS = {
     "abandon": ([SLAVE], STORE),
     "administer": ([SLAVE, "--clear-queue", "--who=alice"], STORE),
-    "alerts": (["--take-back"], STORE),
+    "alerts": (["--sent"], STORE),
     "allow": ([SLAVE, "--shown=x", "--answer=approve", "--who=alice"], STORE),
     "blocks": ([SLAVE], ARROW),
     "bootstrap": ([], STORE),

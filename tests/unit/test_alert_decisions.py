@@ -17,9 +17,9 @@ LAG = Alert("flights", "geneva", "lag above 300 s")
 FAILED = Alert("", "", f"{RUN}verify/manual__1")
 
 
-def ago(since: int, held: int, *, begun: bool = False, over: bool = False) -> KnownAlert:
+def ago(since: int, held: int, **told: bool) -> KnownAlert:
     """An alert that was seen first and last so many seconds ago."""
-    return KnownAlert(NOW - timedelta(seconds=since), NOW - timedelta(seconds=held), begun, over)
+    return KnownAlert(NOW - timedelta(seconds=since), NOW - timedelta(seconds=held), **told)
 
 
 @pytest.mark.parametrize(
@@ -32,11 +32,16 @@ def ago(since: int, held: int, *, begun: bool = False, over: bool = False) -> Kn
         pytest.param([STOPPED], {STOPPED: ago(900, 30, begun=True)}, {"kept": [STOPPED]}, id="told-once"),
         pytest.param([], {STOPPED: ago(900, 30, begun=True)}, {}, id="not-yet-long-over"),
         pytest.param([], {STOPPED: ago(900, 60, begun=True)}, {"over": [STOPPED]}, id="over"),
-        pytest.param([], {STOPPED: ago(900, 90, begun=True, over=True)}, {"gone": [STOPPED]}, id="over-told-once"),
+        pytest.param([STOPPED], {STOPPED: ago(9, 3, begun=True, unsure=True)}, {"begun": [STOPPED]}, id="begins-again"),
+        pytest.param([], {STOPPED: ago(9, 3, begun=True, over=True, unsure=True)}, {"over": [STOPPED]}, id="again"),
+        pytest.param([], {STOPPED: ago(90, 60, begun=True, unsure=True)}, {"over": [STOPPED]}, id="over-at-least"),
         pytest.param([], {STOPPED: ago(30, 30)}, {"gone": [STOPPED]}, id="over-before-it-was-told"),
-        pytest.param([STOPPED], {STOPPED: ago(900, 90, begun=True, over=True)}, {"kept": [STOPPED]}, id="anew"),
+        pytest.param(
+            [STOPPED], {STOPPED: ago(900, 90, begun=True, over=True, unsure=True)}, {"kept": [STOPPED]}, id="anew"
+        ),
         pytest.param([FAILED], {}, {"begun": [FAILED]}, id="a-run-at-once"),
         pytest.param([], {FAILED: ago(3600, 60, begun=True)}, {"gone": [FAILED]}, id="a-run-is-never-over"),
+        pytest.param([], {FAILED: ago(9, 3, begun=True, unsure=True)}, {"begun": [FAILED]}, id="a-run-again"),
         pytest.param(
             [LAG, STOPPED],
             {LAG: ago(99, 30), STOPPED: ago(99, 30)},

@@ -24,13 +24,15 @@ class KnownAlert:
 
     Attributes:
         since: when it was seen first, and `held_at` last.
-        begun, over: people were told so.
+        begun, over: a message says so.
+        unsure: that message may not have been sent.
     """
 
     since: datetime
     held_at: datetime
     begun: bool = False
     over: bool = False
+    unsure: bool = False
 
 
 @dataclass(frozen=True)

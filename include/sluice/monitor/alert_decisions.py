@@ -38,7 +38,7 @@ def current_alerts(settings: Alerts, rows: Iterable[ReplicationStatus], runs: It
 def decide(
     now: datetime, after_s: float, held: Iterable[Alert], known: Mapping[Alert, KnownAlert], *, blind: bool = False
 ) -> AlertChanges:
-    """Compare what holds with what is known.
+    """Compare what holds with what is known. A message that may not have been sent is told again, if it still is so.
 
     Args:
         after_s: for so long it has to hold until it is told, and not to hold until it is over.
@@ -50,14 +50,19 @@ def decide(
         before = known.get(alert)
         if before is None or before.over:
             before = KnownAlert(now, now)
-        told = before.begun or not (is_run(alert) or now - before.since >= after)
+        told = not before.unsure if before.begun else not (is_run(alert) or now - before.since >= after)
         (changes.kept if told else changes.begun).append(alert)
     for alert, before in sorted(known.items(), key=lambda entry: entry[0]):
-        if alert in held or (blind and is_run(alert)):
+        if alert in held:
             continue
-        if not before.begun or before.over or is_run(alert):
+        if is_run(alert):
+            if before.unsure:
+                changes.begun.append(alert)
+            elif not blind:
+                changes.gone.append(alert)
+        elif not before.begun:
             changes.gone.append(alert)
-        elif now - before.held_at >= after:
+        elif before.over or now - before.held_at >= after:
             changes.over.append(alert)
     return changes
 

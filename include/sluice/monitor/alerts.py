@@ -24,7 +24,7 @@ _PIPELINES = ("drain__", "publish__")
 
 
 def look(context: Context) -> dict[str, object]:
-    """Look, and decide. From then on people count as told; `take_back` undoes that.
+    """Look, and decide. Until `confirm` the next look tells the same.
 
     Returns:
         How many alerts began and are over, and if there are any, the `subject` and the `text` of a message.
@@ -58,10 +58,10 @@ def look(context: Context) -> dict[str, object]:
     return {**result, "subject": subject(changes, context.config.pages.title), "text": text}
 
 
-def take_back(context: Context) -> dict[str, object]:
-    """Let the next look tell people, in place of this one."""
-    alerts.take_back(context.store, _this_try())
-    return {"taken_back": True}
+def confirm(context: Context) -> dict[str, object]:
+    """Record that the message of this task was sent."""
+    alerts.confirm(context.store, _this_try())
+    return {"sent": True}
 
 
 def _failed_runs(context: Context, settings: Alerts) -> dict[str, str] | None:

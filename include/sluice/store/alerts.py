@@ -14,21 +14,22 @@ from sluice.store.engine import Store
 from sluice.store.tables import metadata
 
 _NOW = func.clock_timestamp()
+_BEGUN, _OVER = "begun", "over"
 _KEY = ("source", "slave", "what")
 alert = Table(
     "alert",
     metadata,
     *(Column(name, Text, primary_key=True) for name in _KEY),
     *(Column(name, DateTime(timezone=True), nullable=False, server_default=_NOW) for name in ("since", "held_at")),
-    # The tasks that told people.
-    *(Column(name, Text) for name in ("begun_by", "over_by")),
+    # `begun` or `over`, and the task whose message says so, until that was sent.
+    *(Column(name, Text) for name in ("told", "teller")),
 )
 
 
 def change(
     store: Store, run: str, decide: Callable[[datetime, Mapping[Alert, KnownAlert]], AlertChanges]
 ) -> tuple[AlertChanges, Mapping[Alert, KnownAlert]]:
-    """Decide by what is known, and keep that in the same transaction: two looks decide nothing twice.
+    """Decide by what is known, and keep that in the same transaction.
 
     Args:
         run: the task that tells people.
@@ -42,7 +43,7 @@ def change(
         rows = connection.execute(select(alert)).all()
         known = {
             Alert(row.source, row.slave, row.what): KnownAlert(
-                row.since, row.held_at, row.begun_by is not None, row.over_by is not None
+                row.since, row.held_at, row.told is not None, row.told == _OVER, row.teller is not None
             )
             for row in rows
         }
@@ -50,23 +51,23 @@ def change(
         for each in (*changes.begun, *changes.kept):
             values: dict[str, Any] = {"held_at": now}
             if (before := known.get(each)) is None or before.over:
-                values |= {"since": now, "begun_by": None, "over_by": None}
+                values |= {"since": now, "told": None, "teller": None}
             if each in changes.begun:
-                values["begun_by"] = run
+                values |= {"told": _BEGUN, "teller": run}
             row = insert(alert).values(source=each.source, slave=each.slave, what=each.what, **values)
             connection.execute(row.on_conflict_do_update(index_elements=_KEY, set_=values))
         for each in changes.over:
-            connection.execute(alert.update().where(_is(each)).values(over_by=run))
+            connection.execute(alert.update().where(_is(each)).values(told=_OVER, teller=run))
         for each in changes.gone:
             connection.execute(alert.delete().where(_is(each)))
     return changes, known
 
 
-def take_back(store: Store, run: str) -> None:
-    """Let another task tell people, in place of this one."""
+def confirm(store: Store, run: str) -> None:
+    """Record that the message of a task was sent."""
     with store.begin() as connection:
-        connection.execute(alert.update().where(alert.c.begun_by == run).values(begun_by=None))
-        connection.execute(alert.update().where(alert.c.over_by == run).values(over_by=None))
+        connection.execute(alert.delete().where(alert.c.teller == run, alert.c.told == _OVER))
+        connection.execute(alert.update().where(alert.c.teller == run).values(teller=None))
 
 
 def _is(each: Alert) -> ColumnElement[bool]:

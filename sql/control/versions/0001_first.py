@@ -29,7 +29,7 @@ def upgrade() -> None:
         "alert",
         *_columns(sa.Text, "source", "slave", "what", primary_key=True),
         *(_moment(name, required=True) for name in ("since", "held_at")),
-        *_columns(sa.Text, "begun_by", "over_by", nullable=True),
+        *_columns(sa.Text, "told", "teller", nullable=True),
     )
     op.create_table(
         "allowed_loss",

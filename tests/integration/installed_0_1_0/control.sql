@@ -16,8 +16,8 @@ CREATE TABLE public.alert (
     what text NOT NULL,
     since timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     held_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    begun_by text,
-    over_by text
+    told text,
+    teller text
 );
 CREATE TABLE public.allowed_loss (
     source text NOT NULL,
