@@ -70,6 +70,9 @@ def test_a_person_sees_which_tables_are_in_and_which_are_to_come(pages_world, pe
         expect(growth.locator("polyline")).to_have_attribute("points", re.compile(r"^0,32 (.* )?120,0$"))
         point = points.ask(store, SOURCE, ["zurich"])
         comparison_progress.report(store, point, "verify/x", ComparisonProgress(4, 1, 300, 900, 30, 20))
+        for path in ("", f"/{SOURCE}/zurich"):
+            told = visit("eva").get(f"/api/v1/replications{path}").json()
+            assert "'comparing': {'parts': 4, 'parts_done': 1, 'rows': 300" in str(told)
         page.get_by_role("button", name="Refresh").click()
         expect(page.get_by_text("300 of about 900 rows, 1 of 4 parts, 30 rows/s, 0:00:20 left")).to_be_visible()
         pictures = tmp_path_factory.mktemp("load")

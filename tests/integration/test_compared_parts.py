@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from contextlib import suppress
 from dataclasses import replace
@@ -13,6 +14,7 @@ from sluice.changelog.manifest import Manifest
 from sluice.connections import SEALED_ENV, seal
 from sluice.errors import RowsDiffer, TransientError
 from sluice.monitor import comparison_status
+from sluice.monitor.status import as_json, as_table, statuses
 from sluice.state.replication import Status
 from sluice.store import comparison_progress, comparisons, updates
 from sluice.vendors.postgresql.read import cut_tables
@@ -111,7 +113,10 @@ def test_a_comparison_says_how_far_it_is_with_what_an_earlier_try_has_compared(w
     def look():
         told = comparison_progress.of_run(store, updates.own_run())
         assert told
-        assert comparison_progress.of_slave(store, world.pair("zurich")) == told
+        (row,) = statuses(world.context, world.pair("zurich"))
+        assert row.comparing == told
+        assert f"slave zurich of {SOURCE}: compared: {told.text}" in as_table([row])
+        assert json.loads(as_json([row]))[0]["comparing"]["rows"] == told.rows
         seen.append(told)
 
     rows = sum(one.compared for one in newest(world))
@@ -123,7 +128,7 @@ def test_a_comparison_says_how_far_it_is_with_what_an_earlier_try_has_compared(w
         (parts, BEFORE + 1, rows),
     ]
     assert 0 < seen[0].rows < seen[1].rows < rows
-    assert comparison_progress.of_slave(store, world.pair("zurich")) is None
+    assert world.standing("zurich").comparing is None
 
 
 def test_a_run_goes_on_with_the_parts_that_are_left_and_says_where_each_was_compared(world, harm):

@@ -154,6 +154,11 @@ class ComparisonProgress:
     seconds_left: int | None = None
 
     @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """The progress as a row of the control store has it, which may have more."""
+        return cls(**{column.name: values[column.name] for column in fields(cls)})
+
+    @classmethod
     def at(cls, first: tuple[int, int], now: tuple[int, int], parts: int, planned: int | None, seconds: float) -> Self:
         """The progress of a comparison that began `seconds` ago.
 

@@ -16,7 +16,7 @@ from sluice.model.blocking_transaction import BlockingTransaction
 from sluice.model.comparison_scope import WHOLE
 from sluice.model.kept_log import KeptLog
 from sluice.model.names import Pair, TableName
-from sluice.model.progress import LoadProgress
+from sluice.model.progress import ComparisonProgress, LoadProgress
 from sluice.model.row_conflict import Tolerated
 from sluice.monitor import advice
 from sluice.monitor.run_configuration import RunConfiguration, last_runs, not_in_force
@@ -97,6 +97,7 @@ class ReplicationStatus:
         update: the last initial update, if there was one.
         batch_s: so long its drain took for its last batch, if there was one.
         scope: the rows that its last comparison was of, in words; empty if there was none.
+        comparing: how far the comparison is that it is in, if it is in one.
         differing: how many rows of each table are known to differ, 0 if some may. A row stays known until it is found
             equal.
         differed: their sum.
@@ -129,6 +130,7 @@ class ReplicationStatus:
     odd: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     stuck: BlockingTransaction | None = None
     loading: LoadProgress | None = None
+    comparing: ComparisonProgress | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     excluded: Sequence[str] = ()
     answers: bool = True
@@ -241,6 +243,9 @@ def as_table(rows: Sequence[ReplicationStatus]) -> str:
         if text
     }
     notes |= {
+        f"slave {row.slave} of {row.source}: compared: {row.comparing.text}": None for row in rows if row.comparing
+    }
+    notes |= {
         f"source {row.source}: {row.growing or row.kept_log.summary}": None for row in rows if row.kept_log is not None
     }
     notes |= {f"slave {row.slave} of {row.source}: {row.why}": None for row in rows if row.why}
@@ -281,6 +286,7 @@ def brief_status(context: Context, overview: ReplicationOverview, beside: Beside
         stuck=overview.stuck,
         skipped={str(table): skip.changes for table, skip in overview.skipped.items()},
         excluded=context.config.slave(replication.pair.slave).mapper.exclusions,
+        comparing=overview.comparing,
         compared=overview.compared,
         different=overview.different,
         scope=overview.scope,

@@ -37,7 +37,6 @@ from sluice.state.replication import DELIVERING, UNDER_WAY, Status
 from sluice.store import (
     audit_trail,
     cascades,
-    comparison_progress,
     ddl_questions,
     history,
     rejected_changes,
@@ -132,8 +131,7 @@ def details(request: Request, source: str, slave: str, span: str = "") -> Respon
     removal = {"rejected": rejected, "unremovable": unfit(context, pair, Extent.POSITION)}
     # The text of a statement may have values in it.
     asked = {"asking": ddl_questions.open_question(context.store, pair), "sees": keys}
-    comparing = comparison_progress.of_slave(context.store, pair)
-    more: dict[str, Any] = {**drawn, **again, **removal, **asked, "comparing": comparing}
+    more: dict[str, Any] = {**drawn, **again, **removal, **asked}
     return page(request, "details.html", one=status, trail=events, config=context.config, **more)
 
 

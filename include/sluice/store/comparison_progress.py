@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import func, select
 
 from sluice.model.names import Pair
 from sluice.model.progress import ComparisonProgress
 from sluice.store import watched_tables
 from sluice.store.engine import Store
-from sluice.store.tables import barrier, initial_update, point, replication
+from sluice.store.tables import initial_update, point, replication
 
 _RUN = "run"
 
@@ -29,22 +29,12 @@ def report(store: Store, number: int, run: str, progress: ComparisonProgress) ->
 
 def of_run(store: Store, run: str) -> ComparisonProgress | None:
     """The progress of a run's comparison; None if it compares nothing now."""
-    return _newest(store, point.c.progress[_RUN].astext == run)
-
-
-def of_slave(store: Store, pair: Pair) -> ComparisonProgress | None:
-    """The progress of the comparison that a slave is in; None if it is in none."""
-    its = select(barrier.c.point).where(barrier.c.slave == pair.slave)
-    return _newest(store, (point.c.source == pair.source) & point.c.id.in_(its))
-
-
-def _newest(store: Store, which: ColumnElement[bool]) -> ComparisonProgress | None:
     wanted = select(point.c.progress).where(
-        which, point.c.progress.is_not(None), point.c.deadline > func.clock_timestamp()
+        point.c.progress[_RUN].astext == run, point.c.deadline > func.clock_timestamp()
     )
     with store.begin() as connection:
         values = connection.execute(wanted.order_by(point.c.id.desc()).limit(1)).scalar()
-    return ComparisonProgress(**{name: value for name, value in values.items() if name != _RUN}) if values else None
+    return ComparisonProgress.from_values(values) if values else None
 
 
 def expected_rows(store: Store, pair: Pair) -> Mapping[str, int]:

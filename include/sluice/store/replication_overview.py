@@ -14,7 +14,7 @@ from sluice.model.comparison_scope import scope
 from sluice.model.history import HistoryPoint
 from sluice.model.names import Pair, TableName
 from sluice.model.position import Position
-from sluice.model.progress import LoadProgress
+from sluice.model.progress import ComparisonProgress, LoadProgress
 from sluice.model.row_conflict import Tolerated, conflict_counts
 from sluice.sqlfiles import statement
 from sluice.state.dispatcher import Hold
@@ -49,6 +49,7 @@ class ReplicationOverview:
         draining: a drain is at work.
         drain, publisher: the lease of the last drain, and of the last publisher of its source; None if there was none.
         carried: initial data on its way by hand.
+        comparing: the progress of the comparison that it is in; None if it is in none.
         compared, different: rows of its last comparison; None if there was none.
         scope: the rows that were compared then, in words; empty if there was none.
         differing: how many rows of each table of the master are known to differ. Any comparison may have found them.
@@ -70,6 +71,7 @@ class ReplicationOverview:
     stuck: BlockingTransaction | None = None
     carried: Transfer | None = None
     update: LastUpdate | None = None
+    comparing: ComparisonProgress | None = None
     compared: int | None = None
     different: int | None = None
     scope: str = ""
@@ -127,6 +129,7 @@ def _overview(row: Row[Any]) -> ReplicationOverview:
         BlockingTransaction.from_json(row.stuck) if row.stuck else None,
         from_row(_JsonRow(row.carried)) if row.carried else None,
         _update(row.update) if row.update else None,
+        ComparisonProgress.from_values(row.comparing) if row.comparing else None,
         row.compared,
         row.different,
         "" if row.compared is None else scope(row.ranges, row.percent, row.since),
