@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 
 import pytest
 import yaml
 from airflow.sdk.observability import stats
+from support.collector import expect_figure_of_task
 from support.waiting import until
 
 from sluice.model.names import TableName
@@ -165,6 +168,11 @@ def test_a_task_sends_the_figures_of_its_job_as_metrics_of_airflow(deployment, c
     task = SluiceSparkOperator(task_id="t", job="fake", arguments={"source": "flights"})
     assert task.execute(context) == {"asked": "1"}
     assert sent == [("sluice.lag_seconds", 4.5, {"slave": "zurich"})]
+
+
+def test_a_figure_of_a_task_arrives_at_a_collector(tmp_path):
+    places = {"AIRFLOW_HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    expect_figure_of_task(sys.executable, {**os.environ, **places})
 
 
 def test_what_a_label_holds_ends_no_line():

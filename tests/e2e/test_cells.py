@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.collector import expect_figure_of_task
 from support.sparkserver import java as java
 from support.stock import installed
 from support.stock_deployment import DAGS, deployed, environment_of_dags
@@ -42,6 +43,10 @@ def test_the_dags_are_made_beside_packages_that_stay_as_they_are(environment, tm
     done = environment.run("python", "-c", program, env=environment_of_dags(tmp_path), seconds=600)
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()[-1].split()) == DAGS
+
+
+def test_a_figure_of_a_task_arrives_as_a_metric_of_airflow(environment, tmp_path):
+    expect_figure_of_task(environment.bin / "python", environment_of_dags(tmp_path))
 
 
 def test_an_airflow_with_a_database_of_its_own_shows_every_dag(cell):
